@@ -13,7 +13,7 @@ from time import process_time
 from newsportal.classify.base import Example, train
 from newsportal.classify.keywords import keywords
 from newsportal.commands.evaluate import classify_peers
-from newsportal.commands.evaluate.classify_gold import read
+from newsportal.commands.evaluate.classify import read
 from newsportal.text import segment
 
 ASKED = 1000

@@ -1,4 +1,4 @@
-"""The command line: ``newsportal COMMAND``. One module a command in ``newsportal/commands/``; each registers itself."""
+"""The command line: ``newsportal COMMAND``. Most commands are a module of ``newsportal/commands/``."""
 
 from __future__ import annotations
 
@@ -74,8 +74,13 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
-MODULES = {"import": "importing"}
-"""Commands whose names no module can have."""
+MODULES = {
+    "import": "importing:bring_in",
+    "retrain": "train:retrain",
+    "unpublish": "publish:unpublish",
+    **{name: f"page_readers:{name}" for name in ("links", "pager", "posts", "results")},
+}
+"""Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name."""
 
 REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
 """What an editor can do about an address that the guard refuses."""
@@ -106,7 +111,12 @@ class Commands(TyperGroup):
         if self._listing or cmd_name not in COMMANDS:
             return self.commands.get(cmd_name)
         part = typer.Typer(rich_markup_mode="rich")
-        import_module(f"newsportal.commands.{MODULES.get(cmd_name, cmd_name)}").register(part)
+        name, _, function = MODULES.get(cmd_name, cmd_name).partition(":")
+        module = import_module(f"newsportal.commands.{name}")
+        if not function and hasattr(module, "group"):
+            part.add_typer(module.group, name=cmd_name)
+        else:
+            part.command(cmd_name)(getattr(module, function or cmd_name))
         return typer.main.get_group(part).commands[cmd_name]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -23,23 +22,13 @@ from newsportal.alerts.preview import DAYS, preview
 from newsportal.alerts.run import Tally, Work, step
 from newsportal.alerts.run import test as send_test
 from newsportal.commands.context import open_all
+from newsportal.commands.options import AsJsonLine, SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError
 
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
 
 YEAR: Final = 366
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the command line."""
-    group = typer.Typer(name="alert", help="What people are told of, and where.", no_args_is_help=True)
-    group.command("list")(listed)
-    group.command("preview")(previewed)
-    group.command("test")(tried)
-    group.command()(send)
-    app.add_typer(group)
 
 
 @contextmanager
@@ -58,14 +47,14 @@ def found(work: Work, begin: str) -> Alert:
     return alerts[0]
 
 
-def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
+def listed(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """All alerts with their owners; never where exactly they go."""
     with opened(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
         counts = work.accounts.alerts.counts()
         rows = [_row(alert, people.get(alert.person_id, "–"), counts.get(alert.id, {})) for alert in work.accounts.alerts.all()]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     table = Table("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed", box=None, header_style="bold")
     for row in rows:
@@ -92,7 +81,7 @@ def _row(alert: Alert, owner: str, counts: Mapping[State, int]) -> dict[str, obj
 def previewed(
     which: Which,
     days: Annotated[int, typer.Option(min=1, max=YEAR, help="How many days back.")] = DAYS,
-    as_json: AsJson = False,
+    as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
     """What an alert would have sent in the last days."""
@@ -102,7 +91,7 @@ def previewed(
         plain = [
             {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in told.planned
         ]
-        typer.echo(json.dumps({"messages": plain, "stories": told.stories, "capped": told.capped}, ensure_ascii=False))
+        print_json({"messages": plain, "stories": told.stories, "capped": told.capped})
         return
     for message in told.planned:
         typer.echo(f"{message.at.astimezone():%Y-%m-%d %H:%M}")
@@ -124,7 +113,7 @@ def tried(which: Which, sources: SourcesFile = None) -> None:
 
 def send(
     once: Annotated[bool, typer.Option("--once", help="Send what is due now, and end.")] = False,
-    as_json: AsJson = False,
+    as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
     """Send alerts without the portal: for servers on which no serve or up runs."""
@@ -145,9 +134,16 @@ def _told(tally: Tally, as_json: bool, *, always: bool) -> None:
     if not always and not any(counts.values()):
         return
     if as_json:
-        typer.echo(json.dumps(counts))
+        print_json(counts)
         return
     said = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
     typer.echo(f"{datetime.now(UTC).astimezone():%H:%M:%S} {said}")
     for reason in tally.reasons:
         typer.echo(f"  {reason}")
+
+
+group = typer.Typer(help="What people are told of, and where.", no_args_is_help=True)
+group.command("list")(listed)
+group.command("preview")(previewed)
+group.command("test")(tried)
+group.command()(send)

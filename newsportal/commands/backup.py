@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from newsportal.commands.bars import bar
+from newsportal.commands.options import AsJsonLine, SourcesFile
+from newsportal.commands.output import count_bar
 from newsportal.errors import BackupError
 from newsportal.sources import find, load
 from newsportal.store import open_store
@@ -21,18 +22,14 @@ FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"
 """How a backup is called in a folder, by this machine's clock; :data:`~newsportal.store.beside.DATED` knows it again."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("backup")(backup)
-
-
 def backup(
     place: Annotated[
         Path, typer.Argument(metavar="FILE", help="Where to: a name in .tar.zst or .zip, or a folder, where it gets a name by the time.")
     ],
     keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep so many of the backups there, the newest.")] = None,
     store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJsonLine = False,
 ) -> None:
     """Save everything of a store, and sources.yaml, in one file, while others read and write. `newsportal restore` reads it back."""
     written = sources or find()
@@ -41,7 +38,7 @@ def backup(
     if keep is not None and not folder:
         raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
     path = place / datetime.now().astimezone().strftime(FORM) if folder else place
-    with closing(open_store(uri, create=False)) as opened, bar(quiet=as_json) as tell:
+    with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as tell:
         manifest = back_up(opened, path, sources=_read(written), now=datetime.now(UTC), tell=tell)
     gone = _let_go(place, keep, path) if keep is not None else []
     told = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.commands.corpus.common import AsJson, SourcesFile, print_rows
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_rows
 from newsportal.commands.source_change import file_of
 from newsportal.errors import NewsportalError
 from newsportal.sources import edit, load
@@ -16,19 +17,6 @@ from newsportal.sources.spelling import did_you_mean
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
 Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; may be repeated; '' for none.")]
 Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that only hints at it; may be repeated; '' for none.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="The categories of articles, and what sources.yaml says of them.")
-    group.callback()(_category)
-    for name, command in (("list", list_), ("set", set_), ("remove", remove)):
-        group.command(name)(command)
-    app.add_typer(group, name="category")
-
-
-def _category() -> None:
-    """The categories that come with newsportal, and those and the words of one's own in sources.yaml."""
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -77,3 +65,10 @@ def remove(name: Name, sources: SourcesFile = None) -> None:
         raise NewsportalError(f"sources.yaml says nothing of a category {name!r}{f'; {near}' if near else ''}")
     edit(path, drop(name))
     typer.echo(f"{name} was removed from {path}; to have it back: newsportal source undo")
+
+
+group = typer.Typer(
+    no_args_is_help=True, help="The categories that come with newsportal, and those and the words of one's own in sources.yaml."
+)
+for name, command in (("list", list_), ("set", set_), ("remove", remove)):
+    group.command(name)(command)

@@ -12,8 +12,10 @@ import typer
 
 from newsportal.classify import base
 from newsportal.classify.base import Answer, Classifier
-from newsportal.commands import documents, jsonl
-from newsportal.commands.corpus.common import SourcesFile, opened, progress
+from newsportal.commands import jsonl
+from newsportal.commands.context import open_record
+from newsportal.commands.options import OutFile, SourcesFile
+from newsportal.commands.output import progress
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
 
@@ -24,11 +26,6 @@ REASONS: Final = 10
 """Words that ``--explain`` names."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("classify")(classify)
-
-
 def classify(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A model that `train` wrote.")] = None,
@@ -37,7 +34,7 @@ def classify(
     by_lexicon: Annotated[bool, typer.Option("--lexicon", help="No model: the lexicon, with the words of sources.yaml.")] = False,
     always: Annotated[bool, typer.Option("--always", help="Name the best label even where none fits.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Also name the words that decided.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+    out: OutFile = None,
     sources: SourcesFile = None,
 ) -> None:
     """Classify texts: {"id", "text"} a line, with "title" if there is one; out comes {"id", "label", "scores"}.
@@ -74,7 +71,7 @@ def _from_file(path: Path) -> Classifier:
 
 
 def _from_store(corpus: str, version: int | None, sources: Path | None) -> Classifier:
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         return base.restore(store.corpora.blob(corpus, store.corpora.model(corpus, version).version))
 
 
@@ -84,7 +81,7 @@ def answers(
     """An answer for each line that is not empty, as a plain dict."""
     rest = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     while chunk := list(islice(rest, at_once)):
-        read = [documents.read(number, line) for number, line in chunk]
+        read = [jsonl.read(number, line) for number, line in chunk]
         said = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
         for row in read:
             if row.error is not None:
@@ -93,7 +90,7 @@ def answers(
                 yield _answer(row, next(said), classifier, always=always, explain=explain)
 
 
-def _answer(row: documents.Line, said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
+def _answer(row: jsonl.Line, said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
     label = said.label
     if label is None and always and said.scores:
         label = max(said.scores, key=said.scores.__getitem__)

@@ -28,23 +28,15 @@ def open_all(sources_path: Path | None) -> Iterator[tuple[Sources, Store, Index]
 
 
 @contextmanager
-def open_record(sources_path: Path | None) -> Iterator[tuple[Sources, Store]]:
-    """Sources and store alone, for what needs no search."""
+def open_record(sources_path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
+    """Sources and store without the index. ``create``: make a store that is not there yet."""
     sources = load(sources_path)
     use_own_words(sources)
-    store = open_store(sources.store, create=False)
+    store = open_store(sources.store, create=create)
     try:
         yield sources, store
     finally:
         store.close()
-
-
-def local(moment: datetime) -> datetime:
-    """``moment`` on this machine's clock; as it is at the edges of the calendar, which some clocks have left."""
-    try:
-        return moment.astimezone()
-    except OverflowError:
-        return moment
 
 
 def moment(text: str | None, option: str = "--since") -> datetime | None:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
 
 from newsportal import report
 from newsportal.commands import hints, publishing
-from newsportal.commands.progress import Progress
+from newsportal.commands.options import SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import FrontierRefused, NewsportalError
+from newsportal.report import SourceReport, add_up
 from newsportal.sources import Sources, load
 
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -146,17 +155,13 @@ def _visited(sources: Sources) -> dict[str, Any]:
     }
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(crawl)
-
-
 def crawl(
     spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all that sources.yaml has work for.")] = None,
     topic: Annotated[str | None, typer.Option(help="Ask the search engines for this topic only.")] = None,
     source: Annotated[str | None, typer.Option(help="Visit this feed, sitemap, region, forum, gallery or engine only.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Visit every source once, due or not (this is the default).")] = False,
     due: Annotated[bool, typer.Option("--due", help="Visit only the sources whose time has come.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     replay: Annotated[Path | None, typer.Option(help="Answer every request from this WARC file instead of the network.")] = None,
     archive: Annotated[Path | None, typer.Option(help="Write everything that is fetched to this WARC file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
@@ -175,9 +180,59 @@ def crawl(
         typer.echo(word, err=True)
     result = run(ask, progress=sys.stderr.isatty() and not as_json)
     if as_json:
-        typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
+        print_json(report.to_dict(result))
     else:
         typer.echo("\n".join((report.table(result), *hints.after(result, known))))
     publishing.after_crawl(known, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
         raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
+
+
+REFRESH = 0.5
+"""Seconds between two looks at the counters."""
+
+
+class Progress:
+    """A context in which a table of the spiders' counters is kept up to date on standard error."""
+
+    def __init__(self, crawlers: Sequence[Crawler], *, enabled: bool) -> None:
+        self._crawlers = crawlers
+        self._live = Live(console=Console(stderr=True, emoji=False), refresh_per_second=4, transient=True) if enabled else None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="progress")
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._live is not None:
+            self._stop.set()
+            self._thread.join()
+            self._live.stop()
+
+    def _watch(self) -> None:
+        while self._live is not None and not self._stop.wait(REFRESH):
+            self._live.update(self._table())
+
+    def _table(self) -> Table:
+        table = Table(box=None, padding=(0, 1))
+        for heading in ("spider", "list pages", "entries", "new", "fetched", "stored", "folded", "failed", "to go"):
+            table.add_column(heading, justify="left" if heading == "spider" else "right")
+        for crawler in self._crawlers:
+            total = _total(crawler)
+            counts = (total.list_pages, total.entries, total.new, total.fetched, total.stored, total.folded, total.failures, total.left)
+            table.add_row(crawler.spidercls.name, *map(str, counts))
+        return table
+
+
+def _total(crawler: Crawler) -> SourceReport:
+    from newsportal.extensions import RunReport
+
+    try:
+        extension = crawler.get_extension(RunReport)
+    except RuntimeError:  # the first look may come before the crawler has made its extensions
+        extension = None
+    return add_up("", extension.ledger.report() if extension is not None else ())

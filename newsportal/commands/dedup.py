@@ -7,26 +7,23 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 
 from newsportal.commands import jsonl
+from newsportal.commands.options import OutFile
+from newsportal.commands.output import tracked
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder
 
 DEFAULT = "judge"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("dedup")(dedup)
-
-
 def dedup(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line, in time order; - for standard input.")],
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(FINDERS)}.")] = DEFAULT,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+    out: OutFile = None,
 ) -> None:
     """Find reposts: for every document the earlier one that it repeats, why and how surely, one JSON line each.
 
@@ -38,11 +35,11 @@ def dedup(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
     if file == "-":
-        jsonl.write(answers(_watched(sys.stdin.buffer), found), out)
+        jsonl.write(answers(tracked(sys.stdin.buffer, "comparing"), found), out)
         return
     try:
         with Path(file).open("rb") as stream:
-            jsonl.write(answers(_watched(stream), found), out)
+            jsonl.write(answers(tracked(stream, "comparing"), found), out)
     except OSError as error:
         typer.echo(f"{file}: {error.strerror or error}", err=True)
         raise typer.Exit(1) from error
@@ -86,13 +83,3 @@ def moment_of(published: Any) -> datetime | None:
         raise ValueError("published must be a time in ISO 8601 or null")  # noqa: TRY004
     moment = datetime.fromisoformat(published)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _watched(stream: BinaryIO) -> Iterable[bytes]:
-    """A count on a terminal, when the answers go elsewhere."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
-        return stream
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(stream, description="comparing", total=None, console=Console(stderr=True), transient=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError, RunnerRefused
 from newsportal.services.jobs import egg as eggs
 from newsportal.services.jobs.egg import kept, sortable, stamp
@@ -69,10 +69,6 @@ def check(found: Deployed) -> None:
         )
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(deploy)
-
-
 def deploy(
     to: Annotated[str, typer.Argument(metavar="TARGET", help="A target of scrapy.cfg, or the server's URL.")] = DEFAULT,
     version: Annotated[str | None, typer.Option(help="The version's name; default: the time, so that the newest is what runs.")] = None,
@@ -99,7 +95,7 @@ def deploy(
     name = sortable(named) if named else stamp(datetime.now(UTC))
     deployed = send(Server(found), name, content)
     if as_json:
-        typer.echo(json.dumps(deployed.plain(), ensure_ascii=False))
+        print_json(deployed.plain())
     else:
         typer.echo("\n".join(_told(deployed, known)))
     check(deployed)

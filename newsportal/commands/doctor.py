@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 import sys
@@ -17,8 +16,9 @@ from rich.console import Console
 
 from newsportal import text
 from newsportal.commands import hints
-from newsportal.commands.hints import counted
-from newsportal.commands.network import hosts, known_hosts
+from newsportal.commands.hints import counted, hosts, known_hosts
+from newsportal.commands.options import SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
 from newsportal.rendering import Limits, alone, find_chromium, missing
 from newsportal.rendering.chromium import Setup
@@ -43,12 +43,8 @@ class Finding:
     remedy: str | None = None
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(doctor)
-
-
 def doctor(
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     network: Annotated[bool, typer.Option(help="Also ask a few of the sources' hosts for their address.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
 ) -> None:
@@ -58,7 +54,7 @@ def doctor(
     for finding in findings(sources, network=network):
         bad |= finding.ok is False
         if as_json:
-            typer.echo(json.dumps(asdict(finding), ensure_ascii=False))
+            print_json(asdict(finding))
             continue
         mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}[finding.ok]
         console.print(mark, end=" ")

@@ -23,6 +23,7 @@ from newsportal.commands.exchange import cells, parquet
 from newsportal.commands.exchange.form import whole
 from newsportal.commands.exchange.schema import SCHEMA
 from newsportal.commands.exchange.warc import write_warc
+from newsportal.commands.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.store.results import StoredArticle
 
@@ -63,10 +64,6 @@ def named(source: str, full: str) -> tuple[str, ...]:
     return (full,) if full.partition(":")[2] == source else ()
 
 
-def register(app: typer.Typer) -> None:
-    app.command("export")(export)
-
-
 def export(
     format: Annotated[Format, typer.Option(help="Form of the output.")] = Format.jsonl,
     out: Annotated[Path | None, typer.Option(help="File to write, - for standard output (the default).")] = None,
@@ -77,7 +74,7 @@ def export(
     until: Annotated[str | None, typer.Option(help="Only from before this date or time.")] = None,
     bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with the mark by which Excel knows UTF-8.")] = True,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of an article, and nothing else.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
 ) -> None:
     """Write what is stored: articles as lines (jsonl), rows (csv, parquet) or pages (warc); threads and photo stories with all theirs."""
     if schema:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,8 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl, turned
+from newsportal.commands.options import OutFile
+from newsportal.commands.output import tracked
 from newsportal.commands.pages import WEB, SavedPage, addresses, refuse_for_folder, saved_pages, web_address
 from newsportal.errors import EgressDenied, LibraryError, NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
@@ -24,11 +25,6 @@ from newsportal.trying import templates
 NOWHERE = "about:blank"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("extract")(extract)
-
-
 def extract(
     source: Annotated[
         str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
@@ -37,7 +33,7 @@ def extract(
         str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
     ] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+    out: OutFile = None,
     library: Annotated[
         Path | None,
         typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
@@ -111,7 +107,7 @@ def answers(
         return
     if isinstance(run, Learner) and Path(source).is_dir():
         learn(source, run, now, 1 if keeping else 2)
-    for saved in _watched(saved_pages(source), "extracting"):
+    for saved in tracked(saved_pages(source), "extracting"):
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
             continue
@@ -127,7 +123,7 @@ def _and_learn(run: Learner, document: dom.Document, link: Link | None, fetched:
 def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
     """Let ``run`` see the pages of sites that have ``least`` or more in the folder, one page at a time: two teach about each other."""
     counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
-    for saved in _watched(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= least), "learning"):
+    for saved in tracked(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= least), "learning"):
         if saved.error is None:
             page, link = _page(saved, None, now)
             try:
@@ -147,16 +143,6 @@ def _asked(url: str, fetch: Callable[[str], Page]) -> Page:
         return fetch(url)
     except EgressDenied as error:
         raise NewsportalError(f"not fetched: {error}; {turned.PUBLIC_ONLY}") from error
-
-
-def _watched(pages: Iterable[SavedPage], doing: str) -> Iterable[SavedPage]:
-    """A progress line on a terminal, when the answers go elsewhere."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
-        return pages
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(pages, description=doing, console=Console(stderr=True), transient=True)
 
 
 def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page, Link | None], Extraction]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from rich.text import Text
 from scrapy.settings import BaseSettings, Settings
 
 from newsportal.commands.hints import counted
+from newsportal.commands.options import AsJson, SourcesFile, Yes
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError
 from newsportal.frontier.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.sources import Sources, load
@@ -30,8 +32,6 @@ WIDEST = 10_000
 
 Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts that are listed, those with most waiting.")]
 
 
@@ -41,15 +41,6 @@ class Opened:
 
     place: str
     queues: tuple[tuple[str, Queue], ...]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    group = typer.Typer(invoke_without_command=True, help="Look at the queue of requests, and mend it.")
-    group.callback()(frontier)
-    for name, command in (("status", status), ("aside", aside), ("again", again), ("drop", drop), ("clear", clear)):
-        group.command(name)(command)
-    app.add_typer(group, name="frontier")
 
 
 def frontier(
@@ -67,7 +58,7 @@ def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None
         retries = [row for _, queue in found.queues for row in queue.retries()]
         if as_json:
             for state in states:
-                typer.echo(json.dumps(facts(state, retries), ensure_ascii=False))
+                print_json(facts(state, retries))
             return
         _show(found.place, states, retries)
 
@@ -82,8 +73,7 @@ def aside(
     with opened(sources, spider) as found:
         rows = [_row(name, one) for name, queue in found.queues for one in queue.aside(limit)]
     if as_json:
-        for row in rows:
-            typer.echo(json.dumps(row, ensure_ascii=False))
+        print_json(*rows)
         return
     console = Console(emoji=False, highlight=False, width=WIDEST)
     if not rows:
@@ -110,7 +100,7 @@ def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as
 
 def clear(
     spider: Spider = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -275,3 +265,9 @@ def _table(*names: str, right: Collection[int] = ()) -> Table:
 
 def _iso(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).astimezone().isoformat(timespec="seconds")
+
+
+group = typer.Typer(invoke_without_command=True, help="Look at the queue of requests, and mend it.")
+group.callback()(frontier)
+for name, command in (("status", status), ("aside", aside), ("again", again), ("drop", drop), ("clear", clear)):
+    group.command(name)(command)

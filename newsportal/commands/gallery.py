@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl
+from newsportal.commands.output import tracked
 from newsportal.commands.pages import WEB, SavedPage, refuse_for_folder, saved_pages, web_address
 from newsportal.commands.turned import DELAY, LATER, PUBLIC_ONLY
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
@@ -25,11 +25,6 @@ GONE = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
 """Answers that do not pass: the story ends there. Others may, so the story is not complete."""
 
 CAPTION_CHARS = 60
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("gallery")(gallery)
 
 
 def gallery(
@@ -71,7 +66,7 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
     if source.startswith(WEB):
         yield _followed(source, pattern)
         return
-    for saved in _watched(saved_pages(source)):
+    for saved in tracked(saved_pages(source), "reading photo stories"):
         yield _alone(saved, url)
 
 
@@ -198,13 +193,3 @@ def _print(row: dict[str, Any]) -> None:
         size = f"{image['width']}x{image['height']}" if image["width"] and image["height"] else ""
         table.add_row(str(number), Text((image["caption"] or "")[:CAPTION_CHARS]), size, Text(image["url"], overflow="fold"))
     console.print(table)
-
-
-def _watched(pages: Iterable[SavedPage]) -> Iterable[SavedPage]:
-    """A progress line on a terminal, when the answers go elsewhere."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
-        return pages
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(pages, description="reading photo stories", console=Console(stderr=True), transient=True)

@@ -1,7 +1,11 @@
-"""What a newcomer should be told beside a result: which file is meant, and what to do when a crawl brought nothing."""
+"""Hints beside a result: which sources file is used, whether there is a network, what to do when a crawl brought nothing."""
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
+from newsportal import egress
+from newsportal.errors import EgressDenied
 from newsportal.report import Run
 from newsportal.sources import Sources
 from newsportal.sources.spelling import did_you_mean
@@ -43,3 +47,37 @@ def unknown_topic(known: Sources, topic: str | None) -> str | None:
         return None
     near = did_you_mean(topic, names)
     return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
+
+
+MAX_HOSTS = 5
+"""A few are enough: one with an address means that there is a network."""
+
+
+def hosts(known: Sources) -> list[str]:
+    """Hosts of the first sources that are visited, without repeats."""
+    urls = [feed.url for feed in known.feeds if feed.enabled]
+    urls += [sitemap.url for sitemap in known.sitemaps if sitemap.enabled]
+    urls += [seed for region in known.regions if region.enabled for seed in region.seeds]
+    urls += [forum.url for forum in known.forums if forum.enabled]
+    urls += [seed for gallery in known.galleries if gallery.enabled for seed in gallery.seeds]
+    return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
+
+
+def known_hosts(known: Sources) -> list[str]:
+    """Those of :func:`hosts` that have an address now."""
+    policy = egress.Policy(allow_private=tuple(known.politeness.allow_private))
+    return [host for host in hosts(known) if _resolves(host, policy)]
+
+
+def away(known: Sources) -> bool:
+    """Whether none of several hosts has an address. One host alone tells nothing: it may be gone itself."""
+    return len(hosts(known)) > 1 and not known_hosts(known)
+
+
+def _resolves(host: str, policy: egress.Policy) -> bool:
+    try:
+        return bool(egress.resolve(host, policy))
+    except EgressDenied:
+        return True  # it has an address, if one that may not be visited
+    except OSError:
+        return False

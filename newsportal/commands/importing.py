@@ -18,6 +18,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from newsportal.commands.exchange import cells, parquet, warc
 from newsportal.commands.exchange.bringing import Fate, Row, bring
 from newsportal.commands.export import Format
+from newsportal.commands.options import SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError, ReplayError
 from newsportal.sources import load, use_own_words
 from newsportal.store import open_store
@@ -41,16 +43,12 @@ SHOWN: Final = 20
 """Rows that were no articles and are told one by one; --json tells all."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("import")(bring_in)
-
-
 def bring_in(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="What export wrote, or others in that form; - is standard input.")],
     format: Annotated[Format | None, typer.Option(help="Their form; default: what their names say.")] = None,
     store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row, and one of all.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
 ) -> None:
     """Store articles from files: JSON lines, CSV, Parquet or WARC. What is there already is not stored twice; reposts are folded.
 
@@ -146,7 +144,7 @@ def _said(line: bytes) -> Any:
 def _tell(fate: Fate, as_json: bool, failed: int) -> None:
     if as_json:
         told = {"file": fate.row.file, "line": fate.row.line, "outcome": fate.outcome, "id": fate.id, "error": fate.error}
-        typer.echo(json.dumps({name: value for name, value in told.items() if value is not None}, ensure_ascii=False))
+        print_json({name: value for name, value in told.items() if value is not None})
     elif fate.error is not None and failed <= SHOWN:
         typer.echo(clean(f"{fate.row.file}:{fate.row.line}: {fate.error}"), err=True)
 

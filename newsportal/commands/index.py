@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from newsportal.commands.bars import bar
 from newsportal.commands.context import open_all
 from newsportal.commands.hints import counted
+from newsportal.commands.options import SourcesFile
+from newsportal.commands.output import count_bar, print_json
 from newsportal.search.base import Index
 from newsportal.store.store import Store
 
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    group = typer.Typer(invoke_without_command=True, help="Look at the search index, or build it anew.")
-    group.callback()(index)
-    for name, command in (("status", status), ("rebuild", rebuild)):
-        group.command(name)(command)
-    app.add_typer(group, name="index")
 
 
 def index(context: typer.Context, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -46,7 +35,7 @@ def rebuild(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Build the search index anew from the store. Searches go on in the present one; what comes in meanwhile is taken in at the end."""
     with open_all(sources) as (_, store, opened):
         total = store.tally().articles
-        with bar(quiet=as_json) as told:
+        with count_bar(quiet=as_json) as told:
             opened.rebuild(store, lambda done: told("articles", done, max(done, total)))
         tell(opened, store, as_json=as_json)
 
@@ -56,8 +45,14 @@ def tell(index: Index, store: Store, *, as_json: bool) -> None:
     found = index.status()
     behind = max(0, store.last_seq() - found.position)
     if as_json:
-        typer.echo(json.dumps({**asdict(found), "behind": behind}, ensure_ascii=False))
+        print_json({**asdict(found), "behind": behind})
         return
     size = "" if found.bytes is None else f", {found.bytes / 2**20:.1f} MiB"
     late = f"{counted(behind, 'change')} behind the store" if behind else "up to date"
     Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {late}"))
+
+
+group = typer.Typer(invoke_without_command=True, help="Look at the search index, or build it anew.")
+group.callback()(index)
+for name, command in (("status", status), ("rebuild", rebuild)):
+    group.command(name)(command)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import typer
 
+from newsportal.commands.output import print_json
 from newsportal.services.jobs.base import Row
 from newsportal.text.counting import counted
 
@@ -31,7 +31,7 @@ def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
         now = datetime.now().astimezone()
         if as_json:
             plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
-            typer.echo(json.dumps({"at": now.isoformat(timespec="seconds"), "event": event, **plain}, ensure_ascii=False))
+            print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
         else:
             for line in lines(event, facts):
                 typer.echo(f"{now:%H:%M:%S} {line}")

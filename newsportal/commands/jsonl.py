@@ -1,10 +1,11 @@
-"""Answers as JSON lines in UTF-8, whatever the terminal's encoding is: each is there as soon as it is known."""
+"""JSON lines in UTF-8: rows that commands write, and documents that they read, {"id", "title", "text"} each."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,3 +31,42 @@ def _write(rows: Iterable[dict[str, Any]], stream: BinaryIO) -> None:
     for row in rows:
         stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         stream.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line's document, or in ``error`` why it is none. A document without an id goes by its line's number."""
+
+    id: Any
+    title: str = ""
+    text: str = ""
+    error: str | None = None
+
+
+def read(number: int, line: bytes) -> Line:
+    """The document in a line. Title or text may be missing or null, not both missing."""
+    row: Any = None
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+        return Line(_id(row, number), *_texts(row))
+    except RecursionError:
+        why = "JSON that is nested too deep"
+    except ValueError as error:
+        why = str(error)
+    return Line(_id(row, number), error=f"line {number}: {why}")
+
+
+def _id(row: Any, number: int) -> Any:
+    id = row.get("id") if isinstance(row, dict) else None
+    return number if id is None else id
+
+
+def _texts(row: Any) -> tuple[str, str]:
+    if not isinstance(row, dict):
+        raise ValueError('no object; a document is {"id", "text"}, and may have a "title"')  # noqa: TRY004
+    if "text" not in row and "title" not in row:
+        raise ValueError("neither text nor title")
+    title, text = row.get("title"), row.get("text")
+    if not all(value is None or isinstance(value, str) for value in (title, text)):
+        raise ValueError("title and text must be texts or null")
+    return title or "", text or ""

@@ -12,8 +12,9 @@ import typer
 
 from newsportal.classify import keywords as found
 from newsportal.classify import textrank
-from newsportal.commands import documents, jsonl
-from newsportal.commands.corpus.common import progress
+from newsportal.commands import jsonl
+from newsportal.commands.options import OutFile
+from newsportal.commands.output import progress
 from newsportal.errors import NewsportalError
 
 Method = Callable[[str, str], tuple[found.Keyword, ...]]
@@ -26,17 +27,12 @@ DEFAULT = "weighted"
 ALGORITHMS = {DEFAULT: found.keywords, "tfidf": textrank.tfidf, "textrank": textrank.textrank}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("keywords")(keywords)
-
-
 def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Keywords of a document, at most.")] = found.LIMIT,
     plain: Annotated[bool, typer.Option("--text", help="The file is one plain text, its first line the title.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+    out: OutFile = None,
 ) -> None:
     """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.
 
@@ -69,7 +65,7 @@ def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        row = documents.read(number, line)
+        row = jsonl.read(number, line)
         if row.error is not None:
             yield {"id": row.id, "keywords": [], "error": row.error}
         else:

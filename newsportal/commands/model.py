@@ -10,7 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.classify.measure import Report
-from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, asked, opened, print_json, print_rows, shown, told, watched
+from newsportal.commands.context import open_record
+from newsportal.commands.options import AsJson, CorpusName, SourcesFile
+from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress
 from newsportal.commands.train import writable
 from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
 from newsportal.messages import Message, from_dict
@@ -25,22 +27,9 @@ FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswer
 """Heading → figure of a report."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Versions of a corpus' model.")
-    group.callback()(_model)
-    for name, command in COMMANDS.items():
-        group.command(name)(command)
-    app.add_typer(group, name="model")
-
-
-def _model() -> None:
-    """Versions of a corpus' model: what they are worth, and which of them is in use."""
-
-
-def list_(name: Name, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the versions, newest first, with their figures on the documents that each has not seen."""
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         rows = [_row(model) for model in store.corpora.models(name)]
     if as_json:
         for row in rows:
@@ -78,11 +67,13 @@ def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**shares, "ECE": ece, "MB": f"{row['bytes'] / 1e6:.1f}"}
 
 
-def show(name: Name, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+def show(
+    name: CorpusName, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False
+) -> None:
     """Show a version: what it was trained on, its figures, and which labels it takes for which."""
     from newsportal.commands.evaluate.confusion import print_confusion, print_figures
 
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         model = store.corpora.model(name, version)
     called = f"{name}, version {model.version}"
     measured = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
@@ -92,9 +83,9 @@ def show(name: Name, version: Version = None, report: ReportFile = None, sources
     if as_json:
         print_json({"corpus": name, "version": model.version, "active": model.active, "created": model.created, **model.facts})
         return
-    typer.echo(f"{called}, {model.algorithm}, {shown(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
+    typer.echo(f"{called}, {model.algorithm}, {format_time(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
     for warning in warnings:
-        told(clean(str(warning)))
+        typer.echo(clean(str(warning)), err=True)
     if measured:
         print_figures({called: measured})
         typer.echo()
@@ -102,7 +93,7 @@ def show(name: Name, version: Version = None, report: ReportFile = None, sources
 
 
 def compare(
-    name: Name,
+    name: CorpusName,
     versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Versions; default: all that are kept.")] = None,
     report: ReportFile = None,
     sources: SourcesFile = None,
@@ -111,10 +102,10 @@ def compare(
     """Compare versions on the same documents: those that none of them has seen, under the labels that they have today."""
     from newsportal.commands.evaluate.confusion import print_figures
 
-    with opened(sources) as (_, store), watched() as say:
+    with open_record(sources) as (_, store), report_progress() as say:
         reports, unread = side_by_side(store, name, versions or kept_versions(store, name), say)
     for line in unread:
-        told(line)
+        typer.echo(line, err=True)
     called = {f"version {version}": measured for version, measured in sorted(reports.items())}
     _write(report, f"{name}: versions compared", called)
     if as_json:
@@ -133,34 +124,34 @@ def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: 
 
 
 def activate(
-    name: Name,
+    name: CorpusName,
     version: Annotated[int, typer.Argument(metavar="VERSION", help="The version to put to use.")],
     sources: SourcesFile = None,
 ) -> None:
     """Put a version to use."""
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         put_to_use(store, name, version, datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use")
 
 
-def rollback(name: Name, sources: SourcesFile = None) -> None:
+def rollback(name: CorpusName, sources: SourcesFile = None) -> None:
     """Go back to the version that was in use before; again and again, to earlier ones."""
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         version = store.corpora.rollback(name, now=datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use again")
 
 
 def delete(
-    name: Name,
+    name: CorpusName,
     versions: Annotated[list[int], typer.Argument(metavar="VERSION...", help="The versions to delete.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     sources: SourcesFile = None,
 ) -> None:
     """Delete versions with their figures, never the one in use. They cannot be had back, and their numbers are not used again."""
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         for version in versions:
             store.corpora.model(name, version)
-        asked(f"Delete version {', '.join(map(str, versions))} of {name} for ever?", yes)
+        confirm_loss(f"Delete version {', '.join(map(str, versions))} of {name} for ever?", yes)
         for version in versions:
             store.corpora.delete_model(name, version)
             typer.echo(f"{name}: version {version} is deleted")
@@ -175,3 +166,8 @@ COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "delete": delete,
 }
 """What is typed → what is done."""
+
+
+group = typer.Typer(no_args_is_help=True, help="Versions of a corpus' model: what they are worth, and which of them is in use.")
+for name, command in COMMANDS.items():
+    group.command(name)(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from ruamel.yaml.comments import CommentedMap
 
-from newsportal.commands.trial_shown import console
+from newsportal.commands.options import SourcesFile, Yes
+from newsportal.commands.output import console, print_json
 from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.errors import NewsportalError
 from newsportal.sources import Feed, Sources, append, edit, find, load
@@ -21,7 +21,6 @@ from newsportal.trying.looking import visitor
 from newsportal.trying.outlines import Import, planned
 
 SHOWN = 20
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 
 
 def import_(
@@ -29,7 +28,7 @@ def import_(
     category: Annotated[str | None, typer.Option(help="The category of all of them; default: the folder they lie in.")] = None,
     disabled: Annotated[bool, typer.Option("--disabled", help="Write them with enabled: false, to be switched on one by one.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each feed of the list.")] = False,
 ) -> None:
@@ -118,5 +117,4 @@ def _lines(plan: Import, dry_run: bool) -> None:
     rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
     rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
     rows += [{"url": url, "added": False, "error": why} for url, why in plan.bad]
-    for row in rows:
-        typer.echo(json.dumps(row, ensure_ascii=False))
+    print_json(*rows)

@@ -13,9 +13,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import typer
+
+from newsportal.commands.output import tracked
+from newsportal.errors import NewsportalError
 
 MAX_BYTES = 16 * 1024 * 1024
 """What the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this."""
@@ -68,6 +71,25 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
     for file in files:
         if wanted is None or wanted(_address(file)):
             yield _saved(file)
+
+
+def answer_pages(
+    path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], doing: str = "reading pages"
+) -> Iterator[dict[str, Any]]:
+    """What ``read`` makes of each page, with its id; for a page that cannot be read ``empty`` and the error."""
+    for page in tracked(saved_pages(path), doing) if doing else saved_pages(path):
+        if page.error is not None:
+            yield {"id": page.id, **empty, "error": page.error}
+            continue
+        try:
+            yield {"id": page.id, **read(page)}
+        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+            yield {"id": page.id, **empty, "error": describe(error)}
+
+
+def describe(error: Exception) -> str:
+    """Why a page was not read: our own errors explain themselves, others need their name."""
+    return str(error) if isinstance(error, NewsportalError) else f"{type(error).__name__}: {error}"
 
 
 def addresses(path: str | Path) -> Iterator[str]:

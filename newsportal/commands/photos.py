@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +12,8 @@ from rich.text import Text
 
 from newsportal.commands.context import open_record
 from newsportal.commands.hints import counted
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.store.gallery_tables import StoredGallery, WallFilter
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
@@ -35,18 +35,14 @@ class Order(StrEnum):
 NONE = "no photo stories are stored; name a channel (newsportal source add --gallery URL), then: newsportal crawl gallery"
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(photos)
-
-
 def photos(
     incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those that lack pages, the latest visited first.")] = False,
     order: Annotated[Order, typer.Option(help="By score, or the newest first.")] = Order.ranked,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
     source: Annotated[str | None, typer.Option(help="Only this source: its name, or gallery:NAME.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Photo stories to show.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
 ) -> None:
     """List photo stories: pictures, pages read, what is missing and why."""
     with open_record(sources) as (_, store):
@@ -54,7 +50,7 @@ def photos(
         found = _incomplete(store, limit, topic, key) if incomplete else _wall(store, order, limit, topic, key)
     if as_json:
         for article, gallery in found:
-            typer.echo(json.dumps(plain(article, gallery), ensure_ascii=False))
+            print_json(plain(article, gallery))
         return
     if not found:
         typer.echo("no photo story lacks pages" if incomplete else NONE)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.commands.context import open_record
+from newsportal.commands.options import SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError
 from newsportal.pictures.filter import BY_HAND, KEPT, key
 from newsportal.sources import Sources
@@ -24,18 +24,13 @@ WIDEST = 10_000
 """Columns of the table, at most: addresses are to be copied whole, and a terminal breaks long lines itself."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("pictures")(pictures)
-
-
 def pictures(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="Pictures that are listed: those of most stories.")] = 20,
     keep: Annotated[str | None, typer.Option(metavar="URL", help="Show this picture in its stories, whatever is counted.")] = None,
     leave_out: Annotated[str | None, typer.Option(metavar="URL", help="Leave this picture out of all stories.")] = None,
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove the pictures that the portal keeps.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
 ) -> None:
     """Tell which pictures most stories show, which are left out of photo stories and why, and how full the cache is."""
     with open_record(sources) as (found, store):
@@ -43,7 +38,7 @@ def pictures(
         cleared = _clear(found) if clear_cache else None
         told = facts(found, store, limit) | ({"changed": changed} if keep or leave_out else {}) | ({"cleared": cleared} if cleared else {})
         if as_json:
-            typer.echo(json.dumps(told, ensure_ascii=False))
+            print_json(told)
         else:
             _print(told)
 

@@ -1,4 +1,4 @@
-"""``newsportal publish``: articles into tables, MongoDB, Elasticsearch, folders and webhooks, as ``publish`` in sources.yaml says."""
+"""``newsportal publish`` and ``unpublish``: articles into the targets that ``publish`` in sources.yaml names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from newsportal.commands.context import open_record
-from newsportal.commands.corpus.common import print_rows
 from newsportal.commands.hints import counted
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_json, print_rows
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
 from newsportal.publishing.base import Step, Target
@@ -32,16 +33,6 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; may be repeated. Default: all enabled ones.")]
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
-
-
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(invoke_without_command=True, help="Publish what is new where sources.yaml says.")
-    group.callback()(publish)
-    for name, command in (("status", status), ("again", again), ("check", check)):
-        group.command(name)(command)
-    app.add_typer(group, name="publish")
 
 
 def publish(
@@ -85,7 +76,7 @@ def status(
     print_rows(rows, ("target", *STATES), as_json)
     if as_json:
         for entry in listed:
-            typer.echo(json.dumps(facts(entry), ensure_ascii=False))
+            print_json(facts(entry))
         return
     if listed:
         typer.echo()
@@ -202,7 +193,7 @@ def run(store: Store, settings: Settings, target: Target, limit: int | None, *, 
 def report(tallies: Sequence[Tally], as_json: bool) -> None:
     if as_json:
         for tally in tallies:
-            typer.echo(json.dumps(asdict(tally), ensure_ascii=False))
+            print_json(asdict(tally))
         return
     counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
     rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
@@ -238,3 +229,31 @@ def _row(entry: Entry, title: str | None) -> dict[str, Any]:
         "since": entry.changed,
         "reason": clean(entry.reason or ""),
     }
+
+
+def unpublish(
+    article: Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids or addresses of articles.")],
+    target: Named = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take articles back, and keep them from being published again until somebody asks (newsportal publish again ARTICLE)."""
+    with targets_of(sources, target) as (store, targets):
+        now, number = datetime.now(UTC), 0
+        ids = [article_named(store, name) for name in article]
+        for settings, _ in targets:
+            there = list(store.outbox.of(settings.name, ids))
+            number += store.outbox.ask(settings.name, there, "gone", now=now)
+        if not number:
+            raise NewsportalError("none of them was published; see: newsportal publish status --state done")
+        tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]
+    if not as_json:
+        typer.echo(f"{counted(number, 'article')} asked to go")
+    report(tallies, as_json)
+    fail(tallies)
+
+
+group = typer.Typer(invoke_without_command=True, help="Publish what is new where sources.yaml says.")
+group.callback()(publish)
+for name, command in (("status", status), ("again", again), ("check", check)):
+    group.command(name)(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from newsportal.commands.bars import bar
+from newsportal.commands.options import AsJsonLine
+from newsportal.commands.output import count_bar, print_json
 from newsportal.commands.store import shown
 from newsportal.errors import BackupError
 from newsportal.sources import find, load
@@ -24,10 +24,6 @@ BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
 """What a SQLite file is called until it is whole, and what SQLite writes beside it."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("restore")(restore)
-
-
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What newsportal backup wrote.")],
     to: Annotated[str | None, typer.Option(help="The store to restore to, an empty one; default: that of sources.yaml.")] = None,
@@ -36,10 +32,10 @@ def restore(
         typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, which is written here."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only read the backup and check it.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
+    as_json: AsJsonLine = False,
 ) -> None:
     """Read a backup into an empty store, of whatever kind. The whole file is checked before anything is written."""
-    with bar(quiet=as_json) as tell:
+    with count_bar(quiet=as_json) as tell:
         manifest = checked(file, tell)
         told = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
         if not check:
@@ -48,7 +44,7 @@ def restore(
                 done = restored(file, store, manifest=manifest, tell=tell)
             told |= {"store": shown(uri), "left_out": done.left_out}
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        print_json(told)
         return
     typer.echo(f"{file}: {manifest.rows} rows, made {manifest.made} by newsportal {manifest.newsportal}: sound")
     if not check:

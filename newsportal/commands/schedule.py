@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.commands.corpus.common import print_rows
 from newsportal.commands.job_lines import brought, sayer
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_rows
 from newsportal.commands.publishing import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.report import Run
@@ -37,8 +38,6 @@ the same time as others. Seconds between two looks: a store of 5,000 sources is 
 Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: a target of scrapy.cfg, or its URL.")]
 Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (this is the default).")]
 Project = Annotated[str | None, typer.Option(help="The scrapyd's project; default: as scrapy.cfg says, or the only one.")]
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, or how it begins.")]
 
 
@@ -55,14 +54,6 @@ def runner_of(
             typer.echo(word, err=True)
         return ScrapydRunner(server, records, settings or {}, lambda: project_of(server, project)), records
     return LocalRunner(records, sources.folder, settings or {}, origin="schedule"), records
-
-
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(invoke_without_command=True, help="Visit what is due, by jobs on this machine or in a scrapyd.")
-    group.callback()(schedule)
-    for name, command in (("jobs", jobs), ("log", log), ("cancel", cancel)):
-        group.command(name)(command)
-    app.add_typer(group, name="schedule")
 
 
 def schedule(
@@ -206,3 +197,9 @@ def _brought(job: Job, row: Mapping[str, Any]) -> str | None:
     if job.active:
         return "so far: " + brought(row).removeprefix("it broke off: ") if job.outcome else None
     return brought(row)
+
+
+group = typer.Typer(invoke_without_command=True, help="Visit what is due, by jobs on this machine or in a scrapyd.")
+group.callback()(schedule)
+for name, command in (("jobs", jobs), ("log", log), ("cancel", cancel)):
+    group.command(name)(command)

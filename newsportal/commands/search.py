@@ -6,7 +6,6 @@ import json
 import re
 from datetime import datetime, timedelta
 from html import unescape
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -14,16 +13,14 @@ from rich.console import Console
 from rich.text import Text
 
 from newsportal.commands import hints
-from newsportal.commands.context import local, moment, open_all
+from newsportal.commands.context import moment, open_all
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import local, print_json
 from newsportal.portal.site import site_of
 from newsportal.search.base import Hit, Query, Results
 from newsportal.text import clean
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
-
-
-def register(app: typer.Typer) -> None:
-    app.command("search")(search)
 
 
 Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
@@ -40,7 +37,7 @@ def search(
         typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category), kind:thread, since:2026-03-01.'),
     ],
     limit: Annotated[int, typer.Option(min=1, help="Stories to show.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: AsJson = False,
     topic: Topic = None,
     site: Site = None,
     category: Category = None,
@@ -50,7 +47,7 @@ def search(
     collapse: Annotated[bool, typer.Option(help="Show each story once, or every version of it.")] = True,
     facets: Annotated[bool, typer.Option("--facets", help="Count sites, categories, topics and days instead of listing stories.")] = False,
     suggest: Annotated[bool, typer.Option("--suggest", help="Complete the query instead of asking it.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
 ) -> None:
     """Search what is stored."""
     first, last = moment(since), end(until)
@@ -70,7 +67,7 @@ def search(
         count(results, console, as_json=as_json)
     elif as_json:
         for hit in results.hits:
-            typer.echo(json.dumps(plain(hit), ensure_ascii=False))
+            print_json(plain(hit))
     else:
         show(results, console)
 
@@ -89,7 +86,7 @@ def count(results: Results, console: Console, *, as_json: bool) -> None:
     """The facets: one JSON object, or a list for people."""
     if as_json:
         told = {"total": results.total, "capped": results.capped, **results.facets}
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        print_json(told)
         return
     for name, counted in results.facets.items():
         if counted:

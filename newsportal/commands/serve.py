@@ -17,6 +17,7 @@ from rich.console import Console
 
 from newsportal.accounts import Accounts, open_accounts
 from newsportal.commands.frontier_shown import asking, settling
+from newsportal.commands.options import SourcesFile
 from newsportal.daily import DailySums, daily_uri
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
@@ -26,22 +27,16 @@ from newsportal.search import open_index
 from newsportal.sources import load, use_own_words
 from newsportal.store import open_store
 
-__all__ = ["register", "run", "serve_forever"]
-
 LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 BROWSER_DELAY = 0.8
 """Seconds until the server answers: a browser that comes earlier shows an error."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("serve")(serve)
-
-
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")] = DEFAULT_HOST,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the portal in the browser.")] = False,
     allow_host: Annotated[list[str] | None, typer.Option(help="A further name the portal is reached by, such as news.example.org.")] = None,
 ) -> None:

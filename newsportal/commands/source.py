@@ -13,13 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.commands import hints
-from newsportal.commands.adding import add
-from newsportal.commands.health import health
+from newsportal.commands.options import AsJson, SourcesFile
 from newsportal.commands.outlines import export, import_
+from newsportal.commands.output import console, print_json
+from newsportal.commands.source_adding import add, show
 from newsportal.commands.source_change import disable, enable, interval, remove, undo, visit
-from newsportal.commands.source_schedule import schedule
+from newsportal.commands.source_status import health, schedule
 from newsportal.commands.suggesting import suggest
-from newsportal.commands.trial_shown import console, show
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.sources import (
     FILE_NAME,
@@ -39,24 +39,17 @@ from newsportal.trying.tried import plain, tried
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="
 
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
 
-app = typer.Typer(help="Look at sources.yaml, check it, try its sources, add to it.", no_args_is_help=True)
+group = typer.Typer(help="Look at sources.yaml, check it, try its sources, add to it.", no_args_is_help=True)
 
 
-def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="source")
-
-
-@app.command("list")
+@group.command("list")
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List topics, engines, feeds, sitemaps, regions, forums and galleries."""
     known = load(sources)
     rows = [_row(source) for source in known.all()]
     if as_json:
-        for row in rows:
-            typer.echo(json.dumps(row, ensure_ascii=False))
+        print_json(*rows)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("key", "", "what is visited", "topics, category"):
@@ -89,7 +82,7 @@ def _visits(source: Source) -> Sequence[str]:
     return (source.url,) if isinstance(source, Feed | Sitemap | Forum | CustomEngine) else ()
 
 
-@app.command()
+@group.command()
 def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Print every mistake of sources.yaml with its line; exit status 1 if there is one."""
     try:
@@ -105,13 +98,13 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         typer.echo(hints.packaged(known) or f"{known.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
-@app.command()
+@group.command()
 def schema() -> None:
     """Print the JSON Schema of sources.yaml, for editors."""
     typer.echo(schema_text(), nl=False)
 
 
-@app.command()
+@group.command()
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
@@ -127,13 +120,13 @@ def init(
     typer.echo(f"{path} written; look at it, then: newsportal up")
 
 
-app.command()(add)
-app.command()(suggest)
-app.command("import")(import_)
-app.command()(export)
+group.command()(add)
+group.command()(suggest)
+group.command("import")(import_)
+group.command()(export)
 
 
-@app.command("test")
+@group.command("test")
 def try_(
     name: Annotated[str, typer.Argument(help="A source, engine or topic of sources.yaml, or a built-in engine.")],
     query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
@@ -146,7 +139,7 @@ def try_(
     for trial, reading in tried(name, known, query):
         good &= trial.failure is None
         if as_json:
-            typer.echo(json.dumps(plain(trial, reading), ensure_ascii=False))
+            print_json(plain(trial, reading))
         else:
             show(trial, reading)
     if not good:
@@ -154,6 +147,6 @@ def try_(
 
 
 for _command in (enable, disable, interval, remove, visit, undo):
-    app.command()(_command)
-app.command()(health)
-app.command()(schedule)
+    group.command()(_command)
+group.command()(health)
+group.command()(schedule)

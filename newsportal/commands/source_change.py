@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from newsportal.commands.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.sources import Source, Sources, edit, load
 from newsportal.sources import find as find_file
@@ -22,7 +23,6 @@ from newsportal.sources.timetable import visited
 from newsportal.store import open_store
 from newsportal.trying.tried import unknown
 
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 Name = Annotated[str, typer.Argument(help="A source by its name or key (feed:NAME).")]
 Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources by their names or keys (feed:NAME).")]
 

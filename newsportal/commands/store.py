@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from newsportal.commands.bars import bar
+from newsportal.commands.options import AsJsonLine, SourcesFile
+from newsportal.commands.output import count_bar, print_json
 from newsportal.errors import StoreError
 from newsportal.sources import load
 from newsportal.sources.uris import mask
@@ -29,20 +28,9 @@ DIGITS = 12
 """Of a digest, as the table shows it; --json has all."""
 
 Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store, as in sources.yaml; default: that of the nearest sources.yaml.")]
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the command line."""
-    group = typer.Typer(name="store", help="Look at a store, check it, copy it into another.", no_args_is_help=True)
-    group.command()(info)
-    group.command()(copy)
-    group.command()(check)
-    app.add_typer(group)
-
-
-def info(uri: Uri = None, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Show what a store holds: rows of every table, its last change."""
     place = uri or load(sources).store
     with closing(open_store(place, create=False)) as store:
@@ -50,7 +38,7 @@ def info(uri: Uri = None, as_json: AsJson = False, sources: SourcesFile = None) 
             rows = {form.name: look.count(form) for form in FORMS}
         told = {"store": shown(place), "last_change": store.last_seq(), "rows": rows}
     if as_json:
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        print_json(told)
         return
     typer.echo(f"{told['store']}: {rows['articles']} articles in {rows['stories']} stories, last change {told['last_change']}")
     table = _table("table", "rows")
@@ -63,13 +51,13 @@ def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy, as in sources.yaml: sqlite:///data/newsportal.db.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy to; an empty one, which is made if need be.")],
     again: Annotated[bool, typer.Option("--again", help="Go on with a copy that was broken off, or bring one up to date.")] = False,
-    as_json: AsJson = False,
+    as_json: AsJsonLine = False,
 ) -> None:
     """Copy everything of a store into another, of whatever kind, and prove that both hold the same. FROM may be in use meanwhile."""
-    with _both(source, target) as (one, other), bar(quiet=as_json) as tell:
+    with _both(source, target) as (one, other), count_bar(quiet=as_json) as tell:
         done = copied(one, other, again=again, tell=tell)
     if as_json:
-        typer.echo(json.dumps({"from": shown(source), "to": shown(target), "equal": done.equal, **asdict(done)}, ensure_ascii=False))
+        print_json({"from": shown(source), "to": shown(target), "equal": done.equal, **asdict(done)})
     else:
         _show(done)
     if not done.equal:
@@ -97,13 +85,13 @@ def _show(done: Copied) -> None:
         typer.echo(f"{done.behind} changes came meanwhile; to bring them over, say it once more with --again", err=True)
 
 
-def check(uri: Uri = None, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Check that the rows of a store fit together. Exit status 1 if they do not."""
     place = uri or load(sources).store
-    with closing(open_store(place, create=False)) as store, bar(quiet=as_json) as tell:
+    with closing(open_store(place, create=False)) as store, count_bar(quiet=as_json) as tell:
         found = faults(store.records, tell)
     if as_json:
-        typer.echo(json.dumps({"store": shown(place), "sound": not found, "faults": [asdict(one) for one in found]}, ensure_ascii=False))
+        print_json({"store": shown(place), "sound": not found, "faults": [asdict(one) for one in found]})
     else:
         for one in found[:MOST_TOLD]:
             typer.echo(clean(f"{one.table} {one.row}: {one.why}"))
@@ -124,3 +112,9 @@ def _table(*headings: str) -> Table:
     for number, heading in enumerate(headings):
         table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
     return table
+
+
+group = typer.Typer(help="Look at a store, check it, copy it into another.", no_args_is_help=True)
+group.command()(info)
+group.command()(copy)
+group.command()(check)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from newsportal.commands.hints import counted as words
-from newsportal.commands.trial_shown import console
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import console, print_json
 from newsportal.discovery.proposal import Proposal
 from newsportal.discovery.search import find
 from newsportal.discovery.suggestions import Counting, Suggestion, plain
@@ -38,8 +37,8 @@ def suggest(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Sites that are shown.")] = 20,
     days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")] = 90,
     look: Annotated[bool, typer.Option("--look", help=f"Look at the first {LOOKED}, and rank by what they bring.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Suggest new sources: sites that stored articles link to or repost, or that search engines found."""
     known = load(sources)
@@ -52,7 +51,7 @@ def suggest(
         for one in found:
             best = looked.get(one.site)
             row = {**plain(one), "best": best and {"kind": best.family, **best.values, "entries": best.entries, "score": best.score}}
-            typer.echo(json.dumps(row, ensure_ascii=False))
+            print_json(row)
         return
     _show(found, looked, counting)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,27 +10,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from newsportal.commands.options import AsJson
+from newsportal.commands.output import print_json
 from newsportal.extractors.template import Template
 from newsportal.extractors.url_library import Directory, Library, plain, write_library
 from newsportal.text import clean
 from newsportal.trying.templates import load, save
 
-group = typer.Typer(no_args_is_help=True, help="The templates that pages of one site taught.")
+group = typer.Typer(no_args_is_help=True, help="The templates that pages of one site taught (see extract --algorithm url_tree --library).")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The library: what extract --algorithm url_tree --library wrote.")]
 Site = Annotated[str, typer.Argument(metavar="SITE", help="A host, as list shows it.")]
 Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this directory and those below it, such as /news/2024.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.add_typer(group, name="templates")
-
-
-@group.callback()
-def _templates() -> None:
-    """The templates that pages of one site taught (see extract --algorithm url_tree --library)."""
 
 
 @group.command("list")
@@ -94,8 +84,7 @@ def _row(directory: Directory, template: Template) -> dict[str, Any]:
 
 def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
     if as_json:
-        for row in rows:
-            typer.echo(json.dumps(row, ensure_ascii=False))
+        print_json(*rows)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:

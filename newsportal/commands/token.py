@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -11,17 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from newsportal.accounts import Right, Token
-from newsportal.commands.user import AsJson, Name, SourcesFile, found, log, opened
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_json
+from newsportal.commands.user import Name, found, log, opened
 from newsportal.errors import AccountError
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the command line."""
-    group = typer.Typer(name="token", help="Ways in for programs: the API, feeds, metrics.", no_args_is_help=True)
-    group.command("list")(listed)
-    group.command()(add)
-    group.command()(revoke)
-    app.add_typer(group)
 
 
 def told(token: Token, name: str) -> dict[str, Any]:
@@ -42,7 +34,7 @@ def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
         names = {person.id: person.name for person in accounts.people.all()}
         rows = [told(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     table = Table("id", "person", "for", "rights", "until", "last used", box=None, header_style="bold")
     for row in rows:
@@ -67,7 +59,7 @@ def add(
         token, secret = accounts.tokens.add(person, use, right or [Right.READ], now=now, expires=expires)
         log(accounts, "token.add", token.name, {"person": person.name, "rights": sorted(token.rights), "days": days})
     if as_json:
-        typer.echo(json.dumps({**told(token, person.name), "token": secret}, ensure_ascii=False))
+        print_json({**told(token, person.name), "token": secret})
         return
     typer.echo(f"token {token.id} of {person.name}, for {token.name}; it is shown this once:")
     typer.echo(secret)
@@ -83,3 +75,9 @@ def revoke(
             raise AccountError("no-token", id=token_id)
         log(accounts, "token.revoke", gone.name)
     typer.echo(f"token {token_id}, for {gone.name}, does not count any more")
+
+
+group = typer.Typer(help="Ways in for programs: the API, feeds, metrics.", no_args_is_help=True)
+group.command("list")(listed)
+group.command()(add)
+group.command()(revoke)

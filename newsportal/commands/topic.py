@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from newsportal.classify.topics import TopicRule, rule
-from newsportal.commands.context import open_all
-from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, print_rows, watched
+from newsportal.commands.context import open_all, open_record
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_json, print_rows, report_progress
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, Topic
 from newsportal.sources.spelling import did_you_mean
@@ -28,27 +28,13 @@ Days = Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of 
 Words = Annotated[list[str] | None, typer.Option(help="Instead of the topic's own; may be given several times.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Topics: what their words find, and stored articles that follow them.")
-    group.callback()(_topic)
-    for name, command in (("list", list_), ("preview", preview_), ("assign", assign)):
-        group.command(name)(command)
-    app.add_typer(group, name="topic")
-
-
-def _topic() -> None:
-    """Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them."""
-
-
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the topics with their keywords and how many stories of the last 7 and 30 days they have."""
-    with opened(sources) as (known, store):
+    with open_record(sources) as (known, store):
         counted = counts(store, [topic.name for topic in known.topics], datetime.now(UTC))
         rows = [{**_row(topic), "days_7": counted[topic.name].week, "days_30": counted[topic.name].month} for topic in known.topics]
     if as_json:
-        for row in rows:
-            print_json(row)
+        print_json(*rows)
         return
     if not rows:
         typer.echo("sources.yaml names no topic yet")
@@ -113,14 +99,14 @@ def assign(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Topics; default: all that are enabled.")] = None,
     days: Days = 30,
     gone: Annotated[list[str] | None, typer.Option("--gone", help="A topic that is no more: what its keywords brought goes.")] = None,
-    sources: Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Let stored articles follow the topics' words: those they find come in, those that only former words brought go.
 
     What a source, a search or a model brought into a topic stays.
     """
-    with opened(sources) as (known, store), watched() as say:
+    with open_record(sources) as (known, store), report_progress() as say:
         rules = (
             [topic.rule for topic in (_found(known, name) for name in names)]
             if names
@@ -153,3 +139,10 @@ def _found(known: Sources, name: str) -> Topic:
         hint = did_you_mean(name, [topic.name for topic in known.topics])
         raise NewsportalError(f"sources.yaml has no topic {name!r}" + (f"; {hint}" if hint else "; see: newsportal topic list"))
     return found
+
+
+group = typer.Typer(
+    no_args_is_help=True, help="Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them."
+)
+for name, command in (("list", list_), ("preview", preview_), ("assign", assign)):
+    group.command(name)(command)

@@ -1,4 +1,4 @@
-"""``newsportal train``: a classifier from labelled texts, with its figures, into a file or as a version of a corpus' model."""
+"""``newsportal train`` and ``retrain``: classifiers from labelled texts and stored articles, with their figures."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ import typer
 
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
-from newsportal.commands.corpus.common import SourcesFile, opened, print_json, told, watched
+from newsportal.commands.context import open_record
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_json, report_progress
 from newsportal.errors import ModelError, NewsportalError
 from newsportal.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
+from newsportal.learning.retraining import retrain as retrain_all
 from newsportal.learning.training import Known, Trained, train_corpus
 from newsportal.learning.training import train as trained_on
 from newsportal.messages import to_json
+from newsportal.services.jobs.reporting import NICENESS
 from newsportal.text import clean
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("train")(train)
 
 
 def train(
@@ -69,7 +68,7 @@ def train(
 def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str, options: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
-    with writable(model) as write, watched() as say:
+    with writable(model) as write, report_progress() as say:
         say(0.0, "reading")
         known = list(_known(file, form, encoding))
         try:
@@ -99,7 +98,7 @@ def _known(file: str, form: str, encoding: str) -> Iterator[Known]:
 def _into_store(
     corpus: str, algorithm: str, activate: bool | None, sources: Path | None, options: dict[str, Any]
 ) -> tuple[dict[str, Any], Trained]:  # fmt: skip
-    with opened(sources) as (_, store), watched() as say:
+    with open_record(sources) as (_, store), report_progress() as say:
         version = train_corpus(store, corpus, algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
     row = {"corpus": corpus, "version": version.version, "active": version.active, "why": to_json(version.reason)}
     return row | version.trained.facts(), version.trained
@@ -116,7 +115,7 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
         print_json(row)
         return
     for warning in made.warnings:
-        told(clean(str(warning)))
+        typer.echo(clean(str(warning)), err=True)
     if made.report:
         print_figures({name: made.report})
         typer.echo()
@@ -148,3 +147,27 @@ def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
     finally:
         with suppress(OSError):  # there may be no such folder at all
             part.unlink()
+
+
+def retrain(
+    force: Annotated[bool, typer.Option("--force", help="Train also where few articles are new.")] = False,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train the models of categories and topics anew from stored articles, where enough new ones are known.
+
+    Articles of feeds and regions whose category sources.yaml tells label themselves; so do articles of topics. A version that is worse
+    than the one in use is kept, but not used.
+    """
+    if algorithm not in CLASSIFIERS:
+        raise typer.BadParameter(f"no classifier is called {algorithm!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
+    if gently:
+        os.nice(NICENESS)
+    with open_record(sources) as (known, store), report_progress() as say:
+        for done in retrain_all(known, store, force=force, algorithm=algorithm, progress=say):
+            if as_json:
+                print_json(done.row())
+            else:
+                typer.echo(done.sentence())

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from newsportal.commands import hints, network, serve
+from newsportal.commands import hints, serve
 from newsportal.commands.job_lines import sayer
+from newsportal.commands.options import SourcesFile
 from newsportal.errors import StoreError
 from newsportal.portal.site import zone_named
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining
@@ -40,7 +41,7 @@ class Background(threading.Thread):
         file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
         records = Records(known.jobs_folder)
         self.runner = LocalRunner(records, Path(), {}, origin="up", say=lambda text: say("hindered", {"message": text}), ended=self.wake)
-        self._crawl = RepeatedCrawl(every * 60, lambda: network.away(file.known), hints.offline, say, everything=everything)
+        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, say, everything=everything)
         learnt = known.recommendation
         nightly = Nightly(file, learnt.fit_hour, zone_named(known.portal.timezone), learn=learnt.enabled)
         duties = (self._crawl, Retraining(known.classifier.least_new if known.classifier.retrain else 0), nightly)
@@ -64,14 +65,10 @@ class Background(threading.Thread):
         self.supervisor.close()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(up)
-
-
 def up(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     every: Annotated[float, typer.Option(min=0.1, help="Minutes between two looks at what is due.")] = DEFAULT_EVERY,
 ) -> None:
     """Serve the portal and keep it up to date: crawl what is due, again and again."""

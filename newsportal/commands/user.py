@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,26 +15,13 @@ from rich.table import Table
 
 from newsportal.accounts import Accounts, Person, Role, open_accounts
 from newsportal.accounts.secret import drawn_password
+from newsportal.commands.options import AsJsonLine, SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import AccountError
 from newsportal.sources import load
 
-SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
 Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the command line."""
-    group = typer.Typer(name="user", help="The people of the portal: who they are, what they may.", no_args_is_help=True)
-    group.command("list")(listed)
-    group.command()(add)
-    group.command()(role)
-    group.command()(password)
-    group.command()(disable)
-    group.command()(enable)
-    group.command()(remove)
-    app.add_typer(group)
 
 
 @contextmanager
@@ -57,7 +43,7 @@ def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] 
     accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
 
 
-def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
+def listed(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Everybody, with role, sessions and tokens."""
     now = datetime.now(UTC)
     with opened(sources) as accounts:
@@ -73,7 +59,7 @@ def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
             for person in accounts.people.all()
         ]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     table = Table("name", "role", "since", "sessions", "tokens", box=None, header_style="bold")
     for row in rows:
@@ -86,7 +72,7 @@ def add(
     name: Name,
     role: Annotated[Role, typer.Option(help="What the person may.")] = Role.EDITOR,
     ask: Typed = False,
-    as_json: AsJson = False,
+    as_json: AsJsonLine = False,
     sources: SourcesFile = None,
 ) -> None:
     """Add somebody; a password is made and shown once."""
@@ -106,7 +92,7 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person 
     typer.echo(f"{person.name}: {role}")
 
 
-def password(name: Name, ask: Typed = False, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Give somebody another password, made and shown once; all sessions of the person end."""
     chosen = _typed() if ask else drawn_password()
     with opened(sources) as accounts:
@@ -152,8 +138,18 @@ def _typed() -> str:
 
 def _tell(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"name": person.name, "role": str(person.role), "password": made}, ensure_ascii=False))
+        print_json({"name": person.name, "role": str(person.role), "password": made})
         return
     typer.echo(sentence)
     if made is not None:
         typer.echo(f"password (shown this once): {made}")
+
+
+group = typer.Typer(help="The people of the portal: who they are, what they may.", no_args_is_help=True)
+group.command("list")(listed)
+group.command()(add)
+group.command()(role)
+group.command()(password)
+group.command()(disable)
+group.command()(enable)
+group.command()(remove)

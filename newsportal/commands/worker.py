@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from newsportal.commands import crawl, hints
+from newsportal.commands.options import SourcesFile
 from newsportal.commands.publishing import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.sources_reloader import SourcesReloader
@@ -46,15 +47,11 @@ class Ending:
     broken: str | None = None
 
 
-def register(app: typer.Typer) -> None:
-    app.command("worker")(worker)
-
-
 def worker(
     spiders: Annotated[
         list[str] | None, typer.Option("--spider", help=f"Run this one only, several times: {', '.join(crawl.SPIDERS)}.")
     ] = None,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "WARNING",
     log_file: Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")] = None,
 ) -> None:

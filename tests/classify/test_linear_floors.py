@@ -6,8 +6,7 @@ import pytest
 
 from newsportal.classify.base import Answer, train
 from newsportal.classify.measure import measure
-from newsportal.commands.evaluate.classify_foreign import leave_out
-from newsportal.commands.evaluate.classify_gold import read
+from newsportal.commands.evaluate.classify import leave_out, read
 
 
 def best(answer: Answer) -> Answer:

@@ -8,20 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import dedup, evaluate
+from newsportal.cli import app
 
 TEXT = "青河市图书馆新馆昨天上午向读者开放。新馆建在老城北门外的旧粮仓里，一共三层，藏书四十万册，晚上开到九点。"
 OTHER = "沿海三县今年的海带丰收了。渔民们天不亮就出海，把一串串海带从绳子上割下来，运到码头边的晒场，外地客商早早来订了货。"
 
 
 def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    dedup.register(app)
-    evaluate.register(app)
     result = CliRunner().invoke(app, list(arguments), input=given)
     lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     return result.exit_code, lines, result.output

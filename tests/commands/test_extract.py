@@ -8,10 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import extract
+from newsportal.cli import app
 
 TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
 HTML = (
@@ -19,14 +18,6 @@ HTML = (
     f"<div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
 )
 KEYS = ["id", "url", "title", "text", "published", "author", "source", "language", "images", "algorithm", "pages", "confidence"]
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    app = typer.Typer()
-    extract.register(app)
-    app.callback()(lambda: None)
-    return app
 
 
 @pytest.fixture
@@ -41,14 +32,14 @@ def folder(tmp_path: Path) -> Path:
     return pages
 
 
-def run(app: typer.Typer, *arguments: str, stdin: bytes | None = None) -> list[dict[str, object]]:
+def run(*arguments: str, stdin: bytes | None = None) -> list[dict[str, object]]:
     result = CliRunner().invoke(app, list(arguments), input=stdin)
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_folder_gives_a_line_a_page(app: typer.Typer, folder: Path) -> None:
-    good, missing, broken = run(app, "extract", str(folder))
+def test_a_folder_gives_a_line_a_page(folder: Path) -> None:
+    good, missing, broken = run("extract", str(folder))
     assert list(good) == KEYS
     assert (good["id"], good["url"], good["title"], good["algorithm"]) == ("a", "https://a.example/1", "滨海新线今晨通车", "best")
     assert good["text"] == f"{TEXT}\n{TEXT[::-1]}"
@@ -61,15 +52,15 @@ def test_a_folder_gives_a_line_a_page(app: typer.Typer, folder: Path) -> None:
     assert [*KEYS, "error"] == list(broken)
 
 
-def test_file_stream_and_out_say_the_same(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
-    (from_file,) = run(app, "extract", str(folder / "a.html"), "--url", "https://b.example/2", "--algorithm", "cevc")
-    (from_stream,) = run(app, "extract", "-", "--url", "https://b.example/2", "-a", "cevc", stdin=HTML.encode())
-    assert run(app, "extract", str(folder / "a.html"), "-u", "https://b.example/2", "-a", "cevc", "-o", str(tmp_path / "out.jsonl")) == []
+def test_file_stream_and_out_say_the_same(folder: Path, tmp_path: Path) -> None:
+    (from_file,) = run("extract", str(folder / "a.html"), "--url", "https://b.example/2", "--algorithm", "cevc")
+    (from_stream,) = run("extract", "-", "--url", "https://b.example/2", "-a", "cevc", stdin=HTML.encode())
+    assert run("extract", str(folder / "a.html"), "-u", "https://b.example/2", "-a", "cevc", "-o", str(tmp_path / "out.jsonl")) == []
     assert json.loads((tmp_path / "out.jsonl").read_text("utf-8")) == from_file == from_stream | {"id": "a"}
     assert (from_file["url"], from_file["algorithm"]) == ("https://b.example/2", "cevc")
 
 
-def test_mistakes_of_the_user_are_told(app: typer.Typer, tmp_path: Path) -> None:
+def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(app, ["extract", str(tmp_path), "--algorithm", "nonsense"])
     assert wrong.exit_code == 2
     assert "best, " in wrong.output
@@ -84,20 +75,20 @@ def test_mistakes_of_the_user_are_told(app: typer.Typer, tmp_path: Path) -> None
     assert "http://" in url.output
 
 
-def test_one_address_is_not_that_of_a_folder(app: typer.Typer, folder: Path) -> None:
+def test_one_address_is_not_that_of_a_folder(folder: Path) -> None:
     done = CliRunner().invoke(app, ["extract", str(folder), "--url", "https://b.example/2"], env={"COLUMNS": "200"})
     assert (done.exit_code, done.stdout) == (2, "")
     assert "<id>.json" in done.output
 
 
-def test_a_folder_without_pages_is_told(app: typer.Typer, tmp_path: Path) -> None:
+def test_a_folder_without_pages_is_told(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("none")
     empty = CliRunner().invoke(app, ["extract", str(tmp_path)])
     assert empty.exit_code == 1
     assert "<id>.html" in empty.output
 
 
-def test_where_nothing_can_be_kept_nothing_is_read(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
+def test_where_nothing_can_be_kept_nothing_is_read(folder: Path, tmp_path: Path) -> None:
     for option, remedy in (("--library", "make it first"), ("--out", "no/such/folder")):
         done = CliRunner().invoke(app, ["extract", str(folder), option, str(tmp_path / "no/such/folder/file")])
         assert done.exit_code

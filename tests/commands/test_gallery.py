@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
+from newsportal.cli import app
 from newsportal.commands import gallery
 from newsportal.errors import FetchFailed
 from newsportal.items import Page
@@ -31,9 +31,7 @@ def numbered(at: int) -> str:
 
 
 def run(*arguments: str) -> Result:
-    app = typer.Typer()
-    gallery.register(app)
-    return CliRunner().invoke(app, list(arguments))
+    return CliRunner().invoke(app, ["gallery", *arguments])
 
 
 def lines(result: Result) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.commands.health import bars
+from newsportal.commands.source_status import day_bars
 from newsportal.visits import Visit
 
 SOURCES = """\
@@ -81,6 +81,6 @@ def test_one_source_or_none(file: Path) -> None:
 
 
 def test_the_line_of_days() -> None:
-    assert bars((0, 1, 4, 8)) == "·▁▄█"
-    assert bars((0, 0)) == "··"
-    assert bars(()) == ""
+    assert day_bars((0, 1, 4, 8)) == "·▁▄█"
+    assert day_bars((0, 0)) == "··"
+    assert day_bars(()) == ""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import links
+from newsportal.cli import app
 
 HTML = '<ul><li><a href="/guonei/2026-03/12/830115.html">三部门联合部署春季防汛工作</a><li><a href="/guonei/">国内</a></ul>'
 
 
 def run(*arguments: str) -> tuple[int, list[dict[str, object]]]:
-    app = typer.Typer()
-    links.register(app)
-    result = CliRunner().invoke(app, list(arguments))
+    result = CliRunner().invoke(app, ["links", *arguments])
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()]
 
 

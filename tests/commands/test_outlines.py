@@ -7,10 +7,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import outlines, source
+from newsportal.cli import app
+from newsportal.commands import outlines
 from newsportal.discovery.opml import BadOpml
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.sources import load
@@ -31,9 +31,6 @@ LIST = """\
 
 
 def run(*arguments: str | Path, stdin: str | None = None) -> Result:
-    app = typer.Typer()
-    source.register(app)
-    app.command()(lambda: None)
     return CliRunner().invoke(app, ["source", *map(str, arguments)], input=stdin)
 
 

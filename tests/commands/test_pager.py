@@ -6,19 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import pager
+from newsportal.cli import app
 
 HTML = '<h1>古镇修路</h1><p>路修好了。</p><b>1</b> <a href="830115_2.html">2</a> <a href="830115_2.html">下一页</a>'
 URL = "http://news.hedong.example/2026/830115.html"
 
 
 def run(*arguments: str) -> tuple[int, list[dict[str, object]]]:
-    app = typer.Typer()
-    pager.register(app)
-    result = CliRunner().invoke(app, list(arguments))
+    result = CliRunner().invoke(app, ["pager", *arguments])
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()]
 
 

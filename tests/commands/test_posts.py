@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import posts
+from newsportal.cli import app
 
 POST = """<div class="post" id="p{0}"><a class="username" href="/member.php?u={0}">{1}</a><span class="date">2024-3-5 08:3{0}</span>
 <em>{2}楼</em><div class="content"><blockquote>{3}</blockquote>{4}</div></div>"""
@@ -20,9 +19,7 @@ HTML = "<html><body>{}</body></html>".format(
 
 
 def run(*arguments: str, stdin: str | None = None) -> tuple[int, list[dict[str, Any]]]:
-    app = typer.Typer()
-    posts.register(app)
-    result = CliRunner().invoke(app, list(arguments), input=stdin)
+    result = CliRunner().invoke(app, ["posts", *arguments], input=stdin)
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()]
 
 

@@ -9,30 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import results
+from newsportal.cli import app
 
 FIXTURES = Path(__file__).parents[1] / "engines" / "fixtures"
 
 
-@pytest.fixture
-def app() -> typer.Typer:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    results.register(app)
-    return app
-
-
-def run(app: typer.Typer, *arguments: str | Path) -> list[dict[str, Any]]:
+def run(*arguments: str | Path) -> list[dict[str, Any]]:
     done = CliRunner().invoke(app, ["results", *map(str, arguments)])
     assert done.exit_code == 0, done.output
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_a_file_of_an_engine(app: typer.Typer) -> None:
-    (row,) = run(app, "--engine", "baidu_news", FIXTURES / "baidu_news-2020.html")
+def test_a_file_of_an_engine() -> None:
+    (row,) = run("--engine", "baidu_news", FIXTURES / "baidu_news-2020.html")
     assert row["id"] == "baidu_news-2020"
     assert row["results"][1] == {
         "title": "山城轨道交通新线开通 串起五处景点",
@@ -43,35 +34,35 @@ def test_a_file_of_an_engine(app: typer.Typer) -> None:
     }
 
 
-def test_a_folder_with_bad_pages_goes_on(app: typer.Typer, tmp_path: Path) -> None:
+def test_a_folder_with_bad_pages_goes_on(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "bing_web-2024.html", tmp_path / "good.html")
     (tmp_path / "broken.html.gz").write_bytes(b"\x1f\x8bno gzip")
     (tmp_path / "captcha.html").write_text("<title>百度安全验证</title><p>请输入验证码</p>", encoding="utf-8")
     (tmp_path / "zero.html.gz").write_bytes(gzip.compress(b""))
-    rows = {row["id"]: row for row in run(app, tmp_path, "--engine", "bing_web")}
+    rows = {row["id"]: row for row in run(tmp_path, "--engine", "bing_web")}
     assert len(rows["good"]["results"]) == 4
     assert "broken gzip" in rows["broken"]["error"]
     assert "captcha" in rows["captcha"]["error"]
     assert rows["zero"]["results"] == []
 
 
-def test_the_address_beside_a_page_makes_links_absolute(app: typer.Typer, tmp_path: Path) -> None:
+def test_the_address_beside_a_page_makes_links_absolute(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "sogou_web-2015.html", tmp_path / "s.html")
     (tmp_path / "s.json").write_text(json.dumps({"url": "https://www.sogou.com/web?query=x"}), encoding="utf-8")
-    (row,) = run(app, tmp_path)
+    (row,) = run(tmp_path)
     assert row["engine"] == "sogou_web"
     assert row["results"][0]["link"].startswith("https://www.sogou.com/link?url=")
 
 
-def test_auto_and_out(app: typer.Typer, tmp_path: Path) -> None:
-    assert run(app, FIXTURES, "--out", tmp_path / "out.jsonl") == []
+def test_auto_and_out(tmp_path: Path) -> None:
+    assert run(FIXTURES, "--out", tmp_path / "out.jsonl") == []
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(rows) == len(list(FIXTURES.glob("*.html")))
     assert all(len(row["results"]) >= 4 for row in rows), [row["id"] for row in rows if len(row["results"]) < 4]
 
 
 @pytest.mark.parametrize("arguments", [["--engine", "altavista", "x.html"], ["/nowhere/at/all"]])
-def test_what_cannot_work_says_so(app: typer.Typer, arguments: list[str]) -> None:
+def test_what_cannot_work_says_so(arguments: list[str]) -> None:
     done = CliRunner().invoke(app, ["results", *arguments])
     assert done.exit_code != 0
     assert "altavista" in done.output or "no such file" in done.output

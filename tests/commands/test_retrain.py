@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from newsportal.classify.topics import IN, OUT, corpus_of
-from newsportal.commands import retrain
 from newsportal.items import Article, Link, TopicMark
-from newsportal.learning.retraining import Done
+from newsportal.learning.retraining import Done, retrain
 from newsportal.sources import load
 from newsportal.store import open_store
 from newsportal.store.labels import CATEGORIES
@@ -74,7 +73,7 @@ def fill(store: Store, number: int, start: int = 0) -> None:
 
 
 def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Done]:
-    return {done.corpus: done for done in retrain.retrain(load(sources), store, force=force, algorithm="chi_cosine")}
+    return {done.corpus: done for done in retrain(load(sources), store, force=force, algorithm="chi_cosine")}
 
 
 def test_an_empty_store_trains_nothing(store: Store, sources: Path) -> None:

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import typer
 from blank import blank_store
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import export, index, search
+from newsportal.cli import app
+from newsportal.commands import export
 from newsportal.commands.exchange import cells
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
@@ -53,10 +53,6 @@ def stored(folder: Path) -> Path:
 
 
 def run(*arguments: str) -> Result:
-    app = typer.Typer()
-    search.register(app)
-    index.register(app)
-    export.register(app)
     return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 

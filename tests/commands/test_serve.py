@@ -16,9 +16,7 @@ import pytest
 
 from newsportal.portal.listen import listen
 
-PROGRAM = (
-    "import typer; from newsportal.commands import serve; app = typer.Typer(); serve.register(app); app.callback()(lambda: None); app()"
-)
+PROGRAM = "from newsportal.cli import app; app()"
 ROOT = Path(__file__).resolve().parents[2]
 
 

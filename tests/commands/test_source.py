@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import source
+from newsportal.cli import app
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
 from newsportal.trying.entries import common_folder, free_name
@@ -35,9 +34,6 @@ galleries:
 
 
 def run(*arguments: str | Path) -> Result:
-    app = typer.Typer()
-    source.register(app)
-    app.command()(lambda: None)  # one command alone would be the program itself
     return CliRunner().invoke(app, ["source", *map(str, arguments)])
 
 

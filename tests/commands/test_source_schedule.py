@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands.source_schedule import bars
+from newsportal.commands.source_status import hour_bars
 from newsportal.store import open_store
 from newsportal.store.results import SourceState
 from newsportal.store.subscriptions import Subscription
@@ -61,7 +61,7 @@ def test_people_see_a_line_of_hours(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "feed:快报" in done.stdout
     assert "定报" not in done.stdout
-    assert bars([0, 1, 4, 99, 0.1]) == " ▂██ "
+    assert hour_bars([0, 1, 4, 99, 0.1]) == " ▂██ "
 
 
 def test_a_source_whose_hub_tells_us_says_so(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import source, suggesting
+from newsportal.cli import app
+from newsportal.commands import suggesting
 from newsportal.discovery.suggestions import Suggestion
 from newsportal.errors import StoreError
 from newsportal.items import Article, Link
@@ -26,9 +26,6 @@ NOW = datetime.now(UTC)
 
 
 def run(*arguments: str | Path) -> Result:
-    app = typer.Typer()
-    source.register(app)
-    app.command()(lambda: None)
     return CliRunner().invoke(app, ["source", "suggest", *map(str, arguments)])
 
 

@@ -7,10 +7,10 @@ import stat
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import extract, templates
+from newsportal.cli import app
+from newsportal.commands import templates
 from newsportal.errors import LibraryError
 from newsportal.trying.templates import READABLE
 
@@ -35,9 +35,6 @@ def save_pages(folder: Path, *names: str) -> None:
 
 
 def said(*arguments: str) -> Result:
-    app = typer.Typer()
-    extract.register(app)
-    templates.register(app)
     return CliRunner().invoke(app, list(arguments))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands import network
+from newsportal.commands import hints
 from newsportal.commands.job_lines import summary
 from newsportal.commands.up import Background
 from newsportal.report import Run, SourceReport
@@ -62,13 +62,13 @@ regions:
 """,
         "utf-8",
     )
-    assert network.hosts(load(path)) == ["a.example", "www.b.example"]
+    assert hints.hosts(load(path)) == ["a.example", "www.b.example"]
 
 
 def test_an_address_that_may_not_be_visited_is_no_missing_network(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text('feeds: [{name: 甲, url: "http://127.0.0.1/rss"}, {name: 乙, url: "http://127.0.0.2/rss"}]\n', "utf-8")
-    assert not network.away(load(path))
+    assert not hints.away(load(path))
 
 
 @pytest.mark.slow

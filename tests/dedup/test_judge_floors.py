@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands.evaluate.dedup import read, row
-from newsportal.commands.evaluate.stored import Stored
+from newsportal.commands.evaluate.dedup import Stored, read, row
 from newsportal.dedup.document import Finder
 from newsportal.dedup.judge import Judge
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.commands.evaluate.closer import Closer
-from newsportal.commands.evaluate.differences import differences
+from newsportal.commands.evaluate.closer import Closer, differences
 from newsportal.commands.evaluate.readers import Found
 from newsportal.commands.evaluate.report import report
 from newsportal.commands.evaluate.running import PageResult, rows

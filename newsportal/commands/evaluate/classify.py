@@ -1,21 +1,24 @@
-"""``newsportal evaluate classify``: how well classifiers learn a corpus, beside others', and across corpora."""
+"""``newsportal evaluate classify``: how well classifiers learn a corpus, beside others', across corpora, and on labels left out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any, Final
 
+import numpy as np
 import typer
 
 from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
 from newsportal.classify.measure import Report, measure
-from newsportal.commands.corpus.common import watched
-from newsportal.commands.evaluate import classify_foreign, classify_peers
-from newsportal.commands.evaluate.classify_gold import mapping, read, renamed
+from newsportal.classify.refusing import auroc
+from newsportal.commands.evaluate import classify_peers
+from newsportal.commands.evaluate.gold import gold_lines
+from newsportal.commands.output import report_progress
 from newsportal.errors import ModelError
 from newsportal.messages import as_text
 
@@ -45,11 +48,6 @@ class Result:
             "per_second": round(self.per_second, 1),
             "training_seconds": round(self.training, 1),
         }
-
-
-def register(group: typer.Typer) -> None:
-    """Add ``classify`` to ``newsportal evaluate``."""
-    group.command("classify")(classify)
 
 
 def classify(
@@ -117,9 +115,9 @@ def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> No
     for name_of_set, learnt, asked in _sets(folders, None):
         if not as_json:
             typer.echo(name_of_set)
-            typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in classify_foreign.HEADINGS))
+            typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in FOREIGN_HEADINGS))
         for name in names:
-            found = classify_foreign.leave_out(name_of_set, name, learnt, asked)
+            found = leave_out(name_of_set, name, learnt, asked)
             typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else found.row())
 
 
@@ -150,7 +148,7 @@ def score(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequenc
         answers = [Answer(label, {}, (label,)) for label in predict([_whole(one) for one in asked])]
         unanswered = None
     else:
-        with watched() as progress:
+        with report_progress() as progress:
             model = train(name, learnt, progress=progress)
         trained, start = process_time() - start, process_time()
         given = model.classify_many((one.title, one.text) for one in asked)
@@ -168,3 +166,97 @@ def _row(found: Result) -> str:
     shares = (found.report.macro_f1, found.report.accuracy, found.report.ece if found.report.bins else None, found.unanswered)
     cells = [f"{100 * share:.1f}" if share is not None else "–" for share in shares]
     return f"{found.algorithm:14}" + "".join(f"{cell:>11}" for cell in (*cells, f"{found.per_second:.0f}", f"{found.training:.1f}"))
+
+
+PARTS: Final = 3
+"""A third of the labels is left out at a time: three trainings, and each label is foreign once."""
+
+FOREIGN_HEADINGS: Final = ("AUROC", "foreign no", "right", "right no", "wrong no")
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Means over the parts, shares from 0 to 1. ``auroc``: how often a known text's best probability is above a foreign one's;
+    ``foreign_refused``, ``right_refused``, ``wrong_refused``: share that is given no label of the foreign texts, and of the known ones
+    whose best label is right or wrong; ``right``: share of the known texts whose best label is right."""
+
+    set: str
+    algorithm: str
+    auroc: float
+    foreign_refused: float
+    right: float
+    right_refused: float
+    wrong_refused: float
+
+    def as_json(self) -> dict[str, Any]:
+        numbers = ("auroc", "foreign_refused", "right", "right_refused", "wrong_refused")
+        return {"set": self.set, "algorithm": self.algorithm} | {name: round(getattr(self, name), 6) for name in numbers}
+
+    def row(self) -> str:
+        shares = (self.auroc, self.foreign_refused, self.right, self.right_refused, self.wrong_refused)
+        return f"{self.algorithm:14}" + "".join(f"{100 * share:>11.1f}" for share in shares)
+
+
+def leave_out(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Foreign:
+    """Train ``name`` without a third of the labels, the other thirds in turn, and let it answer. Raises ``ValueError``."""
+    labels = [label for label, _ in sorted(Counter(one.labels[0] for one in learnt).items(), key=lambda item: (-item[1], item[0]))]
+    if len(labels) <= PARTS:
+        raise ValueError(f"{name_of_set}: to leave labels out there must be more than {PARTS}")
+    return Foreign(name_of_set, name, *np.mean([_part(name, learnt, asked, set(labels[part::PARTS])) for part in range(PARTS)], axis=0))
+
+
+def _part(name: str, learnt: Sequence[Example], asked: Sequence[Example], away: set[str]) -> tuple[float, ...]:
+    with report_progress() as progress:
+        model = train(name, [one for one in learnt if one.labels[0] not in away], progress=progress)
+    answers = model.classify_many((one.title, one.text) for one in asked)
+    best = [max(answer.scores.values(), default=0.0) for answer in answers]
+    foreign = np.array([one.labels[0] in away for one in asked])
+    right = np.array([_best(answer) == one.labels[0] for one, answer in zip(asked, answers, strict=True)])
+    refused = np.array([answer.label is None for answer in answers])
+    groups = (foreign, ~foreign & right, ~foreign & ~right)
+    none_of = [float(refused[group].mean()) if group.any() else 0.0 for group in groups]
+    area = auroc(np.array(best)[~foreign], np.array(best)[foreign])
+    return area, none_of[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, none_of[1], none_of[2]
+
+
+def _best(answer: Answer) -> str | None:
+    return max(answer.scores, key=answer.scores.__getitem__) if answer.scores else None
+
+
+FORM: Final = '{"text": …, "label": …}'
+
+
+def read(folder: Path, part: str) -> list[Example]:
+    """The examples of ``part`` (``train`` or ``test``). Raises ``OSError`` or ``ValueError`` that says which line is wrong."""
+    found = [_example(line, place) for place, line in gold_lines(folder, part)]
+    if not found:
+        raise ValueError(f"{folder}: no labelled texts in its {part} part; a line is {FORM}")
+    return found
+
+
+def _example(line: str, place: str) -> Example:
+    try:
+        row: Any = json.loads(line)
+        text, label, title = row["text"], row["label"], row.get("title") or ""
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{place}: a line must be {FORM}") from error
+    if not all(isinstance(value, str) for value in (text, label, title)) or not label.strip():
+        raise ValueError(f"{place}: text, label and title must be strings, and the label not empty")
+    return Example(text, (label,), title)
+
+
+def mapping(file: Path) -> dict[str, dict[str, str]]:
+    """``{"common label": {"A": [labels], "B": [labels]}}`` as one mapping for each side. Raises ``OSError``, ``ValueError``."""
+    try:
+        sides: dict[str, dict[str, str]] = {"A": {}, "B": {}}
+        for common, of in json.loads(file.read_text(encoding="utf-8")).items():
+            for side, known in sides.items():
+                known.update(dict.fromkeys(of[side], common))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f'{file}: must be {{"common label": {{"A": ["label", …], "B": ["label", …]}}}}') from error
+    return sides
+
+
+def renamed(examples: list[Example], names: Mapping[str, str]) -> list[Example]:
+    """Those whose label has a name in common, under it."""
+    return [Example(one.text, (names[one.labels[0]],), one.title) for one in examples if one.labels[0] in names]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,11 +13,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.commands.evaluate.gold_lines import gold_lines
-from newsportal.commands.evaluate.stored import Stored
-from newsportal.dedup import FINDERS, finder
-from newsportal.dedup.document import Document, Finder, Matcher
+from newsportal.commands.evaluate.gold import gold_lines
+from newsportal.commands.output import print_json, tracked
+from newsportal.dedup import FINDERS, exact, finder
+from newsportal.dedup.document import NEW, Document, Finder, Matcher, Verdict
 from newsportal.dedup.measure import Pair, Score, joined, per_document, per_pair
+from newsportal.items import Article, Link
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 TIMES: Final = ("published", "time", "date")
 """Fields that may hold a document's time."""
@@ -39,11 +41,6 @@ class Gold:
     documents: tuple[Document, ...]
     clusters: dict[str, object]
     pairs: dict[str, set[Pair]]
-
-
-def register(group: typer.Typer) -> None:
-    """Add ``dedup`` to ``newsportal evaluate``."""
-    group.command("dedup")(dedup)
 
 
 def dedup(
@@ -82,7 +79,7 @@ def _finder(name: str) -> Finder:
 
 def _say(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        print_json(found)
         return
     shares = (f"{100 * found[key]:.1f}" if found[key] is not None else "–" for key in ("f1", "precision", "recall", "subsets"))
     f1, precision, recall, subsets = shares
@@ -110,7 +107,9 @@ def row(gold: Gold, found: Finder) -> dict[str, Any]:
     """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
     start = perf_counter()
     if gold.clusters:
-        answers = [(document.id, found.judge(document).duplicate_of) for document in _watched(gold.documents)]
+        answers = [
+            (document.id, found.judge(document).duplicate_of) for document in tracked(gold.documents, "comparing", beside_output=True)
+        ]
         score, subsets = per_document(answers, gold.clusters), None
     else:
         pairs = _pairs(gold.documents, found)
@@ -129,11 +128,11 @@ def _pairs(documents: Sequence[Document], found: Finder) -> set[Pair]:
     if isinstance(found, Matcher):
         return {
             frozenset((document.id, match.duplicate_of))
-            for document in _watched(documents)
+            for document in tracked(documents, "comparing", beside_output=True)
             for match in found.matches(document)
             if match.duplicate_of is not None
         }
-    return joined((document.id, found.judge(document).duplicate_of) for document in _watched(documents))
+    return joined((document.id, found.judge(document).duplicate_of) for document in tracked(documents, "comparing", beside_output=True))
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -163,10 +162,29 @@ def _moment(time: Any) -> datetime | None:
     return None
 
 
-def _watched(documents: Iterable[Document]) -> Iterable[Document]:
-    if not sys.stderr.isatty():
-        return documents
-    from rich.console import Console
-    from rich.progress import track
+DAWN = datetime(1970, 1, 1, tzinfo=UTC)
 
-    return track(list(documents), description="comparing", console=Console(stderr=True), transient=True)
+
+class Stored:
+    """Documents as articles of a store; they are seen when they say they were published."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._store = store or open_store("sqlite://")
+        self._ids: dict[str, str] = {}
+        self._now = DAWN
+
+    def judge(self, document: Document) -> Verdict:
+        """The article that the store folded this one on."""
+        self._now = max(self._now, document.published or self._now)
+        url = document.url or f"https://{document.id}.invalid/"
+        link = Link(url=url, source="evaluate")
+        article = Article(
+            url=url, link=link, fetched=self._now, identity=document.id, title=document.title, text=document.text,
+            published=document.published,
+        )  # fmt: skip
+        added = self._store.add(article, exact.keys(document.title, document.text), now=self._now)
+        self._ids[added.id] = document.id
+        kept = self._store.article(added.id)
+        if kept is None or kept.fold_of is None:
+            return NEW
+        return Verdict(self._ids[kept.fold_of], kept.fold_reason, kept.fold_score or 0.0)

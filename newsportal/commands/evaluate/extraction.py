@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from newsportal.commands.evaluate.gold import Survey, survey
 from newsportal.commands.evaluate.readers import Reader, readers
 from newsportal.commands.evaluate.running import PageResult, Row, rows, run
 from newsportal.commands.evaluate.table import print_rows, print_worst
+from newsportal.commands.output import print_json
 from newsportal.commands.peers import PEERS, installed
 from newsportal.errors import DependencyMissing
 from newsportal.extractors import EXTRACTORS
@@ -30,11 +30,6 @@ WORST_IN_REPORT: Final = 10
 
 NAMED: Final = 5
 """Pages without gold, and mistakes in it, that are named; of the others their number is told."""
-
-
-def register(group: typer.Typer) -> None:
-    """Add ``extraction`` to ``newsportal evaluate``."""
-    group.command("extraction")(extraction)
 
 
 def extraction(
@@ -122,9 +117,9 @@ def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], 
         print_worst(closer, names)
         return
     for row in found:
-        typer.echo(json.dumps({"set": row.set, "algorithm": row.reader, **asdict(row.scores)}, ensure_ascii=False))
+        print_json({"set": row.set, "algorithm": row.reader, **asdict(row.scores)})
     for page in closer:
-        typer.echo(json.dumps(page.plain(), ensure_ascii=False))
+        print_json(page.plain())
 
 
 def _write_report(file: Path, found: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> None:

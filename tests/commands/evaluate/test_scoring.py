@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
 from newsportal.commands import extract
-from newsportal.commands.evaluate.lcs import lcs_length
 from newsportal.commands.evaluate.running import scores_of
-from newsportal.commands.evaluate.scoring import MAX_CHARS, Answer, add_up, day, same_author, score_page
+from newsportal.commands.evaluate.scoring import MAX_CHARS, Answer, add_up, day, lcs_length, same_author, score_page
 from newsportal.extractors import extractor
 
 SPACE = re.compile(r"[\s\u200b\u200c\u200d\u2060\ufeff\u00ad]+")

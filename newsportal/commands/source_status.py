@@ -1,22 +1,24 @@
-"""``newsportal source health``: how each source does, why, and what to do."""
+"""``newsportal source health`` and ``schedule``: how each source does, and when it is visited next."""
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError
-from newsportal.sources import load
+from newsportal.sources import Sources, load
+from newsportal.sources.timetable import Planned, Visited, timetable, visited
 from newsportal.sources.watched import Judged, judged, summary, watched
 from newsportal.store import open_store
 
-BARS = "▁▂▃▄▅▆▇█"
+DAY_BARS = "▁▂▃▄▅▆▇█"
 """Heights of a day in the line of entries; a day without any is a dot."""
 
 COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "resting": "yellow"}
@@ -26,8 +28,8 @@ COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "r
 def health(
     name: Annotated[str | None, typer.Argument(help="One source; default: all.")] = None,
     bad: Annotated[bool, typer.Option("--bad", help="Only those that want somebody to look; exit status 1 if there is one.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say how the sources do: state, reason, remedy, last success, new entries of the last fourteen days."""
     known = load(sources)
@@ -44,9 +46,9 @@ def health(
     shown = [row for row in rows if row.health.bad] if bad else rows
     if as_json:
         for row in shown:
-            typer.echo(json.dumps(plain(row), ensure_ascii=False))
+            print_json(plain(row))
     else:
-        _show(shown, summary(rows))
+        _show_health(shown, summary(rows))
     if bad and shown:
         raise typer.Exit(1)
 
@@ -85,14 +87,14 @@ def plain(row: Judged) -> dict[str, Any]:
     }
 
 
-def _show(rows: list[Judged], counted: str) -> None:
+def _show_health(rows: list[Judged], counted: str) -> None:
     out = Console(emoji=False, highlight=False, soft_wrap=True)
     width = max((len(row.health.state) for row in rows), default=0)
     for row in rows:
         said = row.health
         success = said.figures.last_success
         line = Text(f"{said.state:{width}}  ", style=COLOURS.get(said.state, "red"))
-        line.append(f"{bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
+        line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
         line.append(f"  last success {success.astimezone():%m-%d %H:%M}" if success else "  never answered yet", style="dim")
         out.print(line)
         if said.state != "healthy":
@@ -102,11 +104,73 @@ def _show(rows: list[Judged], counted: str) -> None:
     out.print(counted or "sources.yaml names no sources", markup=False)
 
 
-def bars(days: tuple[int, ...]) -> str:
+def day_bars(days: tuple[int, ...]) -> str:
     """``·▁··▃█``: new entries by day, against the day that had most."""
     most = max(days, default=0)
-    return "".join(BARS[(number * len(BARS) - 1) // most] if number else "·" for number in days)
+    return "".join(DAY_BARS[(number * len(DAY_BARS) - 1) // most] if number else "·" for number in days)
 
 
 def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
+
+
+HOUR_BARS = " ▁▂▃▄▅▆▇█"
+"""Heights of an hour in the line of entries that are expected."""
+
+HIGHEST = 4.0
+"""Entries an hour from which on a bar is full."""
+
+
+def schedule(
+    name: Annotated[str | None, typer.Argument(help="One source; default: all.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say when each source is visited next and why, with the entries expected in the next 24 hours; the soonest first."""
+    known = load(sources)
+    chosen = [one for one in visited(known) if name in (None, one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
+    if name is not None and not chosen:
+        raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
+    rows = sorted(_rows(known, chosen, datetime.now().astimezone()), key=lambda row: str(row["next"]))
+    if as_json:
+        print_json(*rows)
+    else:
+        _show_schedule(rows)
+
+
+def _rows(known: Sources, chosen: list[Visited], now: datetime) -> list[dict[str, Any]]:
+    store = open_store(known.store)
+    try:
+        return [_plan(one) for one in timetable(known, store, chosen, now)]
+    finally:
+        store.close()
+
+
+def _plan(one: Planned) -> dict[str, Any]:
+    """A source's schedule as JSON values; times in ISO 8601. ``expected``: entries in each of the next 24 hours. ``hub``: one tells us."""
+    return {
+        "key": one.key,
+        "policy": one.policy,
+        "last": one.last.isoformat() if one.last else None,
+        "next": one.next.isoformat(timespec="seconds"),
+        "why": str(one.why),
+        "hub": one.hub,
+        "expected": [round(number, 2) for number in one.expected] if one.expected is not None else None,
+        "hours_on": list(one.hours_on) if one.hours_on is not None else None,
+    }
+
+
+def _show_schedule(rows: list[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("next", "source", "the next 24 hours", "why then"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        moment = datetime.fromisoformat(row["next"])
+        table.add_row(*map(Text, (f"{moment:%m-%d %H:%M}", row["key"], hour_bars(row["expected"] or ()), row["why"])))
+    Console(emoji=False, highlight=False, soft_wrap=True).print(table)
+
+
+def hour_bars(expected: tuple[float, ...] | list[float]) -> str:
+    """Entries an hour as a line of bars."""
+    top = len(HOUR_BARS) - 1
+    return "".join(HOUR_BARS[min(top, round(min(number, HIGHEST) / HIGHEST * top)) if number < HIGHEST else top] for number in expected)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from newsportal.commands.trial_shown import console, show_article, show_links
+from newsportal.commands.options import SourcesFile, Yes
+from newsportal.commands.output import console, local, print_json
 from newsportal.discovery.search import MAX_REQUESTS
 from newsportal.errors import NewsportalError
+from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import find as find_file
 from newsportal.sources import load
@@ -21,8 +21,9 @@ from newsportal.text import clean
 from newsportal.trying.entries import Proposal
 from newsportal.trying.looking import visitor
 from newsportal.trying.proposing import MORE, Family, Preview, figures, plain, proposed, write
+from newsportal.trying.trial import Reading, Trial
 
-SHOWN = 5
+LINKS_SHOWN = 5
 
 
 def add(
@@ -33,9 +34,9 @@ def add(
     gallery: Annotated[bool, typer.Option("--gallery", help="It is an index page of photo stories.")] = False,
     kind: Annotated[Family | None, typer.Option(help="Only a source of this kind: feed, sitemap, region, forum or gallery.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Look for all that there is, and add each of them.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
-    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    sources: SourcesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each source found.")] = False,
 ) -> None:
     """Look at an address, show what would be collected, and add the source behind it to sources.yaml."""
@@ -54,7 +55,7 @@ def add(
     if added:
         write(path, [(one.proposal.kind, one.values) for one in added])
     for preview in previews if as_json else ():
-        typer.echo(json.dumps({**plain(preview), "added": preview in added}, ensure_ascii=False))
+        print_json({**plain(preview), "added": preview in added})
     if not as_json:
         for one in added:
             told = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
@@ -84,7 +85,7 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
         out.print(f"  {'; '.join(clean(str(why)) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
         if preview.overlap is not None and preview.overlap.stored:
             out.print(f"  {preview.overlap.told()}", style="dim", markup=False)
-        show_links(out, found.links, SHOWN)
+        show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")
     _show_others(out, others)
@@ -97,3 +98,51 @@ def _show_others(out: Console, others: Sequence[Proposal]) -> None:
         out.print(
             f"  also there: {one.family} {clean(one.address)} ({', '.join(figures(one))}); --all adds it, too", style="dim", markup=False
         )
+
+
+MAX_SHOWN = 10
+"""Entries that are shown; ``--json`` has all."""
+
+READ = {"gallery": "photo story", "forum": "thread"}
+"""What one entry of a source is called, by the source's kind; of all others it is an article."""
+
+PREVIEW_CHARS = 160
+
+
+def show(trial: Trial, reading: Reading | None) -> None:
+    out = console()
+    out.print(f"{trial.key}  {trial.url}", style="bold", markup=False)
+    for note in trial.notes:
+        out.print(f"  {clean(str(note))}", style="dim", markup=False)
+    if trial.failure is not None:
+        out.print(f"  ✗ {failed(trial.failure)}", style="red", markup=False)
+    show_links(out, trial.links)
+    if reading is not None:
+        show_article(out, reading, READ.get(trial.key.partition(":")[0], "article"))
+
+
+def failed(failure: Message | None) -> str:
+    """Why it failed, with the code to look for."""
+    return f"{clean(str(failure))} ({failure.code.rpartition('.')[2]})" if failure else ""
+
+
+def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> None:
+    """The first entries, a line each."""
+    for link in links[:most]:
+        day = local(link.published).strftime("%m-%d %H:%M") if link.published else " " * 11
+        out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)
+    if len(links) > most:
+        out.print(f"  … and {len(links) - most} more", style="dim", markup=False)
+
+
+def show_article(out: Console, reading: Reading, kind: str) -> None:
+    out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
+    found = reading.found
+    if found is None:
+        out.print(f"  ✗ {failed(reading.failure)}", style="red", markup=False)
+        return
+    text = clean(f"{reading.note or ''} {found.text or ''}".strip())
+    day = local(found.published).strftime("%Y-%m-%d %H:%M") if found.published else "none found"
+    for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
+        out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
+    out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)

@@ -1,4 +1,4 @@
-"""``newsportal corpus import|from-store|label``: what brings documents and labels into a corpus."""
+"""``newsportal corpus``: labelled texts that a classifier learns from."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.progress import Progress
 
-from newsportal.commands.context import moment
-from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, progress, told, watched
-from newsportal.errors import CorpusError
+from newsportal.commands import jsonl
+from newsportal.commands.context import moment, open_record
+from newsportal.commands.options import AsJson, CorpusName, OutFile, SourcesFile, Yes
+from newsportal.commands.output import confirm_loss, print_json, print_rows, progress, report_progress
+from newsportal.errors import CorpusError, StoreError
 from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL
+from newsportal.learning.documents import plain
 from newsportal.learning.files import FORMS, UTF8, check_encoding, is_empty, read_file, read_stream
 from newsportal.learning.gathering import gather, give_label
-from newsportal.store.labels import CATEGORIES, NewDocument
+from newsportal.store.labels import CATEGORIES, RANKS, Corpus, Counted, NewDocument
 from newsportal.store.store import Store
 from newsportal.text import clean
 
@@ -34,13 +38,6 @@ LEFT = {
     "plenty": "of labels that have enough",
 }
 """``choosing.Reason`` in words."""
-
-
-def register(group: typer.Typer) -> None:
-    """Add the commands to ``newsportal corpus``."""
-    group.command("import")(import_)
-    group.command("from-store")(from_store)
-    group.command("label")(label)
 
 
 def import_(
@@ -59,13 +56,13 @@ def import_(
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
     check_encoding(encoding)
     wrong = 0
-    with opened(sources, create=True) as (_, store):
+    with open_record(sources, create=True) as (_, store):
         for file in files:
             try:
                 row = _imported(store, name, file, form, encoding)
             except CorpusError as error:
                 wrong += 1
-                told(str(error))
+                typer.echo(str(error), err=True)
                 continue
             if as_json:
                 print_json(row)
@@ -126,7 +123,7 @@ def from_store(
     A story counts once, and no site gives more than half of a label once others give some. Run it again for what is new.
     """
     start = moment(since)
-    with opened(sources) as (known, store), watched() as say:
+    with open_record(sources) as (known, store), report_progress() as say:
         found = gather(known, store, name, least=least, most=most, since=start, progress=say)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
@@ -137,9 +134,8 @@ def from_store(
         if count:
             typer.echo(f"  left: {count} {LEFT[reason]}")
     if found.choice.alone:
-        told(
-            f"so far only one site gives {', '.join(found.choice.alone)}: the model may learn the site for the subject; add another source"
-        )
+        names = ", ".join(found.choice.alone)
+        typer.echo(f"so far only one site gives {names}: the model may learn the site for the subject; add another source", err=True)
 
 
 def label(
@@ -157,7 +153,7 @@ def label(
     """
     if (label is None) != leave_out:
         raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
-    with opened(sources) as (_, store):
+    with open_record(sources) as (_, store):
         found = give_label(store, corpus, id, label, by=by or _user(), now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
     if as_json:
@@ -171,3 +167,101 @@ def _user() -> str | None:
     with suppress(OSError, KeyError, ImportError):
         return getpass.getuser()
     return None
+
+
+SHOWN = 20
+"""Documents of a label that are shown, if not said."""
+
+EXCERPT = 60
+"""Characters of a document that a line shows."""
+
+
+def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List the corpora: how many documents and labels, how many versions of a model, and which of them is active (in use)."""
+    with open_record(sources) as (_, store):
+        corpora = store.corpora.all()
+    rows = [{"corpus": one.name, **asdict(one)} for one in corpora]
+    for row in rows:
+        del row["name"]
+    if not rows and not as_json:
+        typer.echo("no corpus yet; `newsportal corpus from-store` makes one of stored articles, `newsportal corpus import` of files")
+        return
+    print_rows(rows, ("corpus", "documents", "labels", "versions", "active", "created", "note"), as_json)
+
+
+def show(
+    name: CorpusName,
+    label: Annotated[str | None, typer.Option(help="Show documents of this label.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Documents to show; default: none, with --label 20.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a corpus: documents of each label, whence their labels are and how old; with --label or --limit the documents too."""
+    most = limit if limit is not None else 0 if label is None else SHOWN
+    with open_record(sources) as (_, store):
+        found(store, name)
+        counts = [_count_of(one) for one in store.corpora.count(name) if label in (None, one.label)]
+        documents = [plain(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
+    if label is not None and not counts:
+        raise StoreError(f"no document of {name!r} has the label {label!r}; `newsportal corpus show {name}` lists those there are")
+    if as_json:
+        for row in documents or counts:
+            print_json(row)
+        return
+    print_rows(counts, ("label", "documents", *RANKS, "oldest", "newest"), False)
+    if documents:
+        typer.echo()
+        print_rows(documents, ("id", "label", "source", "by", "title", "text"), False)
+
+
+def _count_of(one: Counted) -> dict[str, Any]:
+    sources: dict[str, int] = {source: one.sources.get(source, 0) for source in RANKS}
+    return {"label": one.label, "documents": one.documents, **sources, "oldest": one.oldest, "newest": one.newest}
+
+
+def found(store: Store, name: str) -> Corpus:
+    """The corpus. Raises ``StoreError`` that lists those there are."""
+    store.corpora.count(name)
+    corpus = store.corpora.find(name)
+    assert corpus is not None
+    return corpus
+
+
+def export(
+    name: CorpusName,
+    out: OutFile = None,
+    sources: SourcesFile = None,
+) -> None:
+    """Write a corpus as JSON lines that `corpus import` and `train` read: {"id", "title", "text", "label", "source", "by", "at"}."""
+    with open_record(sources) as (_, store):
+        found(store, name)
+        jsonl.write(_rows(store, name), out)
+
+
+def _rows(store: Store, name: str) -> Iterator[dict[str, Any]]:
+    for document in store.corpora.documents(name):
+        row = plain(document)
+        yield {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
+
+
+def delete(
+    name: CorpusName,
+    yes: Yes = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Delete a corpus with its labels and all versions of its model. Stored articles stay."""
+    with open_record(sources) as (_, store):
+        corpus = found(store, name)
+        confirm_loss(f"Delete {name!r}: {corpus.documents} labelled documents and {corpus.versions} versions of its model?", yes)
+        store.corpora.delete(name)
+    typer.echo(f"{name}: deleted")
+
+
+group = typer.Typer(no_args_is_help=True, help="Labelled texts that a classifier learns from.")
+group.command("import")(import_)
+group.command("from-store")(from_store)
+group.command("label")(label)
+group.command("list")(list_)
+group.command("show")(show)
+group.command("export")(export)
+group.command("delete")(delete)

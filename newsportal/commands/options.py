@@ -1,0 +1,15 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
+AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
+OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
+CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

@@ -1,0 +1,127 @@
+"""What commands write: JSON lines, tables, progress on standard error, and questions."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn, track
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.classify.base import Progress as Say
+from newsportal.services.jobs.reporting import progress_reporter
+from newsportal.store.copying import Tell
+from newsportal.text import clean
+
+NUMBER = re.compile(r"[\d.]*")
+
+WIDE = 160
+"""Characters in a line of a table that goes into a file."""
+
+T = TypeVar("T")
+
+
+def local(moment: datetime) -> datetime:
+    """``moment`` in the time zone of this machine; unchanged where the calendar ends."""
+    try:
+        return moment.astimezone()
+    except OverflowError:
+        return moment
+
+
+def format_time(moment: datetime | None) -> str:
+    """A moment in the time zone of this machine, to the minute."""
+    return "" if moment is None else local(moment).strftime("%Y-%m-%d %H:%M")
+
+
+def print_json(*rows: Any) -> None:
+    """One line of JSON for each row; moments in ISO 8601."""
+    for row in rows:
+        typer.echo(json.dumps(row, ensure_ascii=False, default=lambda value: value.isoformat()))
+
+
+def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
+    """Rows as JSON lines, or as a table of these columns with numbers to the right."""
+    if as_json:
+        print_json(*rows)
+        return
+    numbers = {name for name in columns if all(NUMBER.fullmatch(_cell(row.get(name))) for row in rows)}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(row.get(name))) for name in columns))  # a label may hold [brackets], which are not markup
+    print_table(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return format_time(value)
+    return f"{value:.3f}" if isinstance(value, float) else clean(str(value))
+
+
+def print_table(table: Table) -> None:
+    """A table as wide as the terminal, or ``WIDE`` in a file."""
+    plain = Console(emoji=False, highlight=False)
+    (plain if plain.is_terminal else Console(emoji=False, highlight=False, width=WIDE)).print(table)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that leaves long lines to the terminal."""
+    return Console(emoji=False, highlight=False, soft_wrap=True, stderr=stderr)
+
+
+def progress(*columns: Any, total: bool = True) -> Progress:
+    """A progress bar on standard error, if that is a terminal."""
+    bar = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn()) if total else ()
+    shows = Console(stderr=True, emoji=False)
+    described = TextColumn("{task.description}", markup=False)
+    return Progress(described, *bar, *columns, console=shows, transient=True, disable=not shows.is_terminal)
+
+
+@contextmanager
+def count_bar(*, quiet: bool = False) -> Iterator[Tell]:
+    """A progress bar of ``done`` of ``total`` on standard error, if that is a terminal."""
+    shows = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=shows, transient=True, disable=quiet or not shows.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+
+
+@contextmanager
+def report_progress() -> Iterator[Say]:
+    """Progress as a share: a bar on standard error if that is a terminal, lines of JSON in a job."""
+    if (report := progress_reporter()) is not None:
+        yield report
+        return
+    with progress() as bar:
+        task = bar.add_task("training", total=1.0)
+        yield lambda share, what: bar.update(task, completed=share, description=what)
+
+
+def tracked(items: Iterable[T], doing: str, *, beside_output: bool = False) -> Iterable[T]:
+    """``items`` with a progress bar on standard error, if that is a terminal; ``beside_output``: also if standard output is one."""
+    if not sys.stderr.isatty() or (sys.stdout.isatty() and not beside_output):
+        return items
+    total = len(items) if isinstance(items, Sequence) else None
+    return track(items, description=doing, total=total, console=Console(stderr=True), transient=True)
+
+
+def confirm_loss(question: str, yes: bool) -> None:
+    """Ask before something is deleted; without a terminal ``--yes`` is needed. Ends the command if the answer is no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(f"{question} Say --yes if so", param_hint="--yes")
+    typer.confirm(question, abort=True)
