@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.confusion import Cell, matrix
 from newsportal.classify.measure import Report
+from newsportal.commands.evaluate.html_report import render
 from newsportal.messages import Message
 from newsportal.text import clean
 
@@ -109,10 +109,8 @@ def _print(table: Table) -> None:
 
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
     """The reports as one HTML file that needs no other. Labels are escaped; the file asks nobody for anything."""
-    world = Environment(
-        loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return world.get_template("confusion.html").render(
+    return render(
+        "confusion.html",
         title=clean(title),
         notes=[clean(str(note)) for note in notes],
         figures=FIGURES,

@@ -13,8 +13,9 @@ import typer
 
 from newsportal.commands.evaluate.closer import Closer, look_closer
 from newsportal.commands.evaluate.gold import Survey, survey
+from newsportal.commands.evaluate.html_report import write_report
 from newsportal.commands.evaluate.readers import Reader, readers
-from newsportal.commands.evaluate.running import PageResult, Row, rows, run
+from newsportal.commands.evaluate.running import Row, rows, run
 from newsportal.commands.evaluate.table import print_rows, print_worst
 from newsportal.commands.output import print_json
 from newsportal.commands.peers import PEERS, installed
@@ -67,7 +68,9 @@ def extraction(
     closer = look_closer(results, asked, number) if number else []
     _show(found, closer if worst else [], names, as_json)
     if html is not None:
-        _write_report(html, found, results, names, closer)
+        from newsportal.commands.evaluate.report import report
+
+        write_report(html, report(found, results, names, closer))
 
 
 def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> list[Reader]:
@@ -120,14 +123,3 @@ def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], 
         print_json({"set": row.set, "algorithm": row.reader, **asdict(row.scores)})
     for page in closer:
         print_json(page.plain())
-
-
-def _write_report(file: Path, found: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> None:
-    from newsportal.commands.evaluate.report import report
-
-    try:
-        file.write_text(report(found, results, names, closer), encoding="utf-8", errors="replace")
-    except OSError as error:
-        typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
-        raise typer.Exit(1) from error
-    typer.echo(f"report: {file}", err=True)

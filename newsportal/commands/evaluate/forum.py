@@ -12,8 +12,8 @@ from time import process_time
 from typing import Annotated, Any, Final
 
 import typer
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from newsportal.commands.evaluate.html_report import render, write_report
 from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
 from newsportal.commands.output import print_json, tracked
 from newsportal.commands.pages import SavedPage, saved_pages
@@ -77,7 +77,8 @@ def forum(
     readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
     _show(folder.name, readings, by_engine, worst, as_json)
     if html is not None:
-        _write_report(html, folder.name, readings, worst or EXCERPT)
+        rows = {name: row(own) for name, own in readings.items()}
+        write_report(html, report(folder.name, rows, {name: worst_of(own, worst or EXCERPT) for name, own in readings.items()}))
 
 
 def gold_threads(folder: Path) -> list[Thread]:
@@ -206,16 +207,6 @@ def _excerpt(texts: Sequence[str]) -> str | None:
     return " ".join(texts[0].split())[:EXCERPT] if texts else None
 
 
-def _write_report(file: Path, title: str, readings: dict[str, list[Reading]], number: int) -> None:
-    rows = {name: row(own) for name, own in readings.items()}
-    try:
-        file.write_text(report(title, rows, {name: worst_of(own, number) for name, own in readings.items()}), "utf-8", errors="replace")
-    except OSError as error:
-        typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
-        raise typer.Exit(1) from error
-    typer.echo(f"report: {file}", err=True)
-
-
 SHOWN_CHARS: Final = 600
 """Characters shown of a post."""
 
@@ -224,10 +215,8 @@ FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "d
 
 def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:
     """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
-    world = Environment(
-        loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return world.get_template("forum.html").render(
+    return render(
+        "forum.html",
         title=clean(title),
         headings=list(FIGURES.values()),
         rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},

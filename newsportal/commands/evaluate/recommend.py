@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Final
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from newsportal.commands.context import open_record
+from newsportal.commands.evaluate.html_report import render
 from newsportal.commands.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View
@@ -118,33 +118,7 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
 
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
-    """A report that needs no other file: NDCG as bars, a group a cut."""
+    """A report with NDCG as bars, a table a cut."""
     longest = max((row["ndcg"] for row in rows), default=0) or 1
-    parts = []
-    for cut in dict.fromkeys(row["cut"] for row in rows):
-        own = [row for row in rows if row["cut"] == cut]
-        bars = "".join(_bar(row, longest) for row in own)
-        headings = "".join(f"<th>{escape(heading)}</th>" for heading in FIGURES.values())
-        told = f"{cut:.0%} of the views known, {own[0]['questions']} questions"
-        parts.append(f"<h2>{told}</h2><table><tr><th></th>{headings}<th></th></tr>{bars}</table>")
-    return PAGE.replace("BODY", "".join(parts))
-
-
-def _bar(row: dict[str, Any], longest: float) -> str:
-    width = round(WIDTH * row["ndcg"] / longest)
-    cells = "".join(f"<td>{row[figure]:.3f}</td>" for figure in FIGURES)
-    bar = f'<svg width="{WIDTH}" height="12" role="img" aria-label="NDCG {row["ndcg"]:.3f}"><rect width="{width}" height="12"/></svg>'
-    return f"<tr><th>{escape(row['method'])}</th>{cells}<td>{bar}</td></tr>"
-
-
-PAGE: Final = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Recommendation</title><style>
-:root { color-scheme: light dark; }
-body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 60rem; font: 1rem/1.55 system-ui, sans-serif; overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .22rem .6rem; text-align: right; } th:first-child { text-align: left; } rect { fill: #3b6ea5; }
-</style></head><body><h1>Recommendation</h1>BODY</body></html>
-"""
+    cuts = {cut: [row for row in rows if row["cut"] == cut] for cut in dict.fromkeys(row["cut"] for row in rows)}
+    return render("recommend.html", cuts=cuts, figures=FIGURES, longest=longest, width=WIDTH)

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from newsportal.commands.evaluate.closer import Closer, Kind, Piece
+from newsportal.commands.evaluate.html_report import render
 from newsportal.commands.evaluate.running import PageResult, Row
 from newsportal.commands.evaluate.scoring import FIELDS, PageScore
 from newsportal.commands.evaluate.table import COLUMNS, counted, is_best, shown, written
@@ -70,11 +69,9 @@ class Card:
 
 def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
     """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
-    world = Environment(
-        loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     figures = shown(rows)
-    return world.get_template("report.html").render(
+    return render(
+        "report.html",
         headings=[COLUMNS[figure] for figure in figures],
         sets=_sets(rows, figures),
         pages=counted(len(results)),
