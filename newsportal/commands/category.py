@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from newsportal.commands.context import sources_path
 from newsportal.commands.options import AsJson, SourcesFile
 from newsportal.commands.output import print_rows
-from newsportal.commands.source_change import file_of
 from newsportal.errors import NewsportalError
 from newsportal.sources import edit, load
 from newsportal.sources.categories import drop, known, put, values_of
@@ -44,7 +44,7 @@ def set_(
     sources: SourcesFile = None,
 ) -> None:
     """Write what sources.yaml says of a category, or a new one; what is not named stays."""
-    path = file_of(sources)
+    path = sources_path(sources)
     found = next((one for one in known(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):
         raise NewsportalError(f"{name} {'comes with newsportal' if found else 'is no category yet'}: it cannot be renamed")
@@ -58,7 +58,7 @@ def set_(
 
 def remove(name: Name, sources: SourcesFile = None) -> None:
     """Take out what sources.yaml says of a category; stored articles keep it."""
-    path = file_of(sources)
+    path = sources_path(sources)
     there = [one.name for one in load(path).categories]
     if name not in there:
         near = did_you_mean(name, there)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -15,7 +14,6 @@ from newsportal.classify.base import Answer, Classifier
 from newsportal.commands import jsonl
 from newsportal.commands.context import open_record
 from newsportal.commands.options import OutFile, SourcesFile
-from newsportal.commands.output import progress
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
 
@@ -44,15 +42,12 @@ def classify(
     if [model is None, corpus is None, not by_lexicon].count(False) != 1:
         raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")
     classifier = _lexicon(sources) if by_lexicon else _from_file(model) if model else _from_store(corpus or "", version, sources)
-    if file == "-":
-        jsonl.write(answers(sys.stdin.buffer, classifier, at_once=1, always=always, explain=explain), out)
-        return
-    try:
-        with progress() as bar, bar.open(Path(file), "rb", description="classifying") as stream:
-            bar.disable = bar.disable or (out is None and sys.stdout.isatty())
-            jsonl.write(answers(stream, classifier, at_once=AT_ONCE, always=always, explain=explain), out)
-    except OSError as error:
-        raise NewsportalError(f"{file}: {error.strerror or error}") from error
+    at_once = 1 if file == "-" else AT_ONCE
+
+    def read(stream: BinaryIO) -> Iterator[dict[str, Any]]:
+        return answers(stream, classifier, at_once=at_once, always=always, explain=explain)
+
+    jsonl.answer_file(file, read, out, "classifying")
 
 
 def _lexicon(sources: Path | None) -> Classifier:

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import typer
 
+from newsportal.errors import NewsportalError
 from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.sources import Sources, load, use_own_words
+from newsportal.sources import Sources, find, load, use_own_words
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
 
 @contextmanager
-def open_all(sources_path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
+def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
     """Sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
-    with open_record(sources_path) as (sources, store):
+    with open_record(path) as (sources, store):
         index = open_index(sources.index_uri)
         try:
             yield sources, store, index
@@ -28,9 +29,9 @@ def open_all(sources_path: Path | None) -> Iterator[tuple[Sources, Store, Index]
 
 
 @contextmanager
-def open_record(sources_path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
+def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
     """Sources and store without the index. ``create``: make a store that is not there yet."""
-    sources = load(sources_path)
+    sources = load(path)
     use_own_words(sources)
     store = open_store(sources.store, create=create)
     try:
@@ -49,3 +50,11 @@ def moment(text: str | None, option: str = "--since") -> datetime | None:
         raise typer.BadParameter(
             f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option
         ) from error
+
+
+def sources_path(given: Path | None) -> Path:
+    """The sources file to write into. Raises ``NewsportalError`` where there is none."""
+    path = given or find()
+    if path is None:
+        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
+    return path

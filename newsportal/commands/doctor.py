@@ -6,10 +6,11 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -67,9 +68,7 @@ def doctor(
 
 def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     """All findings in order; none raises."""
-    yield _python()
-    yield _words()
-    yield _fts()
+    yield from _installation()
     try:
         known = load(path)
     except (NewsportalError, OSError) as error:
@@ -79,65 +78,45 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
-    yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
-    yield _tried("search index", lambda: _index(known), "start the server that index: names, or delete the index file; it is built anew")
-    yield _health(known)
-    yield _filter(known)
-    yield _queue(known)
-    yield _browser(known)
-    yield _disk(known)
-    yield _agent(known)
-    if (found := _proxy(known)) is not None:
-        yield found
-    if network:
-        yield _network(known)
+    for what, look, remedy in OPENED:
+        try:
+            yield Finding(what, True, look(known))
+        except NewsportalError as error:
+            yield Finding(what, False, str(error), remedy)
+    for check in (*CHECKS, *([_network] if network else [])):
+        if (found := check(known)) is not None:
+            yield found
 
 
-def _python() -> Finding:
+def _installation() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
-    fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
-    return Finding("Python", fits, version, "use Python 3.11, 3.12 or 3.13")
-
-
-def _words() -> Finding:
+    yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
     cut = text.segment("北京旅游")
-    return Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
-
-
-def _fts() -> Finding:
+    yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
     with sqlite3.connect(":memory:") as connection:
-        options = {row[0] for row in connection.execute("PRAGMA compile_options")}
-    has = "ENABLE_FTS5" in options
-    return Finding(
-        "SQLite", has, f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}", "use a Python whose SQLite has FTS5"
-    )
-
-
-def _tried(what: str, try_it: Callable[[], str], remedy: str) -> Finding:
-    try:
-        return Finding(what, True, try_it())
-    except NewsportalError as error:
-        return Finding(what, False, str(error), remedy)
+        has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
+    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
+    yield Finding("SQLite", has, says, "use a Python whose SQLite has FTS5")
 
 
 def _store(sources: Sources) -> str:
-    store = open_store(sources.store)
-    try:
+    with closing(open_store(sources.store)) as store:
         tally = store.tally()
         return f"{tally.articles} articles, {tally.stories} stories"
-    finally:
-        store.close()
+
+
+def _index(sources: Sources) -> str:
+    with closing(open_index(sources.index_uri)) as index:
+        found = index.status()
+        return f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
 
 
 def _health(sources: Sources) -> Finding:
     """How the sources do, in a line."""
     what = "sources' health"
     try:
-        store = open_store(sources.store)
-        try:
+        with closing(open_store(sources.store)) as store:
             found = judged(store, watched(sources), datetime.now().astimezone())
-        finally:
-            store.close()
     except NewsportalError as error:
         return Finding(what, None, f"not known, the store does not answer: {error}")
     bad = sum(1 for one in found if one.health.bad)
@@ -168,15 +147,6 @@ def _proxy(sources: Sources) -> Finding | None:
         " not kept to https"
     )
     return Finding(what, None, says, remedy)
-
-
-def _index(sources: Sources) -> str:
-    index = open_index(sources.index_uri)
-    try:
-        found = index.status()
-        return f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
-    finally:
-        index.close()
 
 
 def _filter(sources: Sources) -> Finding:
@@ -242,3 +212,12 @@ def _network(sources: Sources) -> Finding:
         return Finding("network", None, "no feed, region, forum or gallery to ask")
     says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
     return Finding("network", bool(reached), says, "check the connection; the portal serves without it what is stored")
+
+
+OPENED: Final[tuple[tuple[str, Callable[[Sources], str], str], ...]] = (
+    ("store", _store, "name another place under store: in sources.yaml"),
+    ("search index", _index, "start the server that index: names, or delete the index file; it is built anew"),
+)
+"""What is opened: its name, what it says, the remedy if it cannot be opened."""
+
+CHECKS: Final[tuple[Callable[[Sources], Finding | None], ...]] = (_health, _filter, _queue, _browser, _disk, _agent, _proxy)

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import IO, Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from newsportal.commands import hints
 from newsportal.commands.context import moment, open_record
@@ -24,7 +22,7 @@ from newsportal.commands.exchange.form import whole
 from newsportal.commands.exchange.schema import SCHEMA
 from newsportal.commands.exchange.warc import write_warc
 from newsportal.commands.options import SourcesFile
-from newsportal.errors import NewsportalError
+from newsportal.commands.output import count_items, whole_file
 from newsportal.store.results import StoredArticle
 
 
@@ -87,7 +85,7 @@ def export(
     with open_record(sources) as (known, store):
         if word := hints.unknown_topic(known, topic):
             typer.echo(word, err=True)
-        articles = _counted(filter(wanted.holds, store.all_articles()))
+        articles = count_items(filter(wanted.holds, store.all_articles()), "export", "articles", stays=True)
         if format is Format.warc and place is not None:
             write_warc(articles, place, lambda article: whole(article, store))
             return
@@ -124,25 +122,5 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as stream:
-            yield stream
-        part.replace(path)
-    except OSError as error:
-        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):  # there may be no such folder at all
-            part.unlink()
-
-
-def _counted(articles: Iterable[StoredArticle]) -> Iterator[StoredArticle]:
-    """``articles``, with their number on the terminal while they are written (standard error, and only if somebody looks)."""
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.completed} articles"))
-    with Progress(*columns, console=console, transient=not console.is_terminal, disable=not console.is_terminal) as progress:
-        task = progress.add_task("export", total=None)
-        for article in articles:
-            yield article
-            progress.advance(task)
+    with whole_file(path) as stream:
+        yield stream

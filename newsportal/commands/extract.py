@@ -15,7 +15,7 @@ from newsportal import dom
 from newsportal.commands import jsonl, turned
 from newsportal.commands.options import OutFile
 from newsportal.commands.output import tracked
-from newsportal.commands.pages import WEB, SavedPage, addresses, refuse_for_folder, saved_pages, web_address
+from newsportal.commands.pages import WEB, SavedPage, addresses, describe, refuse_for_folder, require_source, saved_pages, web_address
 from newsportal.errors import EgressDenied, LibraryError, NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
 from newsportal.extractors.site import site_of
@@ -49,9 +49,7 @@ def extract(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
     refuse_for_folder(url, source)
-    if source != "-" and not source.startswith(WEB) and not Path(source).exists():
-        typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
-        raise typer.Exit(1)
+    require_source(source)
     if render and not source.startswith(WEB):
         raise typer.BadParameter("a saved page is read as it is; name an address", param_hint="--render")
     fetch = _rendered if render else _fetched
@@ -149,10 +147,8 @@ def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page,
     url = None if page.url == NOWHERE else page.url
     try:
         found = read(page, link)
-    except NewsportalError as error:
-        return _failure(None, url, algorithm, str(error))
     except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
-        return _failure(None, url, algorithm, f"{type(error).__name__}: {error}")
+        return _failure(None, url, algorithm, describe(error))
     return _plain(found, url, algorithm)
 
 

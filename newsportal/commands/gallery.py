@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ import typer
 from newsportal import dom
 from newsportal.commands import jsonl
 from newsportal.commands.output import tracked
-from newsportal.commands.pages import WEB, SavedPage, refuse_for_folder, saved_pages, web_address
+from newsportal.commands.pages import WEB, describe, refuse_for_folder, require_source, saved_pages, web_address
 from newsportal.commands.turned import DELAY, LATER, PUBLIC_ONLY
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
@@ -49,9 +48,7 @@ def gallery(
             parse(pattern)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--pattern") from error
-    if source != "-" and not source.startswith(WEB) and not Path(source).exists():
-        typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
-        raise typer.Exit(1)
+    require_source(source)
     rows = answers(source, url, pattern)
     if json:
         jsonl.write(rows, None)
@@ -67,21 +64,17 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
         yield _followed(source, pattern)
         return
     for saved in tracked(saved_pages(source), "reading photo stories"):
-        yield _alone(saved, url)
-
-
-def _alone(saved: SavedPage, url: str | None) -> dict[str, Any]:
-    if saved.error is not None:
-        return _failure(saved.id, saved.url or url, saved.error)
-    page = Page(url or saved.url or NOWHERE, saved.body, datetime.now(UTC))
-    try:
-        found = read(dom.document(page), now=page.fetched)
-    except NotApplicable as error:
-        return _failure(saved.id, None if page.url == NOWHERE else page.url, str(error))
-    except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
-        return _failure(saved.id, None if page.url == NOWHERE else page.url, f"{type(error).__name__}: {error}")
-    story = assemble([found])
-    return _plain(saved.id, None if page.url == NOWHERE else page.url, story, found.pages, found.next)
+        page = Page(url or saved.url or NOWHERE, saved.body, datetime.now(UTC))
+        address = None if page.url == NOWHERE else page.url
+        if saved.error is not None:
+            yield _failure(saved.id, saved.url or url, saved.error)
+            continue
+        try:
+            found = read(dom.document(page), now=page.fetched)
+        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+            yield _failure(saved.id, address, describe(error))
+            continue
+        yield _plain(saved.id, address, assemble([found]), found.pages, found.next)
 
 
 def _followed(url: str, pattern: str | None) -> dict[str, Any]:

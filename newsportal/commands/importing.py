@@ -6,20 +6,19 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from newsportal.commands.exchange import cells, parquet, warc
 from newsportal.commands.exchange.bringing import Fate, Row, bring
 from newsportal.commands.export import Format
 from newsportal.commands.options import SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.output import count_items, print_json
 from newsportal.errors import NewsportalError, ReplayError
 from newsportal.sources import load, use_own_words
 from newsportal.store import open_store
@@ -57,15 +56,12 @@ def bring_in(
     known = load(sources)
     use_own_words(known)
     forms = [(file, format or _form(file)) for file in files]
-    opened = open_store(store or known.store)
     broken: list[str] = []
     counts: Counter[str] = Counter()
-    try:
-        for fate in _shown(bring(_rows(forms, broken), opened, datetime.now(UTC))):
+    with closing(open_store(store or known.store)) as opened:
+        for fate in count_items(bring(_rows(forms, broken), opened, datetime.now(UTC)), "import", "rows"):
             counts[fate.outcome] += 1
             _tell(fate, as_json, counts["failed"])
-    finally:
-        opened.close()
     for message in broken:
         typer.echo(clean(message), err=True)
     typer.echo(json.dumps(dict(counts)) if as_json else ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing in it")
@@ -147,14 +143,3 @@ def _tell(fate: Fate, as_json: bool, failed: int) -> None:
         print_json({name: value for name, value in told.items() if value is not None})
     elif fate.error is not None and failed <= SHOWN:
         typer.echo(clean(f"{fate.row.file}:{fate.row.line}: {fate.error}"), err=True)
-
-
-def _shown(fates: Iterable[Fate]) -> Iterator[Fate]:
-    """``fates``, with their number on the terminal (standard error, and only if somebody looks)."""
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.completed} rows"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("import", total=None)
-        for fate in fates:
-            yield fate
-            progress.advance(task)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import typer
+
+from newsportal.commands.output import progress
+from newsportal.errors import NewsportalError
 
 
 def write(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
@@ -70,3 +73,16 @@ def _texts(row: Any) -> tuple[str, str]:
     if not all(value is None or isinstance(value, str) for value in (title, text)):
         raise ValueError("title and text must be texts or null")
     return title or "", text or ""
+
+
+def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]]], out: Path | None, doing: str) -> None:
+    """Write what ``answers`` makes of a file, or of standard input (``-``). Raises ``NewsportalError`` for a file that cannot be read."""
+    if file == "-":
+        write(answers(sys.stdin.buffer), out)
+        return
+    try:
+        with progress() as bar, bar.open(Path(file), "rb", description=doing) as stream:
+            bar.disable = bar.disable or (out is None and sys.stdout.isatty())
+            write(answers(stream), out)
+    except OSError as error:
+        raise NewsportalError(f"{file}: {error.strerror or error}") from error

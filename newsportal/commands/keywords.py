@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,8 +12,6 @@ from newsportal.classify import keywords as found
 from newsportal.classify import textrank
 from newsportal.commands import jsonl
 from newsportal.commands.options import OutFile
-from newsportal.commands.output import progress
-from newsportal.errors import NewsportalError
 
 Method = Callable[[str, str], tuple[found.Keyword, ...]]
 
@@ -42,15 +38,7 @@ def keywords(
     if algorithm not in ALGORITHMS:
         raise typer.BadParameter(f"{algorithm!r} is none of: {', '.join(ALGORITHMS)}", param_hint="--algorithm")
     method = partial(ALGORITHMS[algorithm], limit=limit)
-    if file == "-":
-        jsonl.write(_answers(sys.stdin.buffer, "-", method, plain=plain), out)
-        return
-    try:
-        with progress() as bar, bar.open(Path(file), "rb", description="keywords") as stream:
-            bar.disable = bar.disable or (out is None and sys.stdout.isatty())
-            jsonl.write(_answers(stream, file, method, plain=plain), out)
-    except OSError as error:
-        raise NewsportalError(f"{file}: {error.strerror or error}") from error
+    jsonl.answer_file(file, lambda stream: _answers(stream, file, method, plain=plain), out, "keywords")
 
 
 def _answers(stream: Any, name: str, method: Method, *, plain: bool) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,3 +14,10 @@ AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:
+    """Raises ``typer.BadParameter`` for the first name that is not known."""
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"no {kind} is called {name!r}; there are: {', '.join(known)}", param_hint=option)

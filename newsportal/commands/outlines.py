@@ -11,11 +11,12 @@ from typing import Annotated, Any
 import typer
 from ruamel.yaml.comments import CommentedMap
 
+from newsportal.commands.context import sources_path
 from newsportal.commands.options import SourcesFile, Yes
 from newsportal.commands.output import console, print_json
 from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.errors import NewsportalError
-from newsportal.sources import Feed, Sources, append, edit, find, load
+from newsportal.sources import Feed, Sources, append, edit, load
 from newsportal.text import clean
 from newsportal.trying.looking import visitor
 from newsportal.trying.outlines import Import, planned
@@ -33,9 +34,7 @@ def import_(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each feed of the list.")] = False,
 ) -> None:
     """Add the feeds of an OPML list (FreshRSS, Miniflux, Feedly …) to sources.yaml; folders become categories."""
-    path = sources or find()
-    if path is None:
-        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
+    path = sources_path(sources)
     known = load(path)
     listed = _read(source, known)
     plan = planned(listed.feeds, known, category, enabled=not disabled)

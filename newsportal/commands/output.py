@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import IO, Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn, track
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+    track,
+)
 from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.base import Progress as Say
+from newsportal.errors import NewsportalError
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
@@ -116,6 +128,35 @@ def tracked(items: Iterable[T], doing: str, *, beside_output: bool = False) -> I
         return items
     total = len(items) if isinstance(items, Sequence) else None
     return track(items, description=doing, total=total, console=Console(stderr=True), transient=True)
+
+
+def count_items(items: Iterable[T], doing: str, noun: str, *, stays: bool = False) -> Iterator[T]:
+    """``items``, with their number on standard error, if that is a terminal; ``stays``: the last number is left there."""
+    shows = Console(stderr=True, emoji=False)
+    columns = (SpinnerColumn(), TextColumn(f"{{task.completed}} {noun}"))
+    with Progress(*columns, console=shows, transient=not stays, disable=not shows.is_terminal) as bar:
+        task = bar.add_task(doing, total=None)
+        for item in items:
+            yield item
+            bar.advance(task)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is there whole or not at all: written beside ``path`` and moved there at the end. Raises ``NewsportalError``."""
+    if path.is_dir():
+        raise NewsportalError(f"{path}: cannot be written: it is a folder")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as stream:
+            yield stream
+        part.replace(path)
+    except OSError as error:
+        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):  # there may be no such folder at all
+            part.unlink()
 
 
 def confirm_loss(question: str, yes: bool) -> None:

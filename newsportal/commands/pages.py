@@ -104,6 +104,13 @@ def web_address(url: str | None) -> str | None:
     return url
 
 
+def require_source(source: str) -> None:
+    """Ends the command with status 1 where ``source`` is neither ``-``, an address nor a path that exists."""
+    if source != "-" and not source.startswith(WEB) and not Path(source).exists():
+        typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
+        raise typer.Exit(1)
+
+
 def refuse_for_folder(url: str | None, path: str | Path) -> None:
     """One address is not that of all pages of a folder. Raises ``typer.BadParameter``."""
     if url is not None and Path(path).is_dir():

@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from newsportal.commands.context import sources_path
 from newsportal.commands.options import SourcesFile, Yes
 from newsportal.commands.output import console, local, print_json
 from newsportal.discovery.search import MAX_REQUESTS
-from newsportal.errors import NewsportalError
 from newsportal.items import Link
 from newsportal.messages import Message
-from newsportal.sources import find as find_file
 from newsportal.sources import load
 from newsportal.text import clean
 from newsportal.trying.entries import Proposal
@@ -41,9 +40,7 @@ def add(
 ) -> None:
     """Look at an address, show what would be collected, and add the source behind it to sources.yaml."""
     kind = _one_kind(forum, gallery, kind)
-    path = sources or find_file()
-    if path is None:
-        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
+    path = sources_path(sources)
     known = load(path)
     with console(stderr=True).status("") as status:
         visit = visitor(known, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))

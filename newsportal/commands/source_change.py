@@ -11,10 +11,10 @@ from typing import Annotated
 
 import typer
 
+from newsportal.commands.context import sources_path
 from newsportal.commands.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.sources import Source, Sources, edit, load
-from newsportal.sources import find as find_file
 from newsportal.sources.editing import go_back
 from newsportal.sources.history import earlier, versions
 from newsportal.sources.many import Way, change_many
@@ -78,7 +78,7 @@ def undo(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each version.")] = False,
 ) -> None:
     """Take back the last changes that a command or the portal made in sources.yaml. Undone once more, they are there again."""
-    path = file_of(sources).resolve()
+    path = sources_path(sources).resolve()
     if list_ or as_json:
         for place, one in enumerate(versions(path), 1):
             plain = {"steps": place, "until": one.at.isoformat(), "bytes": one.size}
@@ -89,17 +89,9 @@ def undo(
     typer.echo(f"{path} is as it was until {version.at.astimezone():%Y-%m-%d %H:%M:%S}; undone once more, this is taken back")
 
 
-def file_of(sources: Path | None) -> Path:
-    """The sources file to write into. Raises ``NewsportalError`` where there is none."""
-    path = sources or find_file()
-    if path is None:
-        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
-    return path
-
-
 def _changed(sources: Path | None, names: Sequence[str], way: Way, minutes: float | None = None) -> tuple[Path, list[Source]]:
     """All of them in one change, which is taken back as one; or none."""
-    path = file_of(sources)
+    path = sources_path(sources)
     known = load(path)
     found = [_found(known, name) for name in dict.fromkeys(names)]
     edit(path, change_many(way, found, minutes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,8 +14,8 @@ from rich.text import Text
 from newsportal.commands.options import AsJson, SourcesFile
 from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError
-from newsportal.sources import Sources, load
-from newsportal.sources.timetable import Planned, Visited, timetable, visited
+from newsportal.sources import load
+from newsportal.sources.timetable import Planned, timetable, visited
 from newsportal.sources.watched import Judged, judged, summary, watched
 from newsportal.store import open_store
 
@@ -38,11 +39,8 @@ def health(
         found = [source for source in found if name in (source.key, source.name)]
         if not found:
             raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
-    store = open_store(known.store)
-    try:
+    with closing(open_store(known.store)) as store:
         rows = judged(store, found, datetime.now().astimezone())
-    finally:
-        store.close()
     shown = [row for row in rows if row.health.bad] if bad else rows
     if as_json:
         for row in shown:
@@ -131,19 +129,13 @@ def schedule(
     chosen = [one for one in visited(known) if name in (None, one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
     if name is not None and not chosen:
         raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
-    rows = sorted(_rows(known, chosen, datetime.now().astimezone()), key=lambda row: str(row["next"]))
+    with closing(open_store(known.store)) as store:
+        planned = [_plan(one) for one in timetable(known, store, chosen, datetime.now().astimezone())]
+    rows = sorted(planned, key=lambda row: str(row["next"]))
     if as_json:
         print_json(*rows)
     else:
         _show_schedule(rows)
-
-
-def _rows(known: Sources, chosen: list[Visited], now: datetime) -> list[dict[str, Any]]:
-    store = open_store(known.store)
-    try:
-        return [_plan(one) for one in timetable(known, store, chosen, now)]
-    finally:
-        store.close()
 
 
 def _plan(one: Planned) -> dict[str, Any]:

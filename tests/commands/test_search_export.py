@@ -15,7 +15,6 @@ from blank import blank_store
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands import export
 from newsportal.commands.exchange import cells
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
@@ -177,5 +176,5 @@ def test_csv_without_the_mark_for_spreadsheets(stored: Path) -> None:
 
 def test_a_place_that_cannot_be_written(stored: Path) -> None:
     (stored / "file").write_text("")
-    with pytest.raises(export.NewsportalError, match="cannot be written"):
+    with pytest.raises(NewsportalError, match="cannot be written"):
         run("export", "--out", "file/x.csv")

@@ -18,6 +18,7 @@ from newsportal.classify.measure import Report, measure
 from newsportal.classify.refusing import auroc
 from newsportal.commands.evaluate import classify_peers
 from newsportal.commands.evaluate.gold import gold_lines
+from newsportal.commands.options import check_names
 from newsportal.commands.output import report_progress
 from newsportal.errors import ModelError
 from newsportal.messages import as_text
@@ -72,10 +73,10 @@ def classify(
     The best label counts, given or not; the column none says how many texts are given no label. For --cross, labels meet by the file
     {"common label": {"A": ["label", …], "B": ["label", …]}}. --leave-out: how many texts of labels that were not learnt are given none.
     """
-    names = [*(algorithm or (() if peer else ("linear",))), *_peers(peer or ())]
-    for name in algorithm or ():
-        if name not in CLASSIFIERS:
-            raise typer.BadParameter(f"no classifier is called {name!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
+    known_peers = classify_peers.PEERS
+    check_names("peer", peer or (), (*known_peers, "all"), "--peer")
+    names = [*(algorithm or (() if peer else ("linear",))), *(known_peers if "all" in (peer or ()) else dict.fromkeys(peer or ()))]
+    check_names("classifier", algorithm or (), CLASSIFIERS, "--algorithm")
     if cross is not None and len(folders) != 2:
         raise typer.BadParameter("needs two folders: train on the first, answer the second", param_hint="--cross")
     if leave_out and (peer or cross or html):
@@ -119,13 +120,6 @@ def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> No
         for name in names:
             found = leave_out(name_of_set, name, learnt, asked)
             typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else found.row())
-
-
-def _peers(wanted: Sequence[str]) -> list[str]:
-    for name in wanted:
-        if name not in (*classify_peers.PEERS, "all"):
-            raise typer.BadParameter(f"no peer is called {name!r}; there are: {', '.join(classify_peers.PEERS)}, all", param_hint="--peer")
-    return list(classify_peers.PEERS) if "all" in wanted else list(dict.fromkeys(wanted))
 
 
 def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[Example], list[Example]]]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.commands.evaluate.gold import gold_lines
+from newsportal.commands.options import check_names
 from newsportal.commands.output import print_json, tracked
 from newsportal.dedup import FINDERS, exact, finder
 from newsportal.dedup.document import NEW, Document, Finder, Matcher, Verdict
@@ -58,9 +59,7 @@ def dedup(
     Where pairs.jsonl(.gz) lists {a, b, label}, pairs count: dup and subset are right, partial neither right nor wrong.
     """
     names = list(algorithm or NAMES)
-    for name in names:
-        if name not in NAMES:
-            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(NAMES)}", param_hint="--algorithm")
+    check_names("algorithm", names, NAMES, "--algorithm")
     try:
         gold = read(folder)
     except (OSError, ValueError) as error:

@@ -17,6 +17,7 @@ from newsportal.commands.evaluate.html_report import write_report
 from newsportal.commands.evaluate.readers import Reader, readers
 from newsportal.commands.evaluate.running import Row, rows, run
 from newsportal.commands.evaluate.table import print_rows, print_worst
+from newsportal.commands.options import check_names
 from newsportal.commands.output import print_json
 from newsportal.commands.peers import PEERS, installed
 from newsportal.errors import DependencyMissing
@@ -78,12 +79,8 @@ def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> l
     others = [each for name in peers or () for each in (installed() if name == EVERY else [name])]
     if EVERY in (peers or ()) and not installed():
         raise DependencyMissing("to compare with peers", "peers")
-    for name in names:
-        if name not in EXTRACTORS:
-            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}", param_hint="--algorithm")
-    for name in others:
-        if name not in PEERS:
-            raise typer.BadParameter(f"no peer is called {name!r}; there are: {', '.join(PEERS)}, {EVERY}", param_hint="--peer")
+    check_names("algorithm", names, EXTRACTORS, "--algorithm")
+    check_names("peer", others, (*PEERS, EVERY), "--peer")
     return readers(names, others)
 
 

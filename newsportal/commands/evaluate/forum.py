@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,22 +12,19 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from newsportal.commands.evaluate.gold import NoGold, read_description, text_of
 from newsportal.commands.evaluate.html_report import render, write_report
 from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal.commands.options import check_names
 from newsportal.commands.output import print_json, tracked
-from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.commands.pages import SavedPage, describe, saved_pages
 from newsportal.dom import document
-from newsportal.errors import NewsportalError, NotApplicable
 from newsportal.extractors.forum import POSTERS, Extract, poster
 from newsportal.items import Page, Post
 from newsportal.text import clean
 
 NOWHERE: Final = "about:blank"
 EXCERPT: Final = 100
-
-
-class NoGold(NewsportalError):
-    """Raised for a folder in which no page has gold posts. The command says what is expected there and stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +64,7 @@ def forum(
     Gold posts without text are pictures and count neither way; so do optional_posts.
     """
     names = list(algorithm or POSTERS)
-    for name in names:
-        if name not in POSTERS:
-            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(POSTERS)}", param_hint="--algorithm")
+    check_names("algorithm", names, POSTERS, "--algorithm")
     if html is not None and (html.is_dir() or not html.parent.is_dir()):
         raise typer.BadParameter(f"{html} is no file that can be written: name one in a folder that is there", param_hint="--html")
     threads = gold_threads(folder)
@@ -88,7 +82,7 @@ def gold_threads(folder: Path) -> list[Thread]:
     found = []
     with suppress(FileNotFoundError):
         for page in saved_pages(folder):
-            known = _description(folder / f"{page.id}.json")
+            known = read_description(folder / f"{page.id}.json")
             gold = _gold(known)
             if gold is not None:
                 engine = known.get("engine")
@@ -98,29 +92,17 @@ def gold_threads(folder: Path) -> list[Thread]:
     return found
 
 
-def _description(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _gold(known: dict[str, Any]) -> GoldThread | None:
     posts = [post for post in known.get("posts") or () if isinstance(post, dict)]
     if not posts:
         return None
-    texts = [post for post in posts if _text(post.get("text"))]
-    optional = (_text(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
+    texts = [post for post in posts if text_of(post.get("text"))]
+    optional = (text_of(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
     return GoldThread(
-        tuple(GoldPost(_text(post["text"]) or "", _text(post.get("author")), _text(post.get("date"))) for post in texts),
+        tuple(GoldPost(text_of(post["text"]) or "", text_of(post.get("author")), text_of(post.get("date"))) for post in texts),
         len(posts) - len(texts),
         tuple(text for text in optional if text),
     )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None
 
 
 def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
@@ -135,10 +117,8 @@ def _read(read: Extract, thread: Thread, now: datetime) -> Reading:
     if error is None:
         try:
             posts = read(document(Page(url=thread.page.url or NOWHERE, body=thread.page.body, fetched=now)), now)
-        except NotApplicable as reason:
-            error = str(reason)
         except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
-            error = f"{type(failure).__name__}: {failure}"
+            error = describe(failure)
     seconds = process_time() - start
     return Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error)
 

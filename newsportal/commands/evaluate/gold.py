@@ -50,7 +50,7 @@ def survey(folder: Path) -> Survey:
     if not folder.is_dir():
         raise NoGold(f"{folder} is no folder; gold pages are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
     names = [page_id(file) for file in page_files(folder)]
-    without = tuple(name for name in names if _answer(_description(folder / f"{name}.json")) == Answer())
+    without = tuple(name for name in names if _answer(read_description(folder / f"{name}.json")) == Answer())
     remarks = tuple(remark for name in names if (remark := _remark(folder / f"{name}.json")))
     if len(without) == len(names):
         lacking = f"no page in {folder} has gold beside it: <id>.json with text, title, date, author or source; see docs/evaluation.md"
@@ -86,7 +86,7 @@ def gold_page(file: Path) -> GoldPage | None:
 
 
 def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
-    known = _description(folder / f"{saved.id}.json")
+    known = read_description(folder / f"{saved.id}.json")
     gold = _answer(known)
     if gold == Answer():
         return None
@@ -96,7 +96,7 @@ def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
     return GoldPage(saved, gold, site if isinstance(site, str) else None)
 
 
-def _description(file: Path) -> dict[str, Any]:
+def read_description(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
@@ -106,15 +106,15 @@ def _description(file: Path) -> dict[str, Any]:
 
 def _answer(known: dict[str, Any]) -> Answer:
     return Answer(
-        text=_text(known.get("text"), "\n"),
-        title=_text(known.get("title")),
-        date=_text(known.get("date") or known.get("published")),
-        author=_text(known.get("author") or known.get("authors")),
-        source=_text(known.get("source")),
+        text=text_of(known.get("text"), "\n"),
+        title=text_of(known.get("title")),
+        date=text_of(known.get("date") or known.get("published")),
+        author=text_of(known.get("author") or known.get("authors")),
+        source=text_of(known.get("source")),
     )
 
 
-def _text(value: object, between: str = "; ") -> str | None:
+def text_of(value: object, between: str = "; ") -> str | None:
     """A string that says something; a list is its parts with ``between`` between them: names, or paragraphs."""
     if isinstance(value, list):
         value = between.join(part for part in value if isinstance(part, str))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +13,10 @@ from newsportal import dom
 from newsportal.commands.evaluate.gold import GoldPage
 from newsportal.commands.evaluate.scoring import Answer
 from newsportal.commands.extract import NOWHERE, learn
-from newsportal.commands.pages import SavedPage
+from newsportal.commands.pages import SavedPage, describe
 from newsportal.commands.peers import Peer, peer
-from newsportal.errors import NewsportalError
 from newsportal.extractors import Extract, Learner, extractor
-from newsportal.items import Extraction, Link, Page
+from newsportal.items import Link, Page
 
 WARM: Final = (
     "<html><head><meta charset=utf-8><title>新线今晨通车</title></head><body><h1>新线今晨通车</h1>"
@@ -27,22 +25,6 @@ WARM: Final = (
     + "</body></html>"
 ).encode()
 """A page in two languages with all that is looked for, of no site."""
-
-
-@dataclass(slots=True)
-class Clock:
-    """Seconds of the processor, added up."""
-
-    seconds: float = 0.0
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Count what is done within."""
-        started = time.process_time()
-        try:
-            yield
-        finally:
-            self.seconds += time.process_time() - started
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +48,12 @@ class Reader:
         """What is found in ``page``. Never raises for a page: what breaks on it has an empty answer and says why."""
         if page.saved.error is not None:
             return Found(Answer(), page.saved.error)
-        clock, answer, error = Clock(), Answer(), None
-        with clock.running():
-            try:
-                answer = self.answer(page)
-            except NewsportalError as fault:
-                error = str(fault)
-            except Exception as fault:  # noqa: BLE001  a page that breaks a reader is a page without an answer; the report says so
-                error = f"{type(fault).__name__}: {fault}"
-        return Found(answer, error, clock.seconds)
+        started, answer, error = time.process_time(), Answer(), None
+        try:
+            answer = self.answer(page)
+        except Exception as fault:  # noqa: BLE001  a page that breaks a reader is a page without an answer; the report says so
+            error = describe(fault)
+        return Found(answer, error, time.process_time() - started)
 
 
 def warm(asked: Iterable[Reader]) -> None:
@@ -92,21 +71,13 @@ def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
 
 def _algorithm(name: str, run: Extract, now: datetime) -> Reader:
     def answer(page: GoldPage) -> Answer:
-        return _answer(run(*_given(page, now)))
+        url = page.saved.url or NOWHERE
+        link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
+        found = run(dom.document(Page(url, page.saved.body, now)), link, now)
+        date = found.published.isoformat() if found.published else None
+        return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
 
     return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
-
-
-def _given(page: GoldPage, now: datetime) -> tuple[dom.Document, Link | None, datetime]:
-    """What the crawl would hand to an extractor."""
-    url = page.saved.url or NOWHERE
-    link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
-    return dom.document(Page(url, page.saved.body, now)), link, now
-
-
-def _answer(found: Extraction) -> Answer:
-    date = found.published.isoformat() if found.published else None
-    return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
 
 
 def _peer(name: str, run: Peer) -> Reader:

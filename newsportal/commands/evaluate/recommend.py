@@ -16,7 +16,7 @@ from rich.progress import Progress
 
 from newsportal.commands.context import open_record
 from newsportal.commands.evaluate.html_report import render
-from newsportal.commands.options import SourcesFile
+from newsportal.commands.options import SourcesFile, check_names
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View
 
@@ -47,9 +47,7 @@ def recommend(
     Three times, at 0.5, 0.7 and 0.85 of the views, methods learn from what was before and are asked about what came after.
     """
     names = list(method or METHOD_NAMES)
-    for name in names:
-        if name not in METHOD_NAMES:
-            raise typer.BadParameter(f"no method is called {name!r}; there are: {', '.join(METHOD_NAMES)}", param_hint="--method")
+    check_names("method", names, METHOD_NAMES, "--method")
     if kind not in ("window", "next"):
         raise typer.BadParameter(f"{kind!r} is neither window nor next", param_hint="--kind")
     try:
