@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress
 
 from newsportal.commands import jsonl
 from newsportal.commands.context import moment, open_record
@@ -59,7 +57,7 @@ def import_(
     with open_record(sources, create=True) as (_, store):
         for file in files:
             try:
-                row = _imported(store, name, file, form, encoding)
+                row = _import_file(store, name, file, form, encoding)
             except CorpusError as error:
                 wrong += 1
                 typer.echo(str(error), err=True)
@@ -72,28 +70,25 @@ def import_(
         raise typer.Exit(1)
 
 
-def _imported(store: Store, name: str, file: str, form: str, encoding: str) -> dict[str, Any]:
-    empty: Counter[str] = Counter()
+def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -> dict[str, Any]:
+    empty = 0
+
+    def filled(documents: Iterable[NewDocument]) -> Iterator[NewDocument]:
+        nonlocal empty
+        for document in documents:
+            if is_empty(document):
+                empty += 1
+            else:
+                yield document
+
     with progress() as bar:
-        documents = _documents(file, form, encoding, bar)
-        by = "-" if file == "-" else Path(file).name
-        brought = store.corpora.add(name, _filled(documents, empty), source="imported", by=by, now=datetime.now(UTC))
-    return {"corpus": name, "file": file, **asdict(brought), "empty": empty["empty"]}
-
-
-def _documents(file: str, form: str, encoding: str, bar: Progress) -> Iterator[NewDocument]:
-    if file == "-":
-        return read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
-    return read_file(Path(file), form, encoding, lambda path: bar.open(path, "rb", description=path.name))
-
-
-def _filled(documents: Iterable[NewDocument], empty: Counter[str]) -> Iterator[NewDocument]:
-    """Documents that have a text; the others are counted."""
-    for document in documents:
-        if is_empty(document):
-            empty["empty"] += 1
+        if file == "-":
+            documents = read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
         else:
-            yield document
+            documents = read_file(Path(file), form, encoding, lambda path: bar.open(path, "rb", description=path.name))
+        by = "-" if file == "-" else Path(file).name
+        brought = store.corpora.add(name, filled(documents), source="imported", by=by, now=datetime.now(UTC))
+    return {"corpus": name, "file": file, **asdict(brought), "empty": empty}
 
 
 def _sentence(row: Mapping[str, Any]) -> str:
@@ -200,13 +195,12 @@ def show(
     most = limit if limit is not None else 0 if label is None else SHOWN
     with open_record(sources) as (_, store):
         found(store, name)
-        counts = [_count_of(one) for one in store.corpora.count(name) if label in (None, one.label)]
+        counts = [_count_row(one) for one in store.corpora.count(name) if label in (None, one.label)]
         documents = [plain(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
     if label is not None and not counts:
         raise StoreError(f"no document of {name!r} has the label {label!r}; `newsportal corpus show {name}` lists those there are")
     if as_json:
-        for row in documents or counts:
-            print_json(row)
+        print_json(*(documents or counts))
         return
     print_rows(counts, ("label", "documents", *RANKS, "oldest", "newest"), False)
     if documents:
@@ -214,8 +208,8 @@ def show(
         print_rows(documents, ("id", "label", "source", "by", "title", "text"), False)
 
 
-def _count_of(one: Counted) -> dict[str, Any]:
-    sources: dict[str, int] = {source: one.sources.get(source, 0) for source in RANKS}
+def _count_row(one: Counted) -> dict[str, Any]:
+    sources = {str(source): one.sources.get(source, 0) for source in RANKS}
     return {"label": one.label, "documents": one.documents, **sources, "oldest": one.oldest, "newest": one.newest}
 
 
@@ -227,28 +221,15 @@ def found(store: Store, name: str) -> Corpus:
     return corpus
 
 
-def export(
-    name: CorpusName,
-    out: OutFile = None,
-    sources: SourcesFile = None,
-) -> None:
+def export(name: CorpusName, out: OutFile = None, sources: SourcesFile = None) -> None:
     """Write a corpus as JSON lines that `corpus import` and `train` read: {"id", "title", "text", "label", "source", "by", "at"}."""
     with open_record(sources) as (_, store):
         found(store, name)
-        jsonl.write(_rows(store, name), out)
+        rows = (plain(document) for document in store.corpora.documents(name))
+        jsonl.write(rows, out)
 
 
-def _rows(store: Store, name: str) -> Iterator[dict[str, Any]]:
-    for document in store.corpora.documents(name):
-        row = plain(document)
-        yield {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
-
-
-def delete(
-    name: CorpusName,
-    yes: Yes = False,
-    sources: SourcesFile = None,
-) -> None:
+def delete(name: CorpusName, yes: Yes = False, sources: SourcesFile = None) -> None:
     """Delete a corpus with its labels and all versions of its model. Stored articles stay."""
     with open_record(sources) as (_, store):
         corpus = found(store, name)

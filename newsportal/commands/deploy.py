@@ -20,6 +20,12 @@ from newsportal.services.jobs.targets import DEFAULT, Target, exposed, target
 from newsportal.sources import Sources, load
 from newsportal.sources.uris import mask
 
+PLACE = (
+    "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
+    "each job's log begins with where that is"
+)
+"""Where articles go: a path here says nothing about the server."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
@@ -82,7 +88,8 @@ def deploy(
     if egg is not None and build_only is not None:
         raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
     known = load(sources) if egg is None else None
-    content = _read(egg) if egg is not None else _built(known)
+    path = known.path if known and known.path and known.path.exists() else None
+    content = _read(egg) if egg is not None else eggs.build(path.read_bytes() if path else None)
     if build_only is not None:
         _write(build_only, content)
         typer.echo(f"{build_only}: {len(content):,} bytes")
@@ -99,11 +106,6 @@ def deploy(
     else:
         typer.echo("\n".join(_told(deployed, known)))
     check(deployed)
-
-
-def _built(known: Sources | None) -> bytes:
-    path = known.path if known else None
-    return eggs.build(path.read_bytes() if path and path.exists() else None)
 
 
 def _read(file: Path) -> bytes:
@@ -126,16 +128,9 @@ def _write(file: Path, content: bytes) -> None:
 def _told(found: Deployed, known: Sources | None) -> list[str]:
     lines = [f"{found.target.url}: project {found.target.project}, version {found.version}", f"spiders: {', '.join(found.spiders)}"]
     if known is not None:
-        lines.append(f"sources: {known.path}" if known.path and known.path.exists() else "sources: the file that comes with newsportal")
-        lines.append(_place(known))
+        there = known.path and known.path.exists()
+        lines.append(f"sources: {known.path}" if there else "sources: the file that comes with newsportal")
+        lines.append(
+            PLACE if known.store.startswith("sqlite") else f"store: {mask(known.store)}, unless the server's environment says another"
+        )
     return lines
-
-
-def _place(known: Sources) -> str:
-    """Where the articles go: a path here says nothing about the server."""
-    if not known.store.startswith("sqlite"):
-        return f"store: {mask(known.store)}, unless the server's environment says another"
-    return (
-        "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
-        "each job's log begins with where that is"
-    )

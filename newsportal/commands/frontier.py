@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from scrapy.settings import BaseSettings, Settings
+from scrapy.settings import Settings
 
 from newsportal.commands.hints import counted
 from newsportal.commands.options import AsJson, SourcesFile, Yes
@@ -57,8 +57,7 @@ def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None
         states = [queue.state(hosts) for _, queue in found.queues]
         retries = [row for _, queue in found.queues for row in queue.retries()]
         if as_json:
-            for state in states:
-                print_json(facts(state, retries))
+            print_json(*(facts(state, retries) for state in states))
             return
         _show(found.place, states, retries)
 
@@ -98,12 +97,7 @@ def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as
         _told("dropped", sum(queue.drop(which) for queue, which in _meant(found, ids)), "{} forgotten", as_json)
 
 
-def clear(
-    spider: Spider = None,
-    yes: Yes = False,
-    sources: SourcesFile = None,
-    as_json: AsJson = False,
-) -> None:
+def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Forget everything that waits. What workers have in hand is finished; articles are asked for again when a list page names them."""
     with opened(sources, spider) as found:
         states = [queue.state(1) for _, queue in found.queues]
@@ -136,25 +130,19 @@ def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str
 def opened(file: Path | Sources | None, spider: str | None) -> Iterator[Opened]:
     """The queues of ``sources.yaml`` : all, or one spider's. Raises ``NewsportalError``, also for a queue that is not."""
     from newsportal.frontier.addon import scrapy_settings
-    from newsportal.frontier.queues.opening import place, queue_names
+    from newsportal.frontier.queues.opening import open_queue, place, queue_names
 
     known = file if isinstance(file, Sources) else load(file)
     settings = Settings(scrapy_settings(known))
     where, names = place(known, settings), queue_names(known, settings)
     if spider is not None and spider not in names:
         raise NewsportalError(f"{where}: there is no queue of a spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
-    queues = _queues(known, settings, [spider] if spider else names)
+    queues = tuple((name, open_queue(known, settings, name)) for name in ([spider] if spider else names))
     try:
         yield Opened(where, queues)
     finally:
         for _, queue in queues:
             queue.close()
-
-
-def _queues(known: Sources, settings: BaseSettings, names: Collection[str]) -> tuple[tuple[str, Queue], ...]:
-    from newsportal.frontier.queues.opening import open_queue
-
-    return tuple((name, open_queue(known, settings, name)) for name in names)
 
 
 def _meant(found: Opened, named: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:

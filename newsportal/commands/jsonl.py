@@ -32,7 +32,7 @@ def write(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
 
 def _write(rows: Iterable[dict[str, Any]], stream: BinaryIO) -> None:
     for row in rows:
-        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        stream.write(json.dumps(row, ensure_ascii=False, default=lambda value: value.isoformat()).encode("utf-8", "replace") + b"\n")
         stream.flush()
 
 

@@ -31,8 +31,7 @@ def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False
     with open_record(sources) as (_, store):
         rows = [_row(model) for model in store.corpora.models(name)]
     if as_json:
-        for row in rows:
-            print_json({"corpus": name, **row})
+        print_json(*({"corpus": name, **row} for row in rows))
         return
     if not rows:
         typer.echo(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
@@ -108,8 +107,7 @@ def compare(
     called = {f"version {version}": measured for version, measured in sorted(reports.items())}
     _write(report, f"{name}: versions compared", called)
     if as_json:
-        for version, measured in sorted(reports.items()):
-            print_json({"corpus": name, "version": version, **measured.as_json()})
+        print_json(*({"corpus": name, "version": version, **measured.as_json()} for version, measured in sorted(reports.items())))
         return
     print_figures(called)
 

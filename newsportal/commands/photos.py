@@ -49,8 +49,7 @@ def photos(
         key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
         found = _incomplete(store, limit, topic, key) if incomplete else _wall(store, order, limit, topic, key)
     if as_json:
-        for article, gallery in found:
-            print_json(plain(article, gallery))
+        print_json(*(plain(article, gallery) for article, gallery in found))
         return
     if not found:
         typer.echo("no photo story lacks pages" if incomplete else NONE)

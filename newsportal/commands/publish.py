@@ -75,8 +75,7 @@ def status(
         titles = {article.id: article.title for article in store.articles([entry.article_id for entry in listed])}
     print_rows(rows, ("target", *STATES), as_json)
     if as_json:
-        for entry in listed:
-            print_json(facts(entry))
+        print_json(*(facts(entry) for entry in listed))
         return
     if listed:
         typer.echo()
@@ -192,8 +191,7 @@ def run(store: Store, settings: Settings, target: Target, limit: int | None, *, 
 
 def report(tallies: Sequence[Tally], as_json: bool) -> None:
     if as_json:
-        for tally in tallies:
-            print_json(asdict(tally))
+        print_json(*(asdict(tally) for tally in tallies))
         return
     counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
     rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]

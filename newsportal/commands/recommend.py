@@ -6,13 +6,13 @@ import csv
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import numpy as np
 import typer
@@ -33,7 +33,6 @@ from newsportal.recommending.fitting import Watch
 from newsportal.recommending.serving import Recommender, Suggestion
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.store.reader_months import Month
-from newsportal.store.readers import Fit
 from newsportal.text import clean
 
 
@@ -61,22 +60,12 @@ def fit(
             from newsportal.recommending import spark as on_spark
 
             made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
-    if as_json:
-        print_json(row(made))
-    else:
-        typer.echo(sentence(made))
-
-
-def row(made: Fit) -> dict[str, Any]:
-    """A fit as ``--json`` prints it."""
-    return {"made": made.made, "bytes": len(made.packed), **made.facts}
-
-
-def sentence(made: Fit) -> str:
-    """A fit for people."""
     facts = made.facts
+    if as_json:
+        print_json({"made": made.made, "bytes": len(made.packed), **facts})
+        return
     size = f"{len(made.packed) / 1e6:.1f} MB"
-    return f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']}); {size}"
+    typer.echo(f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']}); {size}")
 
 
 @contextmanager
@@ -170,22 +159,17 @@ def export(
 
 def _write_csv(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
     try:
-        with out.open("wb") if out else _standard_output() as stream:
+        with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
             text = TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
             writer = csv.DictWriter(text, FIELDS)
             writer.writeheader()
             writer.writerows(rows)
             text.detach()
+            stream.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
-
-
-@contextmanager
-def _standard_output() -> Iterator[IO[bytes]]:
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
 
 
 HOURS: Final = 48

@@ -51,12 +51,12 @@ def add(
     added = [] if dry_run else [one for one in previews if _wanted(one, ask=not (yes or as_json))]
     if added:
         write(path, [(one.proposal.kind, one.values) for one in added])
-    for preview in previews if as_json else ():
-        print_json({**plain(preview), "added": preview in added})
-    if not as_json:
-        for one in added:
-            told = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
-            typer.echo(f"{told}. Try it: newsportal source test '{one.values['name']}'")
+    if as_json:
+        print_json(*({**plain(preview), "added": preview in added} for preview in previews))
+        return
+    for one in added:
+        told = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
+        typer.echo(f"{told}. Try it: newsportal source test '{one.values['name']}'")
 
 
 def _one_kind(forum: bool, gallery: bool, kind: Family | None) -> Family | None:

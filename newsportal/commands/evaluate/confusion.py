@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +12,7 @@ from rich.text import Text
 from newsportal.classify.confusion import Cell, matrix
 from newsportal.classify.measure import Report
 from newsportal.commands.evaluate.html_report import render
+from newsportal.commands.output import print_table
 from newsportal.messages import Message
 from newsportal.text import clean
 
@@ -32,33 +32,12 @@ SIDE: Final = 240
 """Pixels of the plot's side."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A point of the reliability plot in pixels; ``radius`` grows with the number of documents."""
-
-    x: float
-    y: float
-    radius: float
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One classifier in the HTML report."""
-
-    name: str
-    report: Report
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    dots: tuple[Dot, ...]
-
-
 def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> None:
     """Classifiers side by side: their figures, and the F1 of every label."""
-    _print(_figures(reports))
+    print_table(_figures(reports))
     if by_label:
         Console().print()
-        _print(_labels(reports))
+        print_table(_labels(reports))
 
 
 def print_confusion(report: Report) -> None:
@@ -70,7 +49,7 @@ def print_confusion(report: Report) -> None:
         table.add_column(Text(heading), justify="right", max_width=LABEL_CELLS, overflow="ellipsis", no_wrap=True)
     for label, cells in rows:
         table.add_row(Text(label), *map(_shown, cells))
-    _print(table)
+    print_table(table)
 
 
 def _shown(cell: Cell) -> Text:
@@ -102,11 +81,6 @@ def _labels(reports: Mapping[str, Report]) -> Table:
     return table
 
 
-def _print(table: Table) -> None:
-    console = Console(emoji=False, highlight=False)
-    (console if console.is_terminal else Console(emoji=False, highlight=False, width=WIDE)).print(table)
-
-
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
     """The reports as one HTML file that needs no other. Labels are escaped; the file asks nobody for anything."""
     return render(
@@ -120,17 +94,21 @@ def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = (
     )
 
 
-def _part(name: str, report: Report) -> Part:
+def _part(name: str, report: Report) -> dict[str, Any]:
+    """One classifier in the HTML report."""
     rows, headings = matrix(report)
-    return Part(clean(name), report, tuple(headings), tuple(rows), _dots(report))
+    return {"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)}
 
 
-def _dots(report: Report) -> tuple[Dot, ...]:
+def _dots(report: Report) -> list[dict[str, Any]]:
+    """Points of the reliability plot in pixels; ``radius`` grows with the number of documents."""
     most = max((one.documents for one in report.bins), default=1)
-    return tuple(
-        Dot(
-            round(SIDE * one.probability, 1), round(SIDE * (1 - one.right), 1), round(3 + 9 * (one.documents / most) ** 0.5, 1),
-            f"{one.documents} documents: said {100 * one.probability:.0f} %, right {100 * one.right:.0f} %",
-        )
+    return [
+        {
+            "x": round(SIDE * one.probability, 1),
+            "y": round(SIDE * (1 - one.right), 1),
+            "radius": round(3 + 9 * (one.documents / most) ** 0.5, 1),
+            "title": f"{one.documents} documents: said {100 * one.probability:.0f} %, right {100 * one.right:.0f} %",
+        }
         for one in report.bins
-    )  # fmt: skip
+    ]

@@ -116,7 +116,5 @@ def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], 
         print_rows(found)
         print_worst(closer, names)
         return
-    for row in found:
-        print_json({"set": row.set, "algorithm": row.reader, **asdict(row.scores)})
-    for page in closer:
-        print_json(page.plain())
+    print_json(*({"set": row.set, "algorithm": row.reader, **asdict(row.scores)} for row in found))
+    print_json(*(page.plain() for page in closer))

@@ -150,8 +150,7 @@ def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst:
     for title, found in sets.items():
         rows = {key: row(own) for key, own in found.items()}
         if as_json:
-            for key, figures in rows.items():
-                print_json({"set": title, "algorithm": key, **figures})
+            print_json(*({"set": title, "algorithm": key, **figures} for key, figures in rows.items()))
             continue
         typer.echo(f"{title}, {next(iter(rows.values()))['pages']} pages")
         typer.echo(f"{'':10}{'block':>8}{'body':>8}{'author':>8}{'date':>8}{'none':>6}{'ms':>8}")

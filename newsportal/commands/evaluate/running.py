@@ -82,7 +82,11 @@ def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | 
     if by_site is not None:
         sites = _grouped((result for result in results if result.site), lambda result: str(result.site))
         sets |= {site: pages for site, pages in sorted(sites.items()) if len(pages) >= by_site}
-    return [Row(name, names[at], _scores(pages, at)) for name, pages in sets.items() for at in range(len(names))]
+    return [
+        Row(name, names[at], add_up([page.scores[at] for page in pages], sum(page.seconds[at] for page in pages)))
+        for name, pages in sets.items()
+        for at in range(len(names))
+    ]
 
 
 def _grouped(results: Iterable[PageResult], key: Callable[[PageResult], str]) -> dict[str, list[PageResult]]:
@@ -90,10 +94,6 @@ def _grouped(results: Iterable[PageResult], key: Callable[[PageResult], str]) ->
     for result in results:
         groups.setdefault(key(result), []).append(result)
     return groups
-
-
-def _scores(pages: Sequence[PageResult], at: int) -> Scores:
-    return add_up([page.scores[at] for page in pages], sum(page.seconds[at] for page in pages))
 
 
 def worst(results: Iterable[PageResult], at: int, number: int) -> list[PageResult]:
