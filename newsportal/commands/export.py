@@ -22,7 +22,8 @@ from newsportal.commands.exchange.form import whole
 from newsportal.commands.exchange.schema import SCHEMA
 from newsportal.commands.exchange.warc import write_warc
 from newsportal.commands.options import SourcesFile
-from newsportal.commands.output import count_items, whole_file
+from newsportal.commands.output import count_items
+from newsportal.errors import NewsportalError
 from newsportal.store.results import StoredArticle
 
 
@@ -122,5 +123,14 @@ def _output(path: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with whole_file(path) as stream:
-        yield stream
+    part = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as stream:
+            yield stream
+        part.replace(path)
+    except OSError as error:
+        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):  # there may be no such folder at all
+            part.unlink()

@@ -12,7 +12,8 @@ import typer
 from newsportal.classify.measure import Report
 from newsportal.commands.context import open_record
 from newsportal.commands.options import AsJson, CorpusName, SourcesFile
-from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress, whole_file
+from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress
+from newsportal.commands.train import writable
 from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
 from newsportal.messages import Message, from_dict
 from newsportal.store.models import Model
@@ -116,8 +117,8 @@ def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: 
     from newsportal.commands.evaluate.confusion import page
 
     if path is not None:
-        with whole_file(path) as stream:
-            stream.write(page(title, reports, notes).encode())
+        with writable(path) as write:
+            write(page(title, reports, notes).encode())
 
 
 def activate(

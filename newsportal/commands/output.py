@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -28,7 +26,6 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.base import Progress as Say
-from newsportal.errors import NewsportalError
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
@@ -139,24 +136,6 @@ def count_items(items: Iterable[T], doing: str, noun: str, *, stays: bool = Fals
         for item in items:
             yield item
             bar.advance(task)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is there whole or not at all: written beside ``path`` and moved there at the end. Raises ``NewsportalError``."""
-    if path.is_dir():
-        raise NewsportalError(f"{path}: cannot be written: it is a folder")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as stream:
-            yield stream
-        part.replace(path)
-    except OSError as error:
-        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):  # there may be no such folder at all
-            part.unlink()
 
 
 def confirm_loss(question: str, yes: bool) -> None:

@@ -19,7 +19,7 @@ import pytest
 from portal_folder import Portal
 
 from newsportal.classify.base import CLASSIFIERS, Answer
-from newsportal.commands.output import whole_file
+from newsportal.commands.train import writable
 from newsportal.errors import ModelError, NewsportalError
 from newsportal.learning import training
 from newsportal.learning.training import Known, grouped, surely_worse, train, train_corpus
@@ -278,7 +278,7 @@ def test_what_is_held_back_is_not_learnt(rows: Rows, monkeypatch: pytest.MonkeyP
 
 def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(b"former")
-    with pytest.raises(NewsportalError, match="m: cannot be written: No space left on device"), whole_file(tmp_path / "m"):
+    with pytest.raises(NewsportalError, match="m: cannot be written: No space left on device"), writable(tmp_path / "m"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("m", b"former")]
 
