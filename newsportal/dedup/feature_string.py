@@ -32,7 +32,7 @@ SPAN = timedelta(days=7)
 """Paper B, 1.4: 「取一周内对外发布的文档」."""
 
 RATIO = 0.5
-"""θ. The paper says 「超过一定比例」 and no number: more than half (others are measured in docs/algorithms/feature_string.md)."""
+"""θ. The paper says 「超过一定比例」 and no number: more than half (others are measured in docs/algorithms/duplicates.md)."""
 
 CAPACITY = 200_000
 """Documents kept at most, in case a week brings more. About 280 MB of usual articles."""
