@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from newsportal.errors import FrontierRefused, FrontierUnavailable
+from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.frontier.exchange import Answer, Order, exchange
 from newsportal.frontier.hand import Entry, Hand
 from newsportal.frontier.leases import Leases
@@ -60,6 +60,9 @@ HOLDS: Final = 50
 PAUSES: Final = (0.2, 0.5, 1.0, 2.0)
 """Seconds between two tries while the queue is away; the last one again and again."""
 
+STORE_TRIES: Final = 6
+"""Tries in a row after which a store that has the queue takes nothing any more: over some six seconds, as for an article."""
+
 CLOSING: Final = 5.0
 """Seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves."""
 
@@ -104,6 +107,7 @@ class Feeder:
     leases: Leases = field(default_factory=Leases)
     queue: Queue | None = None
     away_since: float | None = None
+    store_failed: bool = False  # the queue is away because the store that has it failed, at STORE_TRIES tries in a row
     _next: Order = field(default_factory=Order)
     _saying: frozenset[str] = frozenset()  # tasks that are acknowledged just now
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -261,12 +265,13 @@ class Feeder:
 
     def _went_away(self, fault: FrontierUnavailable) -> None:
         self._failures += 1
+        self.store_failed = self._failures >= STORE_TRIES and isinstance(fault.__cause__, StoreError)
         if self.away_since is None:
             self.away_since = time.monotonic()
             logger.warning("the queue of requests does not serve (%s): what is in hand goes on, the rest waits until it does", fault)
 
     def _came_back(self) -> None:
-        self.away_since, self._failures = None, 0
+        self.away_since, self._failures, self.store_failed = None, 0, False
         logger.warning("the queue of requests serves again")
         self.changed()
 

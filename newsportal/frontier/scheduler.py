@@ -24,6 +24,7 @@ from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.children import marked_output
 from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.ledger import STORE_FAILS
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.frontier.record import record_of
@@ -335,9 +336,16 @@ class Scheduler(BaseScheduler):
             self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
         if self.feeder is not None:
             self.feeder.look()
-            if self.feeder.away_since is not None and now - self.feeder.away_since > AWAY_SECONDS and not self._standing:
-                logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
-                self._end(AWAY)
+            if self.feeder.away_since is not None and not self._standing:
+                self._end_if_away(self.feeder, now - self.feeder.away_since)
+
+    def _end_if_away(self, feeder: Feeder, seconds: float) -> None:
+        if feeder.store_failed:
+            logger.error("the crawl ends: its store takes nothing any more")
+            self._end(STORE_FAILS)
+        elif seconds > AWAY_SECONDS:
+            logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
+            self._end(AWAY)
 
     def _broke(self, error: BaseException) -> None:
         if isinstance(error, NewsportalError):  # a queue of a newer version: the message says it all

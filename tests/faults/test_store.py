@@ -18,11 +18,11 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ROOM = 900 * 1024
-"""Bytes. Enough for the tables and some articles, not for all of them."""
+SMALL_FILE = 900 * 1024
+"""Bytes. Enough for the tables (some 620 kB, as file and as write-ahead log), not for the links of all list pages."""
 
-BESIDE = 1000 * 1024
-"""Bytes. What lies beside the store on its disk: the queue of requests, and what both have not taken in yet (their write-ahead logs)."""
+SMALL_DISK = 3500 * 1024
+"""Bytes. Enough for the tables, the links and some articles, not for all of them."""
 
 
 def mounted(folder: Path, *options: str) -> bool:
@@ -54,9 +54,10 @@ def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def test_a_full_disk_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
-    with own_disk(portal.database.parent, ROOM + BESIDE):
+    with own_disk(portal.database.parent, SMALL_DISK):
         done = portal.tried("hub")
-        assert broke_off(done)["total"]["failed"]["store-unavailable"] > 0
+        total = broke_off(done)["total"]
+        assert total["failed"].get("store-unavailable", 0) + total["left"] > 0
         assert "the disk is full; make room" in done.stderr
         assert set(portal.identities()) < set(whole["hub"])
         subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
@@ -66,7 +67,7 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -
 
 
 def test_a_file_that_may_not_grow_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
-    done = portal.tried("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM)))
+    done = portal.tried("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE, SMALL_FILE)))
     broke_off(done)
     assert set(portal.identities()) < set(whole["hub"])
     portal.finished("hub")
@@ -135,7 +136,7 @@ def read_only(portal: Any) -> Iterator[None]:
         yield
         folder.chmod(0o755)
         return
-    with own_disk(folder, 20 * ROOM):
+    with own_disk(folder, 20 << 20):
         portal.finished("rss", "--source", "溪峰在线")
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
         yield

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from scrapy import Request
 
-from newsportal.errors import FrontierUnavailable
+from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.frontier import feeder as module
 from newsportal.frontier import turns
 from newsportal.frontier.feeder import Feeder, Pace
@@ -292,3 +292,26 @@ def test_while_the_queue_is_away_nothing_is_lost(file: Path, caplog: pytest.LogC
         "the queue of requests does not serve (full): what is in hand goes on, the rest waits until it does",
         "the queue of requests serves again",
     ]
+
+
+@pytest.mark.parametrize("cause", [StoreUnavailable("the disk is full"), OSError("Redis is away")], ids=["store", "redis"])
+def test_a_store_that_has_the_queue_and_fails_is_not_waited_for_as_a_redis_is(file: Path, cause: Exception) -> None:
+    tries: list[bool] = []
+
+    def opened() -> TableQueue:
+        tries.append(crawl.feeder.store_failed)
+        if len(tries) <= module.STORE_TRIES + 2:
+            raise FrontierUnavailable("queue of requests") from cause
+        return queue_of(file)
+
+    crawl = Crawl(opened)
+
+    async def crawled() -> None:
+        crawl.feeder.push(task("1"))
+        assert await crawl.taken(1) == ["http://a.example/1"]
+        assert not crawl.feeder.store_failed, "it serves again"
+        crawl.in_progress.clear()
+
+    run(crawl, crawled)
+    known = isinstance(cause, StoreUnavailable)
+    assert tries[: module.STORE_TRIES + 3] == [False] * module.STORE_TRIES + [known] * 3
