@@ -12,9 +12,8 @@ from newsportal import dom
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import Extract
-from newsportal.extractors.multipage import EXPECTED, MAX_PAGES, MultiPage, PageRead
 from newsportal.extractors.page_turns import NOWHERE
-from newsportal.extractors.pagination import find_pager, is_thread
+from newsportal.extractors.pagination import EXPECTED, MAX_FETCHED, MultiPage, PageRead, find_pager, is_thread
 from newsportal.items import Extraction, Link, Page
 from newsportal.text import clean
 
@@ -25,7 +24,7 @@ PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page w
 LATER = "try again later"
 REMEDIES = {
     "egress-denied": PUBLIC_ONLY,
-    "too-many": f"an article is read over {MAX_PAGES} pages at most",
+    "too-many": f"an article is read over {MAX_FETCHED} pages at most",
     **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
 }
 """What can be done about a page that is missing, where anything can."""

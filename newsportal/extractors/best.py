@@ -10,11 +10,10 @@ import numpy as np
 
 from newsportal import dom
 from newsportal.extractors import images, published, title
-from newsportal.extractors.author import author
+from newsportal.extractors.author import author, origin
 from newsportal.extractors.body import Body, find_body, trimmed
 from newsportal.extractors.embedded import Embedded, embedded
 from newsportal.extractors.metadata import Metadata, canonical_of, language_of, read_metadata
-from newsportal.extractors.origin import origin
 from newsportal.extractors.refusal import MIN_CHARS, refuse, refuse_list
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.site import SiteKnowledge, read_knowledge, write_knowledge

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.class_names import short_text
 from newsportal.extractors.clock import MONTH
+from newsportal.extractors.hints import short_text
 from newsportal.text import clean
 
 # What the titles of pages are padded with: the site's name, its sections, marks that part them.

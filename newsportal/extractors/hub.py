@@ -18,8 +18,8 @@ import regex  # type: ignore[import-untyped, unused-ignore]
 
 from newsportal import dom
 from newsportal.extractors import hub_anchors, hub_score
-from newsportal.extractors.class_names import ancestors
 from newsportal.extractors.date import default_zone, parse_date
+from newsportal.extractors.hints import ancestors
 from newsportal.extractors.hub_urls import MAX_URL_CHARS, Address
 from newsportal.extractors.page_turns import NEXT, dead
 from newsportal.items import LinkKind

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from newsportal import dom
-from newsportal.extractors.class_names import ancestors
+from newsportal.extractors.hints import ancestors
 from newsportal.extractors.hub_urls import Address
 from newsportal.text import clean
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from newsportal import dom
-from newsportal.extractors.class_names import called, short_text
+from newsportal.extractors.hints import called, short_text
 from newsportal.extractors.hub_urls import Address
 from newsportal.text import CJK, chinese_share, clean, fold_characters
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors.class_names import ancestors
+from newsportal.extractors.hints import ancestors
 from newsportal.extractors.page_marks import last_id, last_name, places
 
 # What pagers write on their links: 「下一页」 and its kin, page numbers, 「单页阅读」. Shared by the pagers of lists and of articles.

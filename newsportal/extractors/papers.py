@@ -17,8 +17,8 @@ from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.clock import CHINA
 from newsportal.extractors.date import find_dates
-from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
+from newsportal.extractors.tidy import markup_of
 from newsportal.extractors.title import thesis_title
 from newsportal.items import Extraction
 from newsportal.text import chinese_share, clean

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from newsportal import dom
 from newsportal.extractors.date import parse_date
-from newsportal.extractors.paragraphs import copy_of, markup_of
 from newsportal.extractors.sanitise import sanitise
+from newsportal.extractors.tidy import copy_of, markup_of
 from newsportal.items import Extraction
 
 

@@ -3,7 +3,7 @@
     var slides = {"list": […]};     window.__STATE__ = {…}     gallery: JSON.parse("…")     <script type="application/json">
     photos.push({src: "/1.jpg"});   pics[0] = "/1.jpg"; texts[0] = "…";     <textarea hidden>{…}</textarea>     <div data-slides="[…]">
 
-Bytes and tries are bounded, so the time is linear in the page. :mod:`newsportal.extractors.state` looks for long texts in the same places.
+Bytes and tries are bounded, so the time is linear in the page. :mod:`newsportal.extractors.embedded` looks there for long texts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from newsportal import dom
-from newsportal.extractors.state import unescaped
+from newsportal.extractors.embedded import unescaped
 
 MAX_CHARS: Final = 12_000_000  # of one page, read as JSON; a page with more data than this is no page
 MAX_LITERAL_CHARS: Final = 600_000  # of one page, read as JavaScript literals, which takes fifty times as long

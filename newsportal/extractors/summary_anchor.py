@@ -30,9 +30,9 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.site import site_of
+from newsportal.extractors.tidy import markup_of
 from newsportal.extractors.title import thesis_title
 from newsportal.items import Extraction, Link
 from newsportal.text import clean

@@ -14,7 +14,6 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.class_names import short_text
 from newsportal.extractors.headlines import (
     MARK_LAST,
     MAX_TITLE_CHARS,
@@ -30,6 +29,7 @@ from newsportal.extractors.headlines import (
     says_nothing,
     without_site,
 )
+from newsportal.extractors.hints import short_text
 from newsportal.extractors.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import letters

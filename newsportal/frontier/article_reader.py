@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import paragraphs
+from newsportal.extractors import tidy
 from newsportal.extractors.best import Best
-from newsportal.extractors.multipage import PageRead, is_front_page
-from newsportal.extractors.pagination import Pager, find_pager, is_thread
+from newsportal.extractors.pagination import Pager, PageRead, find_pager, is_front_page, is_thread
 from newsportal.extractors.rule import apply
 from newsportal.items import Article, Extraction, Link, Page
 
@@ -76,7 +75,7 @@ class ArticleReader:
 
 
 def _carried(article: Article) -> PageRead:
-    return PageRead(article.url, paragraphs.read_fragment(article.link.content or "", article.url), Pager(()))
+    return PageRead(article.url, tidy.read_fragment(article.link.content or "", article.url), Pager(()))
 
 
 def _ruled(read: PageRead, rule: Extraction | None) -> PageRead:

@@ -16,7 +16,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors import gallery, hub
 from newsportal.extractors.gallery.links import Entry, entries
-from newsportal.extractors.multipage import is_front_page
+from newsportal.extractors.pagination import is_front_page
 from newsportal.frontier.galleries import NO_PICTURES, filter_new, refuse
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable

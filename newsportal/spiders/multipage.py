@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
-from newsportal.extractors.multipage import EXPECTED, MultiPage, PageRead
-from newsportal.extractors.pagination import Pager
+from newsportal.extractors.pagination import EXPECTED, MultiPage, Pager, PageRead
 from newsportal.frontier.article_reader import ArticleReader
 from newsportal.frontier.links import askable
 from newsportal.items import Article, Extraction

@@ -10,7 +10,7 @@ import pytest
 from newsportal.commands import turned
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import extractor
-from newsportal.extractors.multipage import MAX_PAGES
+from newsportal.extractors.pagination import MAX_FETCHED
 from newsportal.items import Page
 
 URL = "https://a.example/2026/830115{}.html"
@@ -67,7 +67,7 @@ def test_no_more_than_so_many() -> None:
         return page(len(asked) + 1, 99)
 
     turned.joined(extractor("best"), fetch, page(1, 99), None)
-    assert len(asked) == MAX_PAGES - 1
+    assert len(asked) == MAX_FETCHED - 1
 
 
 def test_a_saved_page_names_its_further_pages() -> None:
@@ -121,7 +121,7 @@ def test_pages_beyond_the_most_are_told(capsys: pytest.CaptureFixture[str]) -> N
         return page(len(asked) + 1, 99)
 
     turned.joined(extractor("best"), fetch, page(1, 99), None)
-    assert f"pages after {address(MAX_PAGES)} are left out: too-many; " in capsys.readouterr().err
+    assert f"pages after {address(MAX_FETCHED)} are left out: too-many; " in capsys.readouterr().err
 
 
 def test_ends_that_lose_nothing_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from newsportal import dom
-from newsportal.extractors.author import author
+from newsportal.extractors.author import author, origin
 from newsportal.extractors.metadata import read_metadata
-from newsportal.extractors.origin import origin
 
 ORGANISATION = (
     '<script type="application/ld+json">{"@type": "NewsArticle", "author": {"@type": "Organization", "name": "滨海新闻网"}}</script>'

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from newsportal import dom
 from newsportal.extractors.block_features import NOWHERE, OWN, Table, bits, features, own_rows, shifted
-from newsportal.extractors.block_model import block_model
 from newsportal.extractors.blocks import read_blocks
+from newsportal.extractors.body import block_model
 from training import made_up_pages
 
 TITLE = "滨海新线今晨通车"

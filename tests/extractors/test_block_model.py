@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.block_model import FILE, VERSION, BlockModel, block_model, from_dict
+from newsportal.extractors.body import FILE, VERSION, BlockModel, block_model, from_dict
 
 MOST_BYTES = 200_000
 DEPTH = 2

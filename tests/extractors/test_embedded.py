@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from work import ends
 
 from newsportal import dom
-from newsportal.extractors.embedded import Embedded, embedded
+from newsportal.extractors.embedded import Embedded, embedded, unescaped
 from newsportal.extractors.metadata import read_metadata
-from newsportal.extractors.state import unescaped
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
 TITLE = "滨海新线今晨通车，首班列车满载出发"

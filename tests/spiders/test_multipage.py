@@ -12,7 +12,7 @@ from link_rows import let_wait, waiting
 from scrapy.http import Response
 
 from newsportal.dedup.canonical import identity
-from newsportal.extractors.multipage import MAX_PAGES
+from newsportal.extractors.pagination import MAX_FETCHED
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Link, Page
 from newsportal.pipelines.base import Left
@@ -154,8 +154,8 @@ def test_pagers_that_lie_end(ledger: Ledger, served: Web, pages: list[int], aske
 
 def test_a_pager_without_end_is_cut_and_noted(ledger: Ledger) -> None:
     served = chain(100, lambda number: number + 1)
-    assert len(pages_of(read(ledger, served), 101)) == MAX_PAGES
-    assert len(served.asked) == MAX_PAGES - 1
+    assert len(pages_of(read(ledger, served), 101)) == MAX_FETCHED
+    assert len(served.asked) == MAX_FETCHED - 1
     assert "too-many" in notes(ledger)[0]
 
 

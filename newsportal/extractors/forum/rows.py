@@ -10,9 +10,9 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors.class_names import ancestors
 from newsportal.extractors.date import DATE_LIKE, find_dates
 from newsportal.extractors.forum.addresses import form_of
+from newsportal.extractors.hints import ancestors
 from newsportal.text import CJK
 
 SEVERAL: Final = ""  # owns a box that holds links of several keys

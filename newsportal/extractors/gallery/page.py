@@ -12,7 +12,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import published
-from newsportal.extractors.author import author
+from newsportal.extractors.author import author, origin
 from newsportal.extractors.best import declares_article
 from newsportal.extractors.gallery.captions import Told, told
 from newsportal.extractors.gallery.counter import Count, counted
@@ -23,7 +23,6 @@ from newsportal.extractors.gallery.story import bare_title
 from newsportal.extractors.gallery.variants import enter, key_of
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.metadata import Metadata, language_of, read_metadata
-from newsportal.extractors.origin import origin
 from newsportal.extractors.refusal import REASONS, refuse_bytes
 from newsportal.extractors.title import best_title
 from newsportal.items import GalleryPage, Image, Link

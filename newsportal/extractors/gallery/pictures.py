@@ -14,9 +14,9 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors.class_names import ancestors
 from newsportal.extractors.gallery.elements import DEAD, FACE, GIF, NO_STORY, SHOWCASE, STRIP, Met, says, walk_pictures
 from newsportal.extractors.gallery.variants import variant
+from newsportal.extractors.hints import ancestors
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.images import ICON, PICTURE, size_of
 from newsportal.extractors.page_turns import written

@@ -1,11 +1,15 @@
-"""RSS, RDF and Atom through feedparser, over text that was decoded and mended before (:mod:`feed_bytes`)."""
+"""The dialects of feeds over text that was decoded and mended before (:mod:`feed_bytes`): RSS, RDF and Atom through feedparser; JSON Feed
+1.0 and 1.1 (jsonfeed.org), also when the file is cut off; RSS written as JSON.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from html import escape
 from itertools import islice
 from typing import Any
 
@@ -165,3 +169,128 @@ def _images(entry: Mapping[str, Any]) -> Iterable[str]:
     image = _get(entry, "image")
     if isinstance(image, dict) and (url := _text(image, "href") or _text(image, "url")):
         yield url
+
+
+ITEMS = re.compile(r'"items"\s*:\s*\[')
+
+
+def read_json(text: str) -> RawFeed:
+    """Read a JSON Feed. Raises ``NotApplicable("not-a-feed")`` for other JSON."""
+    found, whole = _loaded(text)
+    rss = found.get("rss")
+    if isinstance(rss, dict) and isinstance(rss.get("channel"), dict):
+        return _rss(rss["channel"])
+    items = found.get("items")
+    if not isinstance(items, list) or not ("jsonfeed" in str(found.get("version")) or "title" in found):
+        raise NotApplicable("not-a-feed", "JSON, but no JSON Feed")
+    entries = tuple(_json_entry(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict))
+    hubs = [hub for hub in _json_list(found, "hubs") if isinstance(hub, dict)]
+    return RawFeed(
+        format="json11" if str(found.get("version")).endswith("1.1") else "json1",
+        title=_json_text(found, "title"),
+        home=_json_text(found, "home_page_url"),
+        language=_json_text(found, "language"),
+        hub=next((url for hub in hubs if (url := _json_text(hub, "url"))), None),
+        topic=_json_text(found, "feed_url"),
+        entries=entries,
+        warnings=() if whole else ("not-well-formed",),
+    )
+
+
+def _rss(channel: dict[str, Any]) -> RawFeed:
+    """RSS 2.0 with JSON's braces (``{"rss": {"channel": {"item": [...]}}}``)."""
+    items = channel.get("item")
+    return RawFeed(
+        format="rss-json",
+        title=_json_text(channel, "title"),
+        home=_json_text(channel, "link"),
+        language=_json_text(channel, "language"),
+        entries=tuple(_rss_entry(item) for item in (items if isinstance(items, list) else [items])[:MAX_ENTRIES] if isinstance(item, dict)),
+    )
+
+
+def _rss_entry(item: dict[str, Any]) -> RawEntry:
+    guid = item.get("guid")
+    name = _json_text(guid, "#value") if isinstance(guid, dict) else _json_text(item, "guid")
+    published = _json_text(item, "pubDate")
+    return RawEntry(
+        id=name,
+        urls=tuple(url for url in (_json_text(item, "link"), name) if url),
+        title=_json_text(item, "title"),
+        summary=_json_text(item, "description"),
+        published=RawDate(published) if published else None,
+        author=_json_text(item, "author"),
+    )
+
+
+def _loaded(text: str) -> tuple[dict[str, Any], bool]:
+    """The outer object, and whether the text was whole JSON."""
+    try:
+        found = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return _salvaged(text), False
+    if not isinstance(found, dict):
+        raise NotApplicable("not-a-feed", "JSON, but no object")
+    return found, True
+
+
+def _salvaged(text: str) -> dict[str, Any]:
+    """Whatever is complete in broken JSON: the fields before the items, and the items before the break."""
+    start = ITEMS.search(text)
+    if not start:
+        raise NotApplicable("not-a-feed", "broken JSON without items")
+    head: dict[str, Any] = {}
+    for close in ("}", '"x":0}'):
+        try:
+            head = json.loads(text[: start.start()].rstrip().rstrip(",") + close, strict=False)
+            break
+        except (ValueError, RecursionError):
+            continue
+    return {**(head if isinstance(head, dict) else {}), "items": list(_items(text, start.end()))}
+
+
+def _items(text: str, place: int) -> Iterator[Any]:
+    decoder = json.JSONDecoder(strict=False)
+    while place < len(text):
+        separator = re.compile(r"[\s,]*").match(text, place)
+        place = separator.end() if separator else place
+        try:
+            item, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return
+        yield item
+
+
+def _json_entry(item: dict[str, Any]) -> RawEntry:
+    html, plain = _json_text(item, "content_html"), _json_text(item, "content_text")
+    published, updated = _json_text(item, "date_published"), _json_text(item, "date_modified")
+    number = item.get("id")
+    people = [*_json_list(item, "authors"), item.get("author")]
+    names = [name for person in people if isinstance(person, dict) and (name := _json_text(person, "name"))]
+    return RawEntry(
+        id=_json_text(item, "id") or (str(number) if isinstance(number, int) else None),
+        urls=tuple(url for url in (_json_text(item, "url"), _json_text(item, "external_url"), _json_text(item, "id")) if url),
+        title=_escaped(_json_text(item, "title")),
+        summary=_escaped(_json_text(item, "summary")),
+        content=html or _escaped(plain),
+        published=RawDate(published) if published else None,
+        updated=RawDate(updated) if updated else None,
+        author=", ".join(dict.fromkeys(names)) or None,
+        images=tuple(url for url in (_json_text(item, "image"), _json_text(item, "banner_image")) if url),
+        categories=tuple(tag for tag in _json_list(item, "tags") if isinstance(tag, str)),
+    )
+
+
+def _json_text(values: dict[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _json_list(values: dict[str, Any], key: str) -> list[Any]:
+    value = values.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _escaped(text: str | None) -> str | None:
+    """JSON Feed's plain texts as markup, which is what every other dialect delivers."""
+    return escape(text, quote=False) if text else None

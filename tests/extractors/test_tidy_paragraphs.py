@@ -8,8 +8,8 @@ import pytest
 
 from newsportal import dom
 from newsportal.extractors import extractor
-from newsportal.extractors.paragraphs import markup_of, read_fragment
 from newsportal.extractors.rule import ArticleRule, apply
+from newsportal.extractors.tidy import markup_of, read_fragment
 from newsportal.items import Link
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
