@@ -31,9 +31,8 @@ from newsportal.commands.evaluate.scoring import squash
 from newsportal.extractors import title
 from newsportal.extractors.best import described
 from newsportal.extractors.block_features import features
-from newsportal.extractors.block_model import VERSION, BlockModel, from_dict
 from newsportal.extractors.blocks import Blocks, read_blocks
-from newsportal.extractors.body import decide
+from newsportal.extractors.body import VERSION, BlockModel, decide, from_dict
 from newsportal.extractors.metadata import read_metadata
 from newsportal.items import Page
 from training.pages import made_up_pages
