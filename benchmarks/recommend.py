@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from newsportal.recommend import best, evaluation, popularity
+from newsportal.recommend import best, evaluation, formulas
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.clicks import Clicks, hours
 from newsportal.recommend.evaluation import AGAIN, NEXT, WINDOW, Split
@@ -98,12 +98,12 @@ def als(clicks: Clicks, now: float, *, fades: float | None = None) -> Scored:
 
     def scores(question: Question) -> Any:
         if not len(question.history):
-            return popularity.popularity(clicks, now, 48.0)
+            return formulas.popularity(clicks, now, 48.0)
         own = sparse.csr_matrix(
             (np.ones(len(question.history)), (np.zeros(len(question.history), dtype=int), question.history)), (1, shape[1])
         )
         near = model.item_factors @ model.recalculate_user(0, own)
-        return np.maximum(near, 1e-6) * popularity.fading(clicks.published, question.now, fades) if fades else near
+        return np.maximum(near, 1e-6) * formulas.fading(clicks.published, question.now, fades) if fades else near
 
     return Scored(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from argon2 import PasswordHasher
 
+from newsportal.accounts.base import RIGHTS as RIGHTS
 from newsportal.accounts.base import Entry as Entry
 from newsportal.accounts.base import Person as Person
+from newsportal.accounts.base import Right as Right
+from newsportal.accounts.base import Role as Role
 from newsportal.accounts.base import Session as Session
 from newsportal.accounts.base import Signed as Signed
 from newsportal.accounts.base import Token as Token
-from newsportal.accounts.rights import RIGHTS as RIGHTS
-from newsportal.accounts.rights import Right as Right
-from newsportal.accounts.rights import Role as Role
 from newsportal.accounts.store import Accounts as Accounts
 from newsportal.store.dialect_sqlite import sqlite_file
 

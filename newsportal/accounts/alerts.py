@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Engine, Row, delete, distinct, func, insert, select, update
 
-from newsportal.accounts.alerts_tables import ALERTS, MARKS, MESSAGES
+from newsportal.accounts.tables import ALERTS, MARKS, MESSAGES
 from newsportal.store.dialects import chunks, insert_new
 from newsportal.store.dialects import reading as read
 from newsportal.store.dialects import writing as write

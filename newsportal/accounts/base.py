@@ -5,9 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any, Final, Literal
 
-from newsportal.accounts.rights import RIGHTS, Right, Role
+
+class Right(StrEnum):
+    """What a page asks for."""
+
+    READ = "read"
+    """Reading and searching: anybody's."""
+
+    KEEP = "keep"
+    """What is kept for a person: marks, saved searches, alerts, tokens."""
+
+    WATCH = "watch"
+    """How the portal does: health of sources, runs, queues, what is published elsewhere."""
+
+    EDIT = "edit"
+    """Sources, topics, articles, models."""
+
+    ADMINISTER = "administer"
+    """People, everybody's tokens, the log of changes."""
+
+
+class Role(StrEnum):
+    """What a person is."""
+
+    READER = "reader"
+    EDITOR = "editor"
+    ADMIN = "admin"
+
+
+RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
+    Role.READER: frozenset({Right.READ, Right.KEEP}),
+    Role.EDITOR: frozenset({Right.READ, Right.KEEP, Right.WATCH, Right.EDIT}),
+    Role.ADMIN: frozenset(Right),
+}
+
 
 Way = Literal["session", "token", "command"]
 """How somebody came: through a browser, with a token, or on the machine itself by a command."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, and_, delete, func, or_, select, update
 
-from newsportal.accounts.marks_tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, MARKS
+from newsportal.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, MARKS
 from newsportal.errors import StoreError
 from newsportal.store.dialects import chunks, reading, upsert, writing
 from newsportal.store.results import Story

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, and_, delete, func, insert, select, update
 
-from newsportal.accounts.marks_tables import SEARCHES
+from newsportal.accounts.tables import SEARCHES
 from newsportal.errors import StoreError
 from newsportal.store.dialects import reading, writing
 from newsportal.text import clean

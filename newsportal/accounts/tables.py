@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, Index, Integer, MetaData, String, Table
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table
 
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, SEQUENCE, Moment
 
@@ -88,3 +88,106 @@ ATTEMPTS = Table(
 )
 """Failed ways in, by name, by address and by both (``key`` is a digest of them: a wrong name is often a password). ``trusted``: when it
 last went well. Rows go away at ``until``."""
+
+
+STATE_CHARS = 16
+CLAIM_CHARS = 32
+
+ALERTS = Table(
+    "alerts",
+    METADATA,
+    Column("id", String(ID_CHARS), primary_key=True),
+    Column("person_id", String(ID_CHARS), nullable=False),
+    Column("enabled", Boolean, nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("after", BigInteger, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Index("ix_alerts_person_id", "person_id"),
+)
+"""``after``: the change of the store since which it tells. ``settings``: all else of an ``Alert``."""
+
+MESSAGES = Table(
+    "alert_messages",
+    METADATA,
+    Column("alert_id", String(ID_CHARS), primary_key=True),
+    Column("thing", String(NAME_CHARS), primary_key=True),
+    Column("article_id", String(ID_CHARS), nullable=False),
+    Column("title", LONG_TEXT, nullable=False),
+    Column("state", String(STATE_CHARS), nullable=False),
+    Column("found", Moment, nullable=False),
+    Column("due", Moment, nullable=False),
+    Column("claim", String(CLAIM_CHARS)),
+    Column("tries", Integer, nullable=False),
+    Column("reason", LONG_TEXT),
+    Column("changed", Moment, nullable=False),
+    Index("ix_alert_messages_article_id", "alert_id", "article_id"),
+    Index("ix_alert_messages_state", "state", "due"),
+    Index("ix_alert_messages_changed", "alert_id", "changed"),
+)
+"""What an alert tells of: a story, or a condition of the portal. One row for ever: so nothing is told of twice."""
+
+ALERT_MARKS = Table(
+    "alert_marks",
+    METADATA,
+    Column("name", String(NAME_CHARS), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("owner", String(NAME_CHARS)),
+    Column("until", Moment),
+)
+"""How far the store's changes were looked through (``changes``), and which process sends (``sender``)."""
+
+
+KEY_CHARS = 64
+
+MARKS = Table(
+    "marks",
+    METADATA,
+    Column("person_id", String(ID_CHARS), primary_key=True),
+    Column("story_id", String(ID_CHARS), primary_key=True),
+    Column("read", Boolean),
+    Column("starred", Moment),
+    Column("at", Moment, nullable=False),
+    Index("ix_marks_person_id_starred", "person_id", "starred"),
+    Index("ix_marks_person_id_at", "person_id", "at"),
+    Index("ix_marks_story_id", "story_id"),
+)
+"""``read`` None: never said. ``starred``: since when, None: not. ``at``: when it was said last."""
+
+CAUGHT_UP = Table(
+    "caught_up",
+    METADATA,
+    Column("person_id", String(ID_CHARS), primary_key=True),
+    Column("topic", String(NAME_CHARS), primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("before", Moment),
+)
+"""«Mark all as read» is a moment, not a mark a story: what the portal had until ``at`` is read. ``topic`` ``""``: everything.
+``before``: the moment that it replaced, for undo."""
+
+SEARCHES = Table(
+    "searches",
+    METADATA,
+    Column("id", String(ID_CHARS), primary_key=True),
+    Column("person_id", String(ID_CHARS), nullable=False),
+    Column("name", String(NAME_CHARS), nullable=False),
+    Column("asked", LONG_TEXT, nullable=False),
+    Column("created", Moment, nullable=False),
+    Index("ix_searches_person_id", "person_id"),
+)
+"""``asked``: the query of the search page's address (``q=…&topic=…``)."""
+
+FEED_KEYS = Table(
+    "feed_keys",
+    METADATA,
+    Column("person_id", String(ID_CHARS), primary_key=True),
+    Column("secret", String(KEY_CHARS), nullable=False, unique=True),
+)
+"""The secret in the address of a person's own feeds. It opens these feeds alone, and he must see it again, so it is kept as it is."""
+
+FOLLOWED = Table(
+    "followed",
+    METADATA,
+    Column("name", String(NAME_CHARS), primary_key=True),
+    Column("position", BigInteger, nullable=False),
+)
+"""Up to where in a store's change log something was followed."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.classify.vectors import Sparse
+from newsportal.classify.features import Sparse
 
 Truth = NDArray[np.bool_]
 """A row an example, a column a label."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from newsportal.classify import calibration
 from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
 from newsportal.classify.explaining import Part, words
+from newsportal.classify.features import Vocabulary, counted
 from newsportal.classify.packing import pack, unpack
-from newsportal.classify.vectors import Vocabulary, counted
 from newsportal.errors import ModelError
 
 LARGEST: Final = 20_000_000

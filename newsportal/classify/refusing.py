@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from newsportal.classify.features import Sparse
 from newsportal.classify.fitting import Matrix, Mix, Truth, fit
-from newsportal.classify.folding import FOLDS
-from newsportal.classify.vectors import Sparse
+from newsportal.classify.held_out import FOLDS
 
 GIVEN_UP: Final = (0.01, 0.02, 0.03, 0.04, 0.05)
 """Shares of the right answers that may be given up so that foreign texts are refused; the first where nothing could be measured."""

@@ -19,10 +19,8 @@ from newsportal.commands.context import moment, open_record
 from newsportal.commands.options import AsJson, CorpusName, OutFile, SourcesFile, Yes
 from newsportal.commands.output import confirm_loss, print_json, print_rows, progress, report_progress
 from newsportal.errors import CorpusError, StoreError
-from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL
-from newsportal.learning.documents import plain
-from newsportal.learning.files import FORMS, UTF8, check_encoding, is_empty, read_file, read_stream
-from newsportal.learning.gathering import gather, give_label
+from newsportal.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
+from newsportal.learning.gathering import LEAST_CHARS, PER_LABEL, gather, give_label
 from newsportal.store.labels import CATEGORIES, RANKS, Corpus, Counted, NewDocument
 from newsportal.store.store import Store
 from newsportal.text import clean

@@ -21,7 +21,7 @@ from newsportal.commands.hints import counted, hosts, known_hosts
 from newsportal.commands.options import SourcesFile
 from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
-from newsportal.rendering import Limits, alone, find_chromium, missing
+from newsportal.rendering import Limits, find_chromium, missing, standalone
 from newsportal.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.sources import Sources, load
@@ -194,7 +194,7 @@ def _browser(sources: Sources) -> Finding:
     if not named:
         return Finding(what, None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
     try:
-        said = alone.tried(Setup(Limits(), sources.rendering.browser))
+        said = standalone.tried(Setup(Limits(), sources.rendering.browser))
     except RenderFailed as error:
         return Finding(what, False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
     return Finding(what, True, said)

@@ -82,10 +82,10 @@ def _fetched(url: str) -> Page:
 
 def _rendered(url: str) -> Page:
     from newsportal import egress
-    from newsportal.rendering import Limits, alone
+    from newsportal.rendering import Limits, standalone
     from newsportal.rendering.chromium import Setup
 
-    return alone.fetch(url, egress.PUBLIC, Setup(Limits()))
+    return standalone.fetch(url, egress.PUBLIC, Setup(Limits()))
 
 
 def answers(

@@ -14,7 +14,7 @@ from newsportal.commands.context import open_record
 from newsportal.commands.options import AsJson, CorpusName, SourcesFile
 from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress
 from newsportal.commands.train import writable
-from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
+from newsportal.learning.evaluation import kept_versions, put_to_use, side_by_side
 from newsportal.messages import Message, from_dict
 from newsportal.store.models import Model
 from newsportal.text import clean

@@ -18,8 +18,7 @@ from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import clean
 from newsportal.topics.assigning import assign as assign_to
-from newsportal.topics.counting import counts
-from newsportal.topics.preview import DAYS, Preview, preview
+from newsportal.topics.preview import DAYS, Preview, counts, preview
 
 MOST_DAYS = 36_500
 """A hundred years: all that a store holds."""

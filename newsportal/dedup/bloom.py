@@ -1,7 +1,7 @@
 """A local Bloom filter of known URL identities (thesis E 4.3.3; pybloom-live's scalable filter, so it grows instead of refusing).
 
 It is a sieve before the store, not the record: "no" is certain and costs nothing, "perhaps" is asked of the store. A false
-positive costs one query and never an article. :mod:`bloom_redis` is the same for many processes, :mod:`bloom_file` keeps this one.
+positive costs one query and never an article. :mod:`bloom_redis` is the same for many processes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import math
 import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
+from io import BytesIO
+from struct import Struct, error
 from threading import Lock
 from typing import Any, Final
 
@@ -97,3 +100,55 @@ def _scalable() -> Any:
         warnings.simplefilter("ignore")
         from pybloom_live import ScalableBloomFilter
     return ScalableBloomFilter
+
+
+MAGIC: Final = b"newsportal known 1\n"
+HEAD: Final = Struct("<QdQ8s")
+DIGEST: Final = 16
+PROBES: Final = tuple(f"example.com/{number}" for number in range(8))
+
+
+class Unusable(ValueError):
+    """Raised by :func:`unpacked`: the filter has to be filled anew. The text says why."""
+
+
+def packed(bloom: UrlBloom, position: int) -> bytes:
+    r"""``bloom`` and the ``position`` up to which it knows the store, as bytes; no pickle, which could run code.
+
+    "newsportal known 1\n"  capacity Q  error rate d  position Q  dialect 8 bytes  filter (pybloom-live's own form)  BLAKE2b 16 bytes
+    """
+    body = BytesIO()
+    bloom.scalable.tofile(body)
+    head = HEAD.pack(bloom.capacity, bloom.error_rate, position, _dialect())
+    data = MAGIC + head + body.getvalue()
+    return data + _digest(data)
+
+
+def unpacked(data: bytes, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
+    """What :func:`packed` was given. Raises :class:`Unusable` for anything else, and where capacity or error rate are other ones."""
+    if not data.startswith(MAGIC):
+        raise Unusable("it is of another version")
+    if len(data) < len(MAGIC) + HEAD.size + DIGEST or _digest(data[:-DIGEST]) != data[-DIGEST:]:
+        raise Unusable("it is damaged")
+    was_capacity, was_rate, position, dialect = HEAD.unpack_from(data, len(MAGIC))
+    if (was_capacity, was_rate) != (capacity, error_rate):
+        raise Unusable("it was made with another capacity or error rate")
+    if dialect != _dialect():
+        raise Unusable("it was made by another version of the filter")
+    bloom = UrlBloom(capacity=capacity, error_rate=error_rate)
+    try:
+        bloom.scalable = type(bloom.scalable).fromfile(BytesIO(data[len(MAGIC) + HEAD.size : -DIGEST]))
+    except (ValueError, error) as reason:
+        raise Unusable("it was made by another version of the filter") from reason
+    return bloom, position
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=DIGEST).digest()
+
+
+def _dialect() -> bytes:
+    """A hash of what a small filter makes of some names: other hash functions give another one."""
+    small, body = UrlBloom(PROBES, capacity=64), BytesIO()
+    small.scalable.tofile(body)
+    return blake2b(body.getvalue(), digest_size=8).digest()

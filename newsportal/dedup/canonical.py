@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from newsportal.dedup import twins
+from newsportal.dedup import url_variants
 
 TRACKING = re.compile(
     r"^(?:utm_\w+|hmsr|hmpl|hmcu|hmkw|hmci|spm|scm|_t|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|mc_[ce]id|_hs\w+|vero_id|"
@@ -34,15 +34,15 @@ ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 def identity(url: str) -> str:
     """The identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; what cannot be parsed is its own identity."""
     url = url.strip()
-    found = _taken_apart(twins.uncached(url))
+    found = _taken_apart(url_variants.uncached(url))
     if found is None:
         return url
     host, port, path, query = found
     path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", PATH_SESSION.sub("", path)))
     path, query = path.rstrip("/") or "/", _query(query, path)
-    path = twins.unmarked_path(path, query)
-    if not port and twins.specific(path, query):
-        host = twins.main_host(host)
+    path = url_variants.unmarked_path(path, query)
+    if not port and url_variants.specific(path, query):
+        host = url_variants.main_host(host)
     return f"{host}{port}{path}?{query}" if query else f"{host}{port}{path}"
 
 
@@ -88,11 +88,11 @@ def _unreserved(escape: str) -> str:
 def _query(query: str, path: str) -> str:
     """The parameters that may tell pages apart, sorted. Kept as text where they are no ``name=value`` pairs (``?187``)."""
     if "=" not in query:
-        return "" if not twins.unmarked_query(path, [(query, "")]) else _one_spelling(query)
+        return "" if not url_variants.unmarked_query(path, [(query, "")]) else _one_spelling(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
     pairs = parse_qsl(query.replace("&amp;", "&").replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
     kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
-    return urlencode(twins.unmarked_query(path, kept), encoding="utf-8", errors="surrogateescape")
+    return urlencode(url_variants.unmarked_query(path, kept), encoding="utf-8", errors="surrogateescape")
 
 
 def readable(url: str) -> str:

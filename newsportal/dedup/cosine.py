@@ -18,8 +18,7 @@ from sys import intern
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.dedup.document import NEW, Document, Verdict
-from newsportal.dedup.window import Window
+from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import STOP_CHARACTER, STOP_WORDS, WORD, segment
 
 THRESHOLD = 0.3

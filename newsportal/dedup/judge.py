@@ -14,12 +14,11 @@ from typing import Final, Generic, TypeVar
 
 import numpy as np
 
-from newsportal.dedup.document import NEW, Document, Verdict
+from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.dedup.fingerprints import KEPT, Codes, Fingerprint, fingerprint, limit_for
-from newsportal.dedup.holders import Holders, indexed
 from newsportal.dedup.near_duplicate import overlap, verdict
-from newsportal.dedup.told import is_told
-from newsportal.dedup.window import Window
+from newsportal.dedup.shingle_index import Holders, indexed
+from newsportal.dedup.title_evidence import is_told
 from newsportal.text import letters
 
 T = TypeVar("T")

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from sys import intern
 
-from newsportal.dedup.document import NEW, Document, Verdict
-from newsportal.dedup.window import Window
+from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import WORD, segment
 
 CAPACITY = 200_000

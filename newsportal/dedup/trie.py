@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
-from newsportal.dedup.document import NEW, Document, Verdict
-from newsportal.dedup.window import Window
+from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.items import content_id
 
 V = TypeVar("V")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from newsportal.dedup.bloom import Fill
-from newsportal.dedup.bloom_file import Unusable, unpacked
+from newsportal.dedup.bloom import Fill, Unusable, unpacked
 from newsportal.dedup.bloom_redis import KEY, RedisBloom
 from newsportal.errors import StoreError
 from newsportal.frontier.sieve import LocalSieve, SharedSieve, Sieve

@@ -15,8 +15,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, UrlBloom
-from newsportal.dedup.bloom_file import Unusable, packed, unpacked
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Unusable, UrlBloom, packed, unpacked
 from newsportal.dedup.bloom_redis import Emptied, RedisBloom
 from newsportal.errors import StoreError
 

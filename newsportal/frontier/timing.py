@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import StoreError
 from newsportal.frontier.ledger import utcnow
-from newsportal.schedule import Rules, breadth, doubt
+from newsportal.schedule import Rules, breadth, freshness
 from newsportal.sources import timing
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Timing:
 
     async def stuck(self, source: str) -> bool:
         """Whether the source answers "not modified" for longer than can be believed. Raises ``StoreError``."""
-        return doubt.stuck(await asyncio.to_thread(self._ledger.store.visits.of, source, limit=DOUBTED))
+        return freshness.stuck(await asyncio.to_thread(self._ledger.store.visits.of, source, limit=DOUBTED))
 
     async def pages(self, source: str, *, usual: int) -> int:
         """Result pages of a search engine at this hour."""

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO, Final, cast
 from newsportal.errors import CorpusError
 from newsportal.messages import Message, as_text
 from newsportal.store.columns import NAME_CHARS
-from newsportal.store.labels import NewDocument
+from newsportal.store.labels import Document, NewDocument
+from newsportal.text import clean
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of one document's line: a file with a longer one is something else."""
@@ -221,3 +222,13 @@ def is_empty(document: NewDocument) -> bool:
 
 STREAMS: Final[dict[str, Callable[[Iterator[str], str], Iterator[NewDocument]]]] = {"jsonl": _jsonl, "csv": _csv}
 FORMS: Final = ("auto", *STREAMS, "folder")
+
+
+def plain(document: Document, excerpt: int | None = None) -> dict[str, Any]:
+    """A document as values of JSON (moments as they are); what it has not is left out. ``excerpt``: characters of its text."""
+    text = document.text if excerpt is None else clean(document.text[: 4 * excerpt])[:excerpt]
+    values = {
+        "id": document.id, "name": document.name, "title": document.title or None, "text": text, "label": document.label.label,
+        "source": document.label.source, "by": document.label.by, "at": document.label.at, "site": document.site,
+    }  # fmt: skip
+    return {key: value for key, value in values.items() if value is not None}

@@ -12,8 +12,7 @@ from newsportal.classify.base import DEFAULT, Progress
 from newsportal.classify.topics import IN, OUT
 from newsportal.errors import ModelError
 from newsportal.items import content_id
-from newsportal.learning.choosing import LEAST_CHARS
-from newsportal.learning.gathering import gather
+from newsportal.learning.gathering import LEAST_CHARS, gather
 from newsportal.learning.training import train_corpus
 from newsportal.messages import Message, to_json
 from newsportal.sources import Sources

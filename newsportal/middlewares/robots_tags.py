@@ -1,18 +1,138 @@
-"""Pages that ask robots not to be kept, or their links not to be followed, are left alone where robots.txt is obeyed."""
+"""``X-Robots-Tag`` and ``<meta name="robots">``: pages that refuse to be stored, or whose links are not to be followed. See docs/decisions."""
 
 from __future__ import annotations
 
+import email.utils
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
 from typing import TYPE_CHECKING, Self
 
 from newsportal.egress.robots import product_token
 from newsportal.middlewares.robots import RobotsDenied
-from newsportal.middlewares.tags import tags_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+
+HEAD = 256 * 1024
+"""Bytes in which ``meta`` elements are looked for, as for the encoding's."""
+
+ALL = "robots"
+"""The name by which a page speaks to every robot."""
+
+WORDS = frozenset(
+    """all follow index indexifembedded max-image-preview max-snippet max-video-preview noai noarchive nocache noimageai noimageindex
+    nofollow noindex none noodp nosnippet notranslate noydir unavailable_after""".split()
+)
+"""What may stand before a colon without being a robot's name."""
+
+META = re.compile(rb"<meta\b[^>]{0,2000}>", re.IGNORECASE)
+NAMED = rb"\bname\s{0,9}=\s{0,9}[\"']?\s{0,9}(?:%s)\b"
+ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+UNSEEN = re.compile(rb"<!--|<(script|style|noscript|template)\b", re.IGNORECASE)
+AGENT = re.compile(r"[a-z_][\w.-]*")
+BODY = re.compile(rb"<body\b", re.IGNORECASE)
+WEEKDAY = re.compile(r"(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """``index`` False: not to be kept. ``follow`` False: links not to be followed. ``archive`` False: no copy to be shown. ``until``: the
+    moment from which on it is not to be kept."""
+
+    index: bool = True
+    follow: bool = True
+    archive: bool = True
+    until: datetime | None = None
+
+    def keeps(self, now: datetime) -> bool:
+        """Whether the page may be kept at ``now``."""
+        return self.index and (self.until is None or now < self.until)
+
+
+def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
+    """``headers`` are the values of ``X-Robots-Tag``; ``token`` is our name in robots.txt."""
+    names = {ALL, token.lower()}
+    said: dict[str, str] = {}
+    for value in headers:
+        said |= _read(value, names)
+    for content in _metas(body, names):
+        said |= _read(content, names)
+    none = "none" in said
+    until = _moment(said["unavailable_after"]) if "unavailable_after" in said else None
+    return Tags(not (none or "noindex" in said), not (none or "nofollow" in said), "noarchive" not in said, until)
+
+
+def _read(value: str, names: set[str]) -> dict[str, str]:
+    """Words that are said to us, each with what stands behind its colon. ``otherbot: noindex, nofollow`` speaks to another to its end."""
+    found: dict[str, str] = {}
+    ours, last = True, ""
+    for part in value.lower().split(","):
+        word, colon, rest = part.strip().partition(":")
+        word = word.strip()
+        if colon and word not in WORDS and AGENT.fullmatch(word):
+            ours, word, rest = word in names, rest.strip().partition(":")[0].strip(), rest.strip().partition(":")[2]
+        if ours and word in WORDS:
+            found[word] = rest.strip()
+        elif ours and last == "unavailable_after":  # the date had a comma
+            found[last] = f"{found[last]}, {part.strip()}"
+            word = last
+        last = word
+    return found
+
+
+def _metas(body: bytes, names: set[str]) -> Iterator[str]:
+    """The contents of ``meta`` elements of the page's head that speak to us."""
+    head = body[:HEAD]
+    wanted = re.compile(NAMED % b"|".join(re.escape(name.encode("ascii", "ignore")) for name in names), re.IGNORECASE)
+    ends = [match.end() for match in META.finditer(head) if wanted.search(match[0])]
+    if not ends:
+        return
+    head = _seen(head[: ends[-1]])  # no further: it is dear
+    start = BODY.search(head)
+    for match in META.finditer(head[: start.start()] if start else head):
+        attributes = {name.lower(): unescape(a or b or c) for name, a, b, c in ATTRIBUTE.findall(match[0].decode("latin-1"))}
+        if attributes.get("name", "").strip().lower() in names:
+            yield attributes.get("content", "")
+
+
+def _seen(head: bytes) -> bytes:
+    """``head`` without comments and scripts; what has no end takes the rest with it, as in browsers."""
+    parts, place = [], 0
+    while match := UNSEEN.search(head, place):
+        parts.append(head[place : match.start()])
+        end = head.find(b"-->", match.end()) if match[1] is None else _closing(head, match[1].lower(), match.end())
+        if end < 0:
+            return b" ".join(parts)
+        place = end + 3
+    return b" ".join((*parts, head[place:]))
+
+
+def _closing(head: bytes, name: bytes, place: int) -> int:
+    """Where ``</name`` stands, -1 if nowhere."""
+    found = re.compile(rb"</" + name, re.IGNORECASE).search(head, place)
+    return found.start() if found else -1
+
+
+def _moment(text: str) -> datetime | None:
+    """A date as RFC 822, RFC 850 or ISO 8601 write it; ``None`` for what is none: an unreadable limit limits nothing."""
+    plain = WEEKDAY.sub("", text).strip(" ,").upper()
+    with suppress(ValueError):
+        return _aware(datetime.fromisoformat(plain))
+    with suppress(ValueError, TypeError, IndexError):
+        return _aware(email.utils.parsedate_to_datetime(plain.replace("-", " ")))
+    return None
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
 
 LIST_PAGE = "list_page"
 """In the meta of requests for list pages: nothing of them is kept, so ``noindex`` says nothing there; ``nofollow`` does."""

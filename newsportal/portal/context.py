@@ -30,7 +30,7 @@ from newsportal.portal.queues import Queues
 from newsportal.portal.shown import ids as shown_ids
 from newsportal.portal.shown import photo_stories
 from newsportal.portal.site import Site
-from newsportal.recommend.ratings import ALPHA
+from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar

@@ -18,8 +18,7 @@ from elasticsearch import ApiError, Elasticsearch
 from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
 from newsportal.publishing.base import Overtaken, Placed, PutOff, Refused, Step, TargetAway, TargetUnfit
 from newsportal.publishing.document import DocumentTarget, document, words_of
-from newsportal.search.elastic_connection import Connection
-from newsportal.search.elastic_errors import BUSY, answered, cause
+from newsportal.search.elastic_connection import BUSY, Connection, answered, cause
 from newsportal.sources.publishing import Target, index_of
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle

@@ -1,6 +1,6 @@
 """What the portal runs: all that speaks for a story, weighed as readers of this log weigh it.
 
-:mod:`signals` counts, :mod:`blend` learns the weights on earlier windows of the same log, :mod:`candidates` chooses what is looked at,
+:mod:`signals` counts, :mod:`blend` learns the weights on earlier windows of the same log, :func:`candidates` chooses what is looked at,
 :mod:`arranging` makes a list of it. No setting knows a set of data: half-lives, weights and what content counts are learnt.
 """
 
@@ -14,12 +14,49 @@ from typing import Any, Final
 
 import numpy as np
 
-from newsportal.recommend import arranging, blend, candidates, decay, extending, packing, ratings, signals
+from newsportal.recommend import arranging, blend, extending, formulas, packing, signals
 from newsportal.recommend.base import Item, Log, Recommendation, View
 from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours
-from newsportal.recommend.known import Here, Known
-from newsportal.recommend.signals import Asked, Learnt
+from newsportal.recommend.signals import HISTORY, Asked, Learnt
+from newsportal.recommend.training_log import Here, Known
+
+POPULAR: Final = 1000
+"""The most popular stories of each half-life that any reader may be shown (RSC15's last day has 1,771 different stories in all)."""
+
+NEWEST: Final = 500
+
+VOTED: Final = 500
+"""The stories with most votes of readers alike."""
+
+
+def general(learnt: Learnt) -> Ints:
+    """Candidates for every reader."""
+    size = len(learnt.items)
+    if size <= POPULAR:
+        return np.arange(size)
+    most = [_top(row, POPULAR) for row in learnt.popular]
+    return np.unique(np.concatenate([*most, _top(learnt.published, NEWEST)]))
+
+
+def candidates(learnt: Learnt, question: Asked, everybody: Ints) -> Ints:
+    """``everybody``'s, and those that stand near the history; neither of the history nor published later."""
+    parts = [everybody]
+    for story in question.history[:HISTORY]:
+        parts += [learnt.together.row(int(story))[0], learnt.after.row(int(story))[0]]
+    if len(question.history):
+        voted = _top(question.votes, VOTED)
+        parts.append(voted[question.votes[voted] > 0])
+    found = np.unique(np.concatenate(parts))
+    found = found[learnt.published[found] <= question.now]
+    return np.setdiff1d(found, question.history, assume_unique=True)
+
+
+def _top(values: np.ndarray, most: int) -> Ints:
+    if len(values) <= most:
+        return np.arange(len(values))
+    return np.argpartition(-values, most - 1)[:most]
+
 
 FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
     NEW: (1.0, *(0.0,) * 6, 0.0, 1.0, 0.0),
@@ -56,13 +93,13 @@ class Best:
     @cached_property
     def everybody(self) -> Ints:
         """The candidates for every reader."""
-        return candidates.general(self.learnt)
+        return general(self.learnt)
 
     @cached_property
     def newest(self) -> Sequence[int]:
         """What may be shown to explore: the newest, of one hour those seen least first."""
         order: list[int] = np.lexsort((self.learnt.popular[-1], -np.floor(self.learnt.published))).tolist()
-        return order[: candidates.NEWEST]
+        return order[:NEWEST]
 
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
@@ -109,7 +146,7 @@ class Best:
 
     def _ranked(self, question: Asked, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
         """Stories, scores and what each figure adds, the best first; of equal scores the story whose name sorts first."""
-        among = candidates.candidates(self.learnt, question, self.everybody)
+        among = candidates(self.learnt, question, self.everybody)
         among = among[~np.isin(among, np.fromiter(left_out, dtype=np.int64, count=len(left_out)))]
         if not len(among):
             return among, np.empty(0), np.empty((0, 0))
@@ -191,11 +228,11 @@ def fitted(clicks: Clicks, now: float) -> Best:
 
 def learnt_of(known: Known, now: float) -> Best:
     """The same from a log wherever it lies."""
-    found = blend.weigh(known, lambda learnt, question: candidates.candidates(learnt, question, candidates.general(learnt)))
+    found = blend.weigh(known, lambda learnt, question: candidates(learnt, question, general(learnt)))
     learnt = replace(known.learnt(now), mixture=found.mixture)
     facts = {
-        "alpha": known.alpha() if len(known) >= LATELY else ratings.ALPHA,
-        "lambda": known.rate() if len(known) >= LATELY else decay.RATE,
+        "alpha": known.alpha() if len(known) >= LATELY else formulas.ALPHA,
+        "lambda": known.rate() if len(known) >= LATELY else formulas.RATE,
         "views": len(known),
         "readers": known.readers,
         "stories": known.stories,

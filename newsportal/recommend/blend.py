@@ -31,7 +31,7 @@ from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 
 if TYPE_CHECKING:
-    from newsportal.recommend.known import Known
+    from newsportal.recommend.training_log import Known
 
 NEW: Final = "new"
 BACK: Final = "back"

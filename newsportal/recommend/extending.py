@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from newsportal.recommend import content, popularity
+from newsportal.recommend import content, formulas
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.clicks import Floats, Ints, hours
-from newsportal.recommend.item_neighbours import Table
+from newsportal.recommend.neighbours import Table
 from newsportal.recommend.sessions import Rows
 from newsportal.recommend.signals import HALF_LIVES, Learnt
 
@@ -44,7 +44,7 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
 
 def _popular(old: Floats, half_life: float, then: float, moment: float, at: Floats, story: Ints, more: int) -> Floats:
     faded = np.concatenate((old, np.zeros(more))) * np.exp2(-(moment - then) / half_life)
-    return np.asarray(faded + popularity.counted(story, popularity.fading(at, moment, half_life), len(old) + more))
+    return np.asarray(faded + formulas.counted(story, formulas.fading(at, moment, half_life), len(old) + more))
 
 
 def _longer(table: Table, more: int) -> Table:

@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
-from newsportal.recommend import best, decay, item_neighbours, popularity, sessions, signals, user_neighbours
+from newsportal.recommend import best, formulas, neighbours, sessions, signals
 from newsportal.recommend.base import View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
 
@@ -65,13 +65,13 @@ def _scored(clicks: Clicks, scores: Scores) -> Scored:
 
 def popular(clicks: Clicks, now: float) -> Scored:
     """Popularity: views counted."""
-    views = popularity.popularity(clicks, now)
+    views = formulas.popularity(clicks, now)
     return _scored(clicks, lambda question: views)
 
 
 def recent(clicks: Clicks, now: float) -> Scored:
     """Popularity by recency: views fade, with the half-life that told the latest tenth of the views best."""
-    views = popularity.popularity(clicks, now, best_half_life(clicks))
+    views = formulas.popularity(clicks, now, best_half_life(clicks))
     return _scored(clicks, lambda question: views)
 
 
@@ -83,21 +83,21 @@ def best_half_life(clicks: Clicks) -> float:
     before = clicks.before(begin)
     later = clicks.story[clicks.at >= begin]
     later = later[clicks.published[later] <= begin]
-    seen = np.array([popularity.popularity(before, begin, half_life) for half_life in signals.HALF_LIVES])
+    seen = np.array([formulas.popularity(before, begin, half_life) for half_life in signals.HALF_LIVES])
     told = np.log(signals.shares(seen, later)).sum(axis=1)
     return signals.HALF_LIVES[int(np.argmax(told))]
 
 
 def items(clicks: Clicks, now: float) -> Scored:
     """Item neighbours: likeness summed over the history."""
-    table = item_neighbours.together(item_neighbours.pair_sums(clicks), item_neighbours.damped(clicks))
+    table = neighbours.together(neighbours.pair_sums(clicks), neighbours.damped(clicks))
     return _scored(clicks, lambda question: signals.gathered(table, question.history, 1.0, clicks.stories))
 
 
 def items_decay(clicks: Clicks, now: float) -> Scored:
     """Item neighbours, faded with the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
     near, fades = items(clicks, now).scores, age_half_life(clicks)
-    return _scored(clicks, lambda question: near(question) * popularity.fading(clicks.published, question.now, fades))
+    return _scored(clicks, lambda question: near(question) * formulas.fading(clicks.published, question.now, fades))
 
 
 def age_half_life(clicks: Clicks) -> float:
@@ -113,9 +113,9 @@ def vsknn(clicks: Clicks, now: float) -> Scored:
     return _scored(clicks, lambda question: sessions.votes(rows, question.history, clicks.stories))
 
 
-def paper(clicks: Clicks, now: float, *, unit: float = decay.HOUR, rate: float | None = decay.RATE) -> Scored:
+def paper(clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE) -> Scored:
     """The paper's: mean-centred neighbours, faded by W(t)."""
-    model = user_neighbours.fit(clicks, unit=unit, rate=rate)
+    model = neighbours.fit(clicks, unit=unit, rate=rate)
     rows = {reader: number for number, reader in enumerate(clicks.readers)}
     return _scored(
         clicks,
@@ -125,7 +125,7 @@ def paper(clicks: Clicks, now: float, *, unit: float = decay.HOUR, rate: float |
 
 def paper_days(clicks: Clicks, now: float) -> Scored:
     """The paper's with t in days."""
-    return paper(clicks, now, unit=decay.DAY)
+    return paper(clicks, now, unit=formulas.DAY)
 
 
 def paper_refitted(clicks: Clicks, now: float) -> Scored:

@@ -19,7 +19,7 @@ from newsportal.recommend import content
 from newsportal.recommend.base import Item
 from newsportal.recommend.blend import Weights
 from newsportal.recommend.clicks import SECONDS
-from newsportal.recommend.item_neighbours import Table
+from newsportal.recommend.neighbours import Table
 from newsportal.recommend.sessions import Rows
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 

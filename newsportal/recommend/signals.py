@@ -23,11 +23,11 @@ from typing import Final
 
 import numpy as np
 
-from newsportal.recommend import content, item_neighbours, popularity, sessions
+from newsportal.recommend import content, formulas, neighbours, sessions
 from newsportal.recommend.base import Item
 from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.content import Matrix
-from newsportal.recommend.item_neighbours import Table
+from newsportal.recommend.neighbours import Table
 from newsportal.recommend.sessions import Rows
 
 HALF_LIVES: Final = (3.0, 12.0, 48.0, 240.0, 960.0, float("inf"))
@@ -88,7 +88,7 @@ class Sums:
 
     popular: Floats
     damped: Floats
-    pairs: item_neighbours.Sums
+    pairs: neighbours.Sums
     rows: Rows
 
 
@@ -96,9 +96,9 @@ def summed(clicks: Clicks, moment: float) -> Sums:
     """The sums over the views before ``moment``."""
     known = clicks.before(moment)
     return Sums(
-        popular=np.array([popularity.popularity(known, moment, half_life) for half_life in HALF_LIVES]),
-        damped=item_neighbours.damped(known),
-        pairs=item_neighbours.pair_sums(known),
+        popular=np.array([formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]),
+        damped=neighbours.damped(known),
+        pairs=neighbours.pair_sums(known),
         rows=sessions.rows(known, MOST_READERS),
     )
 
@@ -114,8 +114,8 @@ def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: S
         published=published,
         popular=sums.popular,
         mixture=np.full(len(HALF_LIVES), 1 / len(HALF_LIVES)),
-        together=item_neighbours.together(sums.pairs, sums.damped),
-        after=item_neighbours.after(sums.pairs, sums.popular[-1]),
+        together=neighbours.together(sums.pairs, sums.damped),
+        after=neighbours.after(sums.pairs, sums.popular[-1]),
         rows=sums.rows,
         labels=labels,
         base=content.base_shares(label_matrix, sums.popular[-1]),

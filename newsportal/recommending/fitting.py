@@ -1,18 +1,41 @@
-"""Learning from what readers looked at, on this machine: views and stories are streamed from the store, the fit goes back to it."""
+"""Items made of stories, and the fit on this machine: views and stories are streamed from the store, the fit is saved there."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend import best
-from newsportal.recommend.base import Log, View
-from newsportal.recommend.ratings import ALPHA
-from newsportal.recommending.candidates import DAYS, items
-from newsportal.store.readers import Fit
+from newsportal.recommend.base import Item, Log, View
+from newsportal.recommend.formulas import ALPHA
+from newsportal.store.readers import Fit, Readers, StoryOffer
 from newsportal.store.store import Store
+
+DAYS: Final = 30
+"""Days back from which a story may be recommended that nobody looked at: paper C counts its stories by the month, and clicks come in the
+first days."""
+
+LATE: Final = timedelta(days=3)
+"""Stories are found so long after they were published, at most, to be noticed between two fits; the next fit knows all of them."""
+
+
+def items(readers: Readers, now: datetime, *, days: int = DAYS) -> Iterator[Item]:
+    """All that a fit may speak of: the stories of the last days, and whatever somebody looked at."""
+    return map(item, readers.stories(now - timedelta(days=days)))
+
+
+def new_items(readers: Readers, since: datetime) -> Iterator[Item]:
+    """The stories that were found since a fit."""
+    return map(item, readers.stories(since - LATE, found=since, looked_at=False))
+
+
+def item(told: StoryOffer) -> Item:
+    """The item of a story. Its words are those that tell reposts of photo stories apart (paper C, 2.2.3), each once."""
+    return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)
+
 
 Watch = Callable[[int, int], None]
 """Told how many views of how many were read."""

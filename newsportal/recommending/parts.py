@@ -14,10 +14,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from newsportal.recommend import item_neighbours, popularity, sessions
+from newsportal.recommend import formulas, neighbours, sessions
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns
-from newsportal.recommend.item_neighbours import Sums
+from newsportal.recommend.neighbours import Sums
 from newsportal.recommend.sessions import ROW, Rows
 from newsportal.recommend.signals import HALF_LIVES, MOST_READERS
 
@@ -89,8 +89,8 @@ def ranked(found: Sequence[tuple[Floats, Ints]], below: int, ranks: Sequence[int
 def totals(of: Clicks, moment: float) -> Floats:
     """p of every story with each half-life (the last is ∞), and d: a row each, of the views before ``moment``."""
     known = of.before(moment)
-    popular = [popularity.popularity(known, moment, half_life) for half_life in HALF_LIVES]
-    return np.array([*popular, item_neighbours.damped(known)])
+    popular = [formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]
+    return np.array([*popular, neighbours.damped(known)])
 
 
 Block = tuple[Ints, Ints, Floats]
@@ -101,7 +101,7 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
     """The sums of the pairs of each range of first stories, by its number."""
     known = of.before(moment)
     for number, (low, high) in enumerate(ranges):
-        sums = item_neighbours.block_sums(known, low, high)
+        sums = neighbours.block_sums(known, low, high)
         if len(sums.first):
             yield number, (sums.first, sums.second, np.column_stack((sums.together, sums.pairs, sums.after)))
 
@@ -109,8 +109,8 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
 def kept(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:
     """The sums of one range over all parts: those that a table keeps."""
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
-    first, second, value = item_neighbours.added(first, second, values, len(views))
-    return item_neighbours.near(Sums(first, second, *value.T), damping, views)
+    first, second, value = neighbours.added(first, second, values, len(views))
+    return neighbours.near(Sums(first, second, *value.T), damping, views)
 
 
 def joined(ranges: Sequence[Sums]) -> Sums:

@@ -22,14 +22,13 @@ from typing import Any, Final
 import numpy as np
 
 from newsportal.errors import DependencyMissing, SparkFailed
-from newsportal.recommend import best, blend, item_neighbours, ratings, signals
+from newsportal.recommend import best, blend, formulas, neighbours, signals
 from newsportal.recommend.base import Item
 from newsportal.recommend.blend import Moment
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
 from newsportal.recommend.signals import Learnt
 from newsportal.recommending import parts
-from newsportal.recommending.candidates import DAYS, items
-from newsportal.recommending.fitting import alpha_of
+from newsportal.recommending.fitting import DAYS, alpha_of, items
 from newsportal.store import open_store
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
@@ -101,7 +100,7 @@ def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since
 
 
 class Log:
-    """A log on many machines, as :class:`newsportal.recommend.known.Known` promises."""
+    """A log on many machines, as :class:`newsportal.recommend.training_log.Known` promises."""
 
     def __init__(self, read: Parts, items: tuple[Item, ...], now: float) -> None:
         self._parts = read.map(lambda part: part.before(now)).cache()
@@ -125,7 +124,7 @@ class Log:
         return self._about("at", share)[0]
 
     def alpha(self) -> float:
-        return round(float(np.mean(self._about("share", 0.5))), 6) if len(self) else ratings.ALPHA
+        return round(float(np.mean(self._about("share", 0.5))), 6) if len(self) else formulas.ALPHA
 
     def rate(self) -> float:
         return round(sum(size.ages for size in self._sizes) / len(self), 6)
@@ -133,7 +132,7 @@ class Log:
     def learnt(self, moment: float) -> Learnt:
         totals: Floats = self._parts.map(partial(parts.totals, moment=moment)).treeReduce(np.add)
         popular, damped = totals[:-1], totals[-1]
-        ranges = list(item_neighbours.blocks(popular[-1]))
+        ranges = list(neighbours.blocks(popular[-1]))
         shared = self._parts.context.broadcast((damped, popular[-1]))
         shares = self._parts.flatMap(partial(parts.blocks, moment=moment, ranges=ranges)).groupByKey()
         pairs = dict(shares.mapValues(lambda some: parts.kept(some, *shared.value)).collect())

@@ -5,8 +5,7 @@ the crawl with its download handler (``newsportal.handlers``), commands with ``n
 """
 
 from newsportal.rendering.chromium import Chromium, find_chromium, missing
-from newsportal.rendering.exchange import Answer, Asked, renderable
-from newsportal.rendering.limits import Limits
+from newsportal.rendering.exchange import Answer, Asked, Limits, renderable
 from newsportal.rendering.visit import Rendered, Tally, Visit
 
 __all__ = ["Answer", "Asked", "Chromium", "Limits", "Rendered", "Tally", "Visit", "find_chromium", "missing", "renderable"]

@@ -27,7 +27,7 @@ from newsportal.rendering.memory import Watch
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserType, Playwright
 
-    from newsportal.rendering.limits import Limits
+    from newsportal.rendering.exchange import Limits
 
 logger = logging.getLogger(__name__)
 

@@ -14,13 +14,9 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.messages import Message, joined
-from newsportal.schedule.failures import backed_off
-from newsportal.schedule.fixed import fixed
-from newsportal.schedule.hours import by_hours, hours_on, next_in
-from newsportal.schedule.learnt import learnt, strip
+from newsportal.schedule.learnt import learnt, price, strip
 from newsportal.schedule.past import LONGEST, SHORTEST, USUAL, Next, Past, Rules, minutes
-from newsportal.schedule.price import price
-from newsportal.schedule.weight import by_weight, period
+from newsportal.schedule.policies import backed_off, by_hours, by_weight, fixed, hours_on, next_in, period
 
 __all__ = [
     "LONGEST",

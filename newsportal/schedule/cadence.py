@@ -3,7 +3,7 @@
     λ(t) = m · r · w(weekday) · h(hour) · s(ten minutes)        entries a day
 
 Each factor is (entries seen + κ) / (entries expected without it + κ), in batches of the source's usual size: 1 where nothing is known, the
-source's own where much is, with the κ that its own table bears out (:mod:`shrinking`). Visits of ten days ago weigh half. m compares the
+source's own where much is, with the κ that its own table bears out (:func:`factors`). Visits of ten days ago weigh half. m compares the
 last hours with what was expected of them: a source that woke up or fell asleep is noticed within a day.
 """
 
@@ -11,14 +11,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
 from newsportal.messages import Message
 from newsportal.schedule.grid import AHEAD_DAYS, CELL_SECONDS, CELLS_A_DAY, CELLS_AN_HOUR, Floats, Grid, Places, grid
 from newsportal.schedule.past import Past, Rules, minutes
-from newsportal.schedule.shrinking import factors
 from newsportal.schedule.sightings import Sightings, sightings
+
+KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
+"""From "nearly always at the same hour" to "as even as chance lets it be"."""
+
+HALF_LOG_TWO_PI = 0.9189385332046727
+
+
+def factors(seen: Floats, expected: Floats, unit: float) -> Floats:
+    """The factor of each cell, shrunk by empirical Bayes. ``unit``: entries that make one piece of evidence (a batch).
+
+    A cell with e entries expected saw n. If its true factor f is drawn from Γ(κ, κ) and n from Poisson(f·e), the best guess of f is
+    (n + κ) / (e + κ), and the chance of the table is a product of negative binomials. κ is the one of :data:`KAPPAS` that maximises it.
+    """
+    found, hoped = seen / unit, expected / unit
+    kappa = KAPPAS[int(np.argmax(_evidence(found, hoped)))]
+    return np.asarray((found + kappa) / (hoped + kappa))
+
+
+def _evidence(found: Floats, hoped: Floats) -> Floats:
+    """The logarithm of the table's chance under each κ, up to what all have in common."""
+    kappa = KAPPAS[:, None]
+    alone = _log_gamma(KAPPAS)[:, None] - kappa * np.log(kappa)
+    return np.asarray((_log_gamma(found + kappa) - alone - (found + kappa) * np.log(hoped + kappa)).sum(axis=1))
+
+
+def _log_gamma(x: Floats) -> Floats:
+    """ln Γ(x) for x > 0, good to 1e-7: Stirling's series five steps further up, where it is that good."""
+    far = x + 5
+    series = (far - 0.5) * np.log(far) - far + HALF_LOG_TWO_PI + 1 / (12 * far) - 1 / (360 * far**3)
+    return np.asarray(series - np.log(x * (x + 1) * (x + 2) * (x + 3) * (x + 4)))
+
 
 PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25
 """Entries a day of a source never seen, and for how many days of watching that counts."""

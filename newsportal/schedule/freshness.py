@@ -1,12 +1,16 @@
-"""For how long a feed says that it does not change: caches' headers (RFC 9111), skipHours and skipDays (RSS 2.0)."""
+"""HTTP caching of list pages: how long a feed promises not to change, and validators (ETag, Last-Modified) that answer 304 for too long."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from itertools import pairwise, takewhile
+from statistics import median
 from typing import Final
+
+from newsportal.visits import Visit
 
 MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
@@ -46,3 +50,20 @@ def _moment(text: str | None) -> datetime | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
+MIN_SAME: Final = 12
+"""Answers of "not modified" in a row before which nothing is suspected."""
+
+TIMES: Final = 6.0
+"""Times the usual wait between two visits that brought something: chance lets a steady source be silent that long once in 400 waits."""
+
+
+def stuck(visits: Sequence[Visit]) -> bool:
+    """Whether "not modified" is hardly believable any more. ``visits`` newest first; a page read in full makes the count begin anew."""
+    same = list(takewhile(lambda visit: visit.not_modified, visits))
+    bringing = [visit.at for visit in visits[len(same) :] if visit.new]
+    if len(same) < MIN_SAME or len(bringing) < 3:
+        return False
+    usual = median((one - before).total_seconds() for one, before in pairwise(bringing))
+    return (same[0].at - same[-1].at).total_seconds() > TIMES * usual

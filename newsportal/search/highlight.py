@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
+from typing import NamedTuple
 
+from newsportal.search.base import Hit
+from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.text import CONTROL, INVISIBLE, fold_characters
 
 SNIPPET_CHARS = 120
@@ -95,3 +98,33 @@ def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
     start, end = excerpt(text, wanted, width)
     before, after = "…" if start > 0 else "", "…" if end < len(text) else ""
     return f"{before}{marked(one_line(text[start:end]), wanted)}{after}"
+
+
+class Shown(NamedTuple):
+    """What an index keeps of an article to show it. Moments are microseconds since 1970."""
+
+    id: str
+    story_id: str
+    url: str
+    title: str
+    text: str
+    site: str | None
+    published: int | None
+    moment: int
+
+
+def hit(shown: Shown, score: float, folded: int, words: Sequence[str]) -> Hit:
+    """``shown`` with ``words`` marked; ``folded`` other hits of its story were collapsed."""
+    return Hit(
+        id=shown.id,
+        story_id=shown.story_id,
+        url=shown.url,
+        score=score,
+        title=shown.title,
+        title_html=marked(one_line(shown.title), words),
+        snippet_html=snippet(shown.text, words),
+        site=shown.site,
+        published=None if shown.published is None else EPOCH + shown.published * MICROSECOND,
+        moment=EPOCH + shown.moment * MICROSECOND,
+        folded=folded,
+    )

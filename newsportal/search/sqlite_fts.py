@@ -3,19 +3,211 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import Any, Protocol
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from newsportal.errors import SearchError, StoreError
 from newsportal.search import building, finding, suggesting
 from newsportal.search.base import Query, Results, Status
-from newsportal.search.layout import META, VERSION
+from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, seen
+from newsportal.search.layout import (
+    BUILDING,
+    FTS,
+    FTS_DEFAULTS,
+    META,
+    VERSION,
+    create,
+    drop,
+    forget,
+    insert_cuts,
+    insert_doc,
+    tune,
+    unpack,
+)
 from newsportal.search.renewing import renew
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
+from newsportal.store.results import Change
 from newsportal.store.store import Store
+
+BATCH = 200
+"""Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
+
+BUILT = 2_000
+"""Articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty."""
+
+MERGED = 2_000
+"""Pages that one transaction merges: half a second."""
+
+DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
+
+
+class Files(Protocol):
+    """What building needs of the index."""
+
+    def reading(self) -> AbstractContextManager[Connection]: ...
+
+    def writing(self) -> AbstractContextManager[Connection]: ...
+
+
+def meta(connection: Connection, name: str) -> int:
+    """A number the index remembers: ``generation``, ``position``, ``version``, ``cuts``, ``last_generation``; 0 at first."""
+    found = connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar()
+    return int(found or 0)
+
+
+def remember(connection: Connection, name: str, value: int) -> None:
+    connection.exec_driver_sql("INSERT INTO meta VALUES (?,?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
+
+
+def new_generation(connection: Connection) -> int:
+    """Empty tables under a number that nobody else uses."""
+    generation = meta(connection, "last_generation") + 1
+    remember(connection, "last_generation", generation)
+    create(connection, generation)
+    return generation
+
+
+def take_over(connection: Connection, generation: int, position: int) -> None:
+    """Make ``generation`` the one that is searched; the others go."""
+    if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = ?", (f"docs_{generation}",)).first():
+        raise SearchError("another rebuild of the index ended meanwhile; its result is in use")
+    remember(connection, "generation", generation)
+    remember(connection, "position", position)
+    remember(connection, "version", VERSION)
+    remember(connection, "cuts", cuts())
+    for other in range(1, meta(connection, "last_generation") + 1):
+        if other != generation:
+            drop(connection, other)
+
+
+def cut_otherwise(files: Files) -> bool:
+    """Whether the words of the index were cut in another way than queries are cut now: then some are found by their characters alone."""
+    with files.reading() as connection:
+        return meta(connection, "cuts") != cuts()
+
+
+def follow(files: Files, store: Store) -> int:
+    """See ``Index.follow``. Two that follow at once: the one that comes second sees the new position and reads on from there."""
+    read = 0
+    while True:
+        with files.reading() as connection:
+            position, generation = meta(connection, "position"), meta(connection, "generation")
+        changes = store.changes(position, BATCH)
+        if not changes:
+            return read
+        if _take_in(files, store, changes, position, generation):
+            read += len(changes)
+
+
+def _take_in(files: Files, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
+    """One batch in one transaction with its position; False if somebody else was faster."""
+    ids = list(dict.fromkeys(change.id for change in changes))
+    docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
+    with files.reading() as connection:
+        present = _signatures(connection, generation, ids)
+    words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
+    with files.writing() as connection:
+        if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
+            return False
+        for id in ids:
+            _apply(connection, generation, id, docs.get(id), words.get(id))
+        remember(connection, "position", changes[-1].seq)
+    return True
+
+
+def _signatures(connection: Connection, generation: int, ids: Iterable[str]) -> dict[str, str]:
+    statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
+    found = ((id, connection.exec_driver_sql(statement, (id,)).scalar()) for id in ids)
+    return {id: signature for id, signature in found if signature is not None}
+
+
+def _apply(connection: Connection, generation: int, id: str, doc: Doc | None, words: Cut | None) -> None:
+    if doc is None or words is not None:
+        forget(connection, generation, id)
+    if doc is None:
+        return
+    if words is None:  # only its story changed
+        connection.exec_driver_sql(f"UPDATE docs_{generation} SET story_id = ? WHERE id = ?", (doc.story_id, id))  # noqa: S608
+    else:
+        insert_cuts(connection, generation, [(insert_doc(connection, generation, doc), words)])
+
+
+def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) -> int:
+    """See ``Index.rebuild``. First every article gets its place in time, then the words are written in that order, as FTS5 likes it."""
+    position = store.last_seq()
+    with files.writing() as connection:
+        generation = new_generation(connection)
+        tune(connection, generation, BUILDING)
+    for batch in _batches(seen(store.all_articles())):
+        docs = [doc_of(article) for article in batch]
+        with files.writing() as connection:
+            for doc in docs:
+                insert_doc(connection, generation, doc)
+    done = 0
+    for rows in _in_order(files, generation):
+        words = [(rowid, cut(doc)) for rowid, doc in rows]
+        with files.writing() as connection:
+            insert_cuts(connection, generation, words)
+        done += len(words)
+        if progress:
+            progress(done)
+    for table in FTS:
+        _merge(files, f"{table}_{generation}")
+    with files.writing() as connection:
+        tune(connection, generation, FTS_DEFAULTS)
+        take_over(connection, generation, position)
+    follow(files, store)
+    return done
+
+
+def _merge(files: Files, table: str) -> None:
+    """Make one segment of all, in steps: whoever else writes waits for none of them longer than a moment."""
+    pages = -MERGED  # below 0: begin with all segments
+    while True:
+        with files.writing() as connection:
+            before = _changes(connection)
+            connection.exec_driver_sql(f"INSERT INTO {table}({table}, rank) VALUES ('merge', {pages})")  # noqa: S608
+            if _changes(connection) - before < 2:  # FTS5's sign that there was nothing left to do
+                return
+        pages = MERGED
+
+
+def _changes(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("SELECT total_changes()").scalar_one())
+
+
+def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(articles)
+    while batch := list(islice(rest, BUILT)):
+        yield batch
+
+
+def _in_order(files: Files, generation: int) -> Iterator[list[tuple[int, Doc]]]:
+    """The articles of a new generation by rowid, which is by time."""
+    last = 0
+    statement = (
+        f"SELECT d.rowid, {DOC_COLUMNS}, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
+        "WHERE d.rowid > ? ORDER BY d.rowid LIMIT ?"
+    )
+    while True:
+        with files.reading() as connection:
+            rows = connection.exec_driver_sql(statement, (last, BUILT)).all()
+        if not rows:
+            return
+        yield [(row[0], _doc(row)) for row in rows]
+        last = rows[-1][0]
+
+
+def _doc(row: Row[Any]) -> Doc:
+    """A row of rowid, ``DOC_COLUMNS`` and the packed text."""
+    shown = dict(row._mapping)
+    del shown["rowid"]
+    return Doc(text=unpack(shown.pop("packed")), **shown)
 
 
 class SqliteIndex:

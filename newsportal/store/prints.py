@@ -19,8 +19,8 @@ import numpy as np
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
-from newsportal.dedup.holders import Holders, Likely, indexed
 from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
+from newsportal.dedup.shingle_index import Holders, Likely, indexed
 from newsportal.items import Article, Fold
 from newsportal.store.tables import ARTICLES, CHANGES, PRINTS, STORIES
 

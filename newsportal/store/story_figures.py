@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from newsportal.dedup.judge import title_letters
 from newsportal.dedup.near_duplicate import SAME
-from newsportal.dedup.told import alike
+from newsportal.dedup.title_evidence import alike
 from newsportal.store.article_rows import visible
 from newsportal.store.columns import EPOCH
 

@@ -165,3 +165,20 @@ def _by_keywords(articles: Iterable[StoredArticle], topic: str) -> Iterator[Stor
 def lead(article: StoredArticle) -> str:
     """What of the text a rule looks at."""
     return article.text[:LEAD]
+
+
+WEEK: Final = timedelta(days=7)
+MONTH: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """Stories of the last 7 and 30 days."""
+
+    week: int
+    month: int
+
+
+def counts(store: Store, topics: Iterable[str], now: datetime) -> dict[str, Lately]:
+    """Topic → how many stories it had lately. Raises ``StoreError``."""
+    return {topic: Lately(store.stories_since(topic, now - WEEK), store.stories_since(topic, now - MONTH)) for topic in topics}

@@ -1,17 +1,20 @@
-"""A proposal as an entry of ``sources.yaml``: under a name of its own, and not twice."""
+"""Proposals and OPML outlines as entries of ``sources.yaml``: under names of their own, each address once. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from newsportal.dedup.canonical import bare
 from newsportal.discovery.finders import common_folder
+from newsportal.discovery.opml import Outline
 from newsportal.discovery.proposal import Proposal
 from newsportal.discovery.search import NoSource
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
-from newsportal.sources.uris import literal
+from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
 from newsportal.text import clean
 
@@ -57,3 +60,37 @@ def free_name(wished: str, taken: Collection[str]) -> str:
     plain = clean(CONTROL.sub(" ", wished).replace("/", "-"))[: MAX_NAME_CHARS - 4] or "source"
     numbered = (f"{plain} {number}" for number in range(2, len(taken) + 3))
     return plain if plain not in taken else next(name for name in numbered if name not in taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``new`` are entries of sources.yaml; ``there`` addresses that are visited already, with the source's key; ``bad`` with the reason."""
+
+    new: tuple[Mapping[str, str], ...]
+    there: tuple[tuple[str, str], ...]
+    bad: tuple[tuple[str, Message], ...]
+
+
+def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
+    """Which feeds of a list are new, in whatever spelling of their addresses; names are made free, addresses checked as in sources.yaml."""
+    there = {bare(feed.url): feed.key for feed in known.feeds}
+    names = {feed.name for feed in known.feeds}
+    new: list[Mapping[str, Any]] = []
+    held: list[tuple[str, str]] = []
+    bad: list[tuple[str, Message]] = []
+    for one in listed:
+        if (key := there.get(bare(one.url))) is not None:
+            held.append((one.url, key))
+            continue
+        try:
+            check_url(one.url)
+        except BadAddress as error:
+            bad.append((one.url, error.message))
+            continue
+        name = free_name(one.title or one.url.partition("://")[2], names)
+        names.add(name)
+        there[bare(one.url)] = f"feed:{name}"  # a list may have it with http and with https
+        folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
+        values: dict[str, Any] = {"name": name, "url": literal(one.url)}
+        new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
+    return Import(tuple(new), tuple(held), tuple(bad))

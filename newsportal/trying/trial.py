@@ -72,12 +72,12 @@ def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, foll
     policy = egress.Policy(polite.allow_private)
     headers = {"user-agent": sources.user_agent}
     if render:
-        from newsportal.rendering import Limits, alone
+        from newsportal.rendering import Limits, standalone
         from newsportal.rendering.chromium import Setup
 
         given = sources.rendering.model_dump()
         setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
-        return lambda url: alone.fetch(url, policy, setup, headers=headers, verify=verify)
+        return lambda url: standalone.fetch(url, policy, setup, headers=headers, verify=verify)
     return lambda url: egress.fetch(
         url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify, follow=follow
     )

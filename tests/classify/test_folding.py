@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from newsportal.classify.folding import FOLDS, folds, near_duplicates
-from newsportal.classify.vectors import counted, matrix, vocabulary
+from newsportal.classify.features import counted, matrix, vocabulary
+from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 
 TEXTS = [
     "球队昨晚在主场以三比一取胜，教练赞扬了年轻门将的表现",

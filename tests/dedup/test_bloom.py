@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.dedup.bloom import UrlBloom, expected_error
-from newsportal.dedup.bloom_file import Unusable, packed, unpacked
+from newsportal.dedup.bloom import Unusable, UrlBloom, expected_error, packed, unpacked
 
 
 def names(count: int, host: str = "example.com") -> list[str]:
@@ -83,6 +82,6 @@ class TestFile:
 
     def test_a_filter_that_hashes_otherwise_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         data = packed(UrlBloom(names(5), capacity=20), 7)
-        monkeypatch.setattr("newsportal.dedup.bloom_file._dialect", lambda: b"another!")
+        monkeypatch.setattr("newsportal.dedup.bloom._dialect", lambda: b"another!")
         with pytest.raises(Unusable, match="another version of the filter"):
             unpacked(data, 20, 1e-4)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from newsportal.dedup.exact import SHORT_TEXT, keys
+from newsportal.dedup.title_evidence import SHORT_TEXT, keys
 from newsportal.text import letters
 
 TITLE = "青河古城夜游线路本周开放"

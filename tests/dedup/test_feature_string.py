@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from work import count_calls, ends
 
 from newsportal.dedup.document import NEW, Document
-from newsportal.dedup.feature_string import LONGEST, FeatureStrings, feature_string
-from newsportal.dedup.longest_run import Runs
+from newsportal.dedup.feature_string import LONGEST, FeatureStrings, Runs, feature_string
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 TEXT = "青河市图书馆新馆昨天开放，读者可以免费借书。新馆共有三层，藏书四十万册，开到晚上九点。馆长说，儿童阅览室周末另有讲座。"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import count_lines
 
-from newsportal.dedup.longest_run import Runs
+from newsportal.dedup.feature_string import Runs
 
 
 @given(st.text("abc", max_size=30), st.text("abc", max_size=30))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.dedup.window import Window
+from newsportal.dedup.document import Window
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
 HOUR = 3600.0

@@ -20,7 +20,7 @@ import pytest
 from newsportal.egress import Policy
 from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
 from newsportal.middlewares import RobotsDenied
-from newsportal.rendering import Limits, alone, find_chromium
+from newsportal.rendering import Limits, find_chromium, standalone
 from newsportal.rendering.chromium import Setup
 from newsportal.rendering.memory import family
 
@@ -329,17 +329,17 @@ def test_commands_render_the_same_way(site: Any, make_site: Any, story: str) -> 
     setup = Setup(Limits(timeout=20))
     policy = Policy(site.allow)
     site.routes["/door"] = html(f"<script>location.href = '{story}'</script>")
-    page = alone.fetch(site.url("/door"), policy, setup, headers={"user-agent": "mine"})
+    page = standalone.fetch(site.url("/door"), policy, setup, headers={"user-agent": "mine"})
     assert page.url == site.url(story)
     assert b'<img src="/1.jpg">' in page.body
     assert {seen.headers["user-agent"] for seen in site.seen} == {"mine"}
     inside = make_site()
     site.routes["/in"] = html(f"<script src='{inside.url()}'></script><script>location.href = '{inside.url()}'</script>")
     with pytest.raises(EgressDenied):
-        alone.fetch(site.url("/in"), policy, setup)
+        standalone.fetch(site.url("/in"), policy, setup)
     site.routes["/loop"] = html(HANGING["/loop"])
     with pytest.raises(FetchFailed, match="render-timeout"):
-        alone.fetch(site.url("/loop"), policy, Setup(Limits(timeout=2)))
+        standalone.fetch(site.url("/loop"), policy, Setup(Limits(timeout=2)))
     assert inside.connections == 0
 
 

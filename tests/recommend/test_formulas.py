@@ -7,7 +7,7 @@ from math import exp, factorial, log
 import numpy as np
 import pytest
 
-from newsportal.recommend import content, decay, item_neighbours, popularity, ratings, sessions, user_neighbours
+from newsportal.recommend import content, formulas, neighbours, sessions
 from newsportal.recommend.base import Item
 from newsportal.recommend.clicks import Clicks, hours, of
 from tests.recommend.made import DAWN, at, view
@@ -21,26 +21,26 @@ def clicks() -> Clicks:
 
 
 def test_a_rating_is_the_share_that_was_seen_less_alpha() -> None:
-    assert ratings.ratings(np.array([4 / 8]), 0.532) == pytest.approx([-0.032])
-    assert ratings.ALPHA == 0.532
+    assert formulas.ratings(np.array([4 / 8]), 0.532) == pytest.approx([-0.032])
+    assert formulas.ALPHA == 0.532
 
 
 def test_alpha_is_the_median() -> None:
-    assert ratings.median_share(np.array([0.1, 0.9, 0.4])) == 0.4
-    assert ratings.median_share(np.array([0.1, 0.9, 0.4, 0.6])) == 0.5
-    assert ratings.median_share(np.array([])) == ratings.ALPHA
+    assert formulas.median_share(np.array([0.1, 0.9, 0.4])) == 0.4
+    assert formulas.median_share(np.array([0.1, 0.9, 0.4, 0.6])) == 0.5
+    assert formulas.median_share(np.array([])) == formulas.ALPHA
 
 
 def test_decay_is_poisson_at_whole_hours_and_between_them() -> None:
-    assert decay.weight(np.array([5.0]))[0] == pytest.approx(exp(-5.6) * 5.6**5 / factorial(5))
-    assert decay.weight(np.array([48.0]), unit=decay.DAY)[0] == pytest.approx(exp(-5.6) * 5.6**2 / 2)
-    assert decay.weight(np.array([-3.0]))[0] == pytest.approx(exp(-5.6))
-    assert decay.weight(np.array([5.1]))[0] > decay.weight(np.array([0.0, 12.0])).max()
+    assert formulas.weight(np.array([5.0]))[0] == pytest.approx(exp(-5.6) * 5.6**5 / factorial(5))
+    assert formulas.weight(np.array([48.0]), unit=formulas.DAY)[0] == pytest.approx(exp(-5.6) * 5.6**2 / 2)
+    assert formulas.weight(np.array([-3.0]))[0] == pytest.approx(exp(-5.6))
+    assert formulas.weight(np.array([5.1]))[0] > formulas.weight(np.array([0.0, 12.0])).max()
 
 
 def test_the_rate_is_the_mean_age() -> None:
-    assert decay.fitted_rate(np.array([2.0, 10.0])) == 6.0
-    assert decay.fitted_rate(np.array([24.0, 72.0]), decay.DAY) == 2.0
+    assert formulas.fitted_rate(np.array([2.0, 10.0])) == 6.0
+    assert formulas.fitted_rate(np.array([24.0, 72.0]), formulas.DAY) == 2.0
 
 
 def test_a_reader_and_a_story_are_one_view_the_latest_with_the_most_pictures() -> None:
@@ -52,7 +52,7 @@ def test_a_reader_and_a_story_are_one_view_the_latest_with_the_most_pictures() -
 def test_prediction_is_the_papers_formula_3() -> None:
     """p rated a 0.4 and b −0.4, q rated a 0.2 and c 0.4; for a reader who rated a 0.3: sim 1 and 1, k 1/2."""
     log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS)
-    model = user_neighbours.fit(log, alpha=0.5)
+    model = neighbours.fit(log, alpha=0.5)
     now = hours(at(5))
     told = model.predict(np.array([0]), np.array([0.3]), now)
     w = exp(-5.6) * 5.6**5 / factorial(5)
@@ -63,19 +63,19 @@ def test_prediction_is_the_papers_formula_3() -> None:
 
 def test_likeness_is_the_cosine_over_what_both_rated() -> None:
     log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS)
-    alike = user_neighbours.fit(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
+    alike = neighbours.fit(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
     assert alike[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
     assert alike[1] == 0
 
 
 def test_popularity_halves_with_the_half_life() -> None:
-    found = popularity.popularity(clicks(), hours(at(5)), 2.0)
+    found = formulas.popularity(clicks(), hours(at(5)), 2.0)
     assert found.tolist() == pytest.approx([2 * 0.25, 2**-1.5, 0.5 + 1, 0])
 
 
 def test_pairs_are_summed_by_place() -> None:
     log = clicks()
-    sums = item_neighbours.pair_sums(log)
+    sums = neighbours.pair_sums(log)
     told = {
         (int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.together, sums.pairs, sums.after, strict=True)
     }
@@ -87,11 +87,11 @@ def test_pairs_are_summed_by_place() -> None:
 
 def test_together_and_after_by_hand() -> None:
     log = clicks()
-    sums, damping = item_neighbours.pair_sums(log), item_neighbours.damped(log)
-    near, value = item_neighbours.together(sums, damping).row(0)
+    sums, damping = neighbours.pair_sums(log), neighbours.damped(log)
+    near, value = neighbours.together(sums, damping).row(0)
     assert near.tolist() == [2, 1]
     assert value[0] == pytest.approx((5 / 6) / (5 / 6) * 2 / 7)
-    near, value = item_neighbours.after(sums, np.array([2.0, 1.0, 2.0, 0.0])).row(0)
+    near, value = neighbours.after(sums, np.array([2.0, 1.0, 2.0, 0.0])).row(0)
     assert (near.tolist(), value.tolist()) == ([2, 1], pytest.approx([0.75, 0.5]))
 
 
@@ -99,15 +99,15 @@ def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.recommend.made import log as made
 
     log = of(made().views, made().items)
-    whole = item_neighbours.pair_sums(log)
+    whole = neighbours.pair_sums(log)
     monkeypatch.setattr(item_neighbours, "CHUNK", 500)
-    parts = item_neighbours.pair_sums(log)
+    parts = neighbours.pair_sums(log)
     for column in ("first", "second", "together", "pairs", "after"):
         assert getattr(parts, column) == pytest.approx(getattr(whole, column))
 
 
 def test_equal_neighbours_stand_in_the_order_of_names() -> None:
-    table = item_neighbours.nearest(np.array([0, 0, 0]), np.array([3, 1, 2]), np.array([0.5, 0.5, 0.5]), 4, 2)
+    table = neighbours.nearest(np.array([0, 0, 0]), np.array([3, 1, 2]), np.array([0.5, 0.5, 0.5]), 4, 2)
     assert table.row(0)[0].tolist() == [1, 2]
 
 

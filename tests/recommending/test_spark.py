@@ -23,7 +23,7 @@ from newsportal.recommend import best
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.best import Best
 from newsportal.recommend.clicks import columns, hours, of
-from newsportal.recommend.known import Here
+from newsportal.recommend.training_log import Here
 from newsportal.recommending import parts, spark
 from newsportal.store import open_store
 from newsportal.store.store import Store

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newsportal.schedule.doubt import stuck
-from newsportal.schedule.freshness import cached_for, skipped_for
+from newsportal.schedule.freshness import cached_for, skipped_for, stuck
 from newsportal.visits import Visit
 
 NOON = datetime(2026, 3, 5, 12, 30, tzinfo=UTC)  # a Thursday

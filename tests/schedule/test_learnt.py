@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from newsportal.schedule import Next, Past, Rules, next_visit, price, strip
+from newsportal.schedule.cadence import factors
 from newsportal.schedule.grid import CELLS_A_DAY, grid
-from newsportal.schedule.shrinking import factors
 from newsportal.schedule.sightings import lies, sightings
 from newsportal.visits import Visit
 

@@ -8,7 +8,7 @@ from elastic_transport import ConnectionError as Lost
 from elasticsearch import ApiError, UnsupportedProductError
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.search import elastic_errors
+from newsportal.search import elastic_connection
 from newsportal.search.elastic_connection import Connection, passing, place_of
 
 FLOOD = "index [news-rows] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has a block];"
@@ -46,14 +46,14 @@ FOR_EVER = [
 
 @pytest.mark.parametrize(("error", "words"), [*PASSING, *LASTING])
 def test_what_elasticsearch_answers_is_told_with_its_remedy(error: ApiError, words: str) -> None:
-    told = elastic_errors.explained(error, "elasticsearch://h/news")
+    told = elastic_connection.explained(error, "elasticsearch://h/news")
     with pytest.raises(StoreUnavailable, match=f"^elasticsearch://h/news: .*{words}"):
         raise told
 
 
 @pytest.mark.parametrize(("error", "words"), FOR_EVER)
 def test_what_does_not_pass_is_no_reason_to_wait(error: ApiError, words: str) -> None:
-    told = elastic_errors.explained(error, "h")
+    told = elastic_connection.explained(error, "h")
     assert not isinstance(told, StoreUnavailable)
     with pytest.raises(StoreError, match=words):
         raise told
@@ -75,7 +75,7 @@ def test_a_busy_server_is_asked_again_and_a_full_disk_is_told_at_once() -> None:
 )
 def test_what_happens_on_the_way_to_elasticsearch_is_told(error: Lost | UnsupportedProductError, words: str) -> None:
     with pytest.raises(StoreError, match=words):
-        raise elastic_errors.explained(error, "h")
+        raise elastic_connection.explained(error, "h")
 
 
 @pytest.mark.parametrize(

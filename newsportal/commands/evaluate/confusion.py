@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.classify.confusion import Cell, matrix
-from newsportal.classify.measure import Report
+from newsportal.classify.measure import Cell, Report, matrix
 from newsportal.commands.evaluate.html_report import render
 from newsportal.commands.output import print_table
 from newsportal.messages import Message

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from newsportal.commands.exchange.form import Incoming, incoming
-from newsportal.dedup import exact
+from newsportal.dedup import title_evidence
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Gallery, Thread, content_id
 from newsportal.store.columns import storable
@@ -105,7 +105,7 @@ def _written(pairs: Sequence[tuple[Row, Incoming | Fate]], when: datetime | str 
 
 def _articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime) -> Iterator[Fate]:
     """All in one transaction; if one of them cannot be stored, each by itself."""
-    ready: list[tuple[Article, Sequence[FoldKey]]] = [(article, exact.keys(article.title, article.text)) for _, article in pairs]
+    ready: list[tuple[Article, Sequence[FoldKey]]] = [(article, title_evidence.keys(article.title, article.text)) for _, article in pairs]
     try:
         added = store.add_all(ready, now=now)
     except StoreUnavailable:

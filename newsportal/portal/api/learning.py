@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
 from newsportal.errors import ModelError, StoreError
-from newsportal.learning.mistaken import mistakes, opened, words_for
+from newsportal.learning.evaluation import mistakes, opened, words_for
 from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit

@@ -16,9 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from newsportal.accounts import Right
 from newsportal.classify.base import DEFAULT
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.learning.comparing import put_to_use
-from newsportal.learning.documents import plain
-from newsportal.learning.files import is_empty, mistakes, read_stream
+from newsportal.learning.evaluation import put_to_use
+from newsportal.learning.files import is_empty, mistakes, plain, read_stream
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of

@@ -18,8 +18,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.accounts import Right
 from newsportal.errors import CorpusError, StoreError
-from newsportal.learning.documents import plain
-from newsportal.learning.files import UTF8, is_empty, mistakes, read_stream
+from newsportal.learning.files import UTF8, is_empty, mistakes, plain, read_stream
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit

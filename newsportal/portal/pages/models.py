@@ -10,11 +10,9 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
-from newsportal.classify.confusion import matrix
-from newsportal.classify.measure import Report
+from newsportal.classify.measure import Report, matrix
 from newsportal.errors import ModelError, StoreError
-from newsportal.learning.comparing import put_to_use
-from newsportal.learning.mistaken import mistakes, opened, words_for
+from newsportal.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told

@@ -25,7 +25,7 @@ from newsportal.portal.render import render
 from newsportal.portal.source_fields import address_of
 from newsportal.portal.source_file import Fields, one
 from newsportal.portal.source_names import calling
-from newsportal.recommend.ratings import ALPHA
+from newsportal.recommend.formulas import ALPHA
 from newsportal.store.reader_months import Month
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])

@@ -27,8 +27,7 @@ from newsportal.sources import EditConflict, digest, edit, load
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.editing import Change
 from newsportal.topics.changing import NoSuchTopic, delete, move, put
-from newsportal.topics.counting import counts
-from newsportal.topics.preview import DAYS, SHOWN, Preview, lead, preview
+from newsportal.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -13,7 +13,7 @@ from random import Random
 from sqlalchemy import Engine, insert
 
 from newsportal.recommend.base import View
-from newsportal.recommend.ratings import ALPHA
+from newsportal.recommend.formulas import ALPHA
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
 from newsportal.store.reader_months import MONTHS, month_of

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from newsportal.recommend import blend, decay, ratings, signals
+from newsportal.recommend import blend, formulas, signals
 from newsportal.recommend.blend import Moment
 from newsportal.recommend.clicks import Clicks
 from newsportal.recommend.signals import Learnt
@@ -76,7 +76,7 @@ class Here:
         return list(blend.moments(self.clicks, begin, end))
 
     def alpha(self) -> float:
-        return ratings.median_share(self.clicks.share)
+        return formulas.median_share(self.clicks.share)
 
     def rate(self) -> float:
-        return decay.fitted_rate(self.clicks.at - self.clicks.published[self.clicks.story])
+        return formulas.fitted_rate(self.clicks.at - self.clicks.published[self.clicks.story])
