@@ -26,8 +26,7 @@ from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
 from newsportal.recommend.base import View
-from newsportal.recommend.decay import weight
-from newsportal.recommend.ratings import ALPHA
+from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.recommending import fitting
 from newsportal.recommending.fitting import Watch
 from newsportal.recommending.serving import Recommender, Suggestion

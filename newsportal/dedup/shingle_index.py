@@ -1,8 +1,8 @@
 """An inverted index from fingerprints to the earlier documents that hold them, with the story and title of each document.
 
 :class:`Postings` is a log-structured merge index (O'Neil et al. 1996) of entries ``hash << 32 | document``: the newest as they came, the
-others in a few sorted arrays, each at least ``RATIO`` times as long as the next newer one. Runs that many *stories* hold are ignored; copies
-of one story count once. Not locked.
+others in a few sorted arrays, each at least ``RATIO`` times as long as the next newer one. Runs that many *stories* hold are ignored;
+copies of one story count once. Not locked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``X-Robots-Tag`` and ``<meta name="robots">``: pages that refuse to be stored, or whose links are not to be followed. See docs/decisions."""
+"""``X-Robots-Tag`` and ``<meta name="robots">``: pages not to be stored, links not to be followed. See docs/decisions/robots-tags.md."""
 
 from __future__ import annotations
 

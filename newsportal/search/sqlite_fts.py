@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from newsportal.errors import SearchError, StoreError
-from newsportal.search import building, finding, suggesting
+from newsportal.search import finding, suggesting
 from newsportal.search.base import Query, Results, Status
 from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, seen
 from newsportal.search.layout import (
@@ -46,14 +46,6 @@ MERGED = 2_000
 DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
 
 
-class Files(Protocol):
-    """What building needs of the index."""
-
-    def reading(self) -> AbstractContextManager[Connection]: ...
-
-    def writing(self) -> AbstractContextManager[Connection]: ...
-
-
 def meta(connection: Connection, name: str) -> int:
     """A number the index remembers: ``generation``, ``position``, ``version``, ``cuts``, ``last_generation``; 0 at first."""
     found = connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar()
@@ -85,41 +77,6 @@ def take_over(connection: Connection, generation: int, position: int) -> None:
             drop(connection, other)
 
 
-def cut_otherwise(files: Files) -> bool:
-    """Whether the words of the index were cut in another way than queries are cut now: then some are found by their characters alone."""
-    with files.reading() as connection:
-        return meta(connection, "cuts") != cuts()
-
-
-def follow(files: Files, store: Store) -> int:
-    """See ``Index.follow``. Two that follow at once: the one that comes second sees the new position and reads on from there."""
-    read = 0
-    while True:
-        with files.reading() as connection:
-            position, generation = meta(connection, "position"), meta(connection, "generation")
-        changes = store.changes(position, BATCH)
-        if not changes:
-            return read
-        if _take_in(files, store, changes, position, generation):
-            read += len(changes)
-
-
-def _take_in(files: Files, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
-    """One batch in one transaction with its position; False if somebody else was faster."""
-    ids = list(dict.fromkeys(change.id for change in changes))
-    docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
-    with files.reading() as connection:
-        present = _signatures(connection, generation, ids)
-    words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
-    with files.writing() as connection:
-        if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
-            return False
-        for id in ids:
-            _apply(connection, generation, id, docs.get(id), words.get(id))
-        remember(connection, "position", changes[-1].seq)
-    return True
-
-
 def _signatures(connection: Connection, generation: int, ids: Iterable[str]) -> dict[str, str]:
     statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
     found = ((id, connection.exec_driver_sql(statement, (id,)).scalar()) for id in ids)
@@ -137,70 +94,8 @@ def _apply(connection: Connection, generation: int, id: str, doc: Doc | None, wo
         insert_cuts(connection, generation, [(insert_doc(connection, generation, doc), words)])
 
 
-def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) -> int:
-    """See ``Index.rebuild``. First every article gets its place in time, then the words are written in that order, as FTS5 likes it."""
-    position = store.last_seq()
-    with files.writing() as connection:
-        generation = new_generation(connection)
-        tune(connection, generation, BUILDING)
-    for batch in _batches(seen(store.all_articles())):
-        docs = [doc_of(article) for article in batch]
-        with files.writing() as connection:
-            for doc in docs:
-                insert_doc(connection, generation, doc)
-    done = 0
-    for rows in _in_order(files, generation):
-        words = [(rowid, cut(doc)) for rowid, doc in rows]
-        with files.writing() as connection:
-            insert_cuts(connection, generation, words)
-        done += len(words)
-        if progress:
-            progress(done)
-    for table in FTS:
-        _merge(files, f"{table}_{generation}")
-    with files.writing() as connection:
-        tune(connection, generation, FTS_DEFAULTS)
-        take_over(connection, generation, position)
-    follow(files, store)
-    return done
-
-
-def _merge(files: Files, table: str) -> None:
-    """Make one segment of all, in steps: whoever else writes waits for none of them longer than a moment."""
-    pages = -MERGED  # below 0: begin with all segments
-    while True:
-        with files.writing() as connection:
-            before = _changes(connection)
-            connection.exec_driver_sql(f"INSERT INTO {table}({table}, rank) VALUES ('merge', {pages})")  # noqa: S608
-            if _changes(connection) - before < 2:  # FTS5's sign that there was nothing left to do
-                return
-        pages = MERGED
-
-
 def _changes(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT total_changes()").scalar_one())
-
-
-def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:
-    rest = iter(articles)
-    while batch := list(islice(rest, BUILT)):
-        yield batch
-
-
-def _in_order(files: Files, generation: int) -> Iterator[list[tuple[int, Doc]]]:
-    """The articles of a new generation by rowid, which is by time."""
-    last = 0
-    statement = (
-        f"SELECT d.rowid, {DOC_COLUMNS}, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
-        "WHERE d.rowid > ? ORDER BY d.rowid LIMIT ?"
-    )
-    while True:
-        with files.reading() as connection:
-            rows = connection.exec_driver_sql(statement, (last, BUILT)).all()
-        if not rows:
-            return
-        yield [(row[0], _doc(row)) for row in rows]
-        last = rows[-1][0]
 
 
 def _doc(row: Row[Any]) -> Doc:
@@ -229,37 +124,112 @@ class SqliteIndex:
             write_ahead(self._engine)
         with self.writing() as connection:
             connection.exec_driver_sql(META)
-            if building.meta(connection, "version") != VERSION:
-                building.take_over(connection, building.new_generation(connection), position=0)
+            if meta(connection, "version") != VERSION:
+                take_over(connection, new_generation(connection), position=0)
 
     def search(self, query: Query) -> Results:
         with self.reading() as connection:
-            return finding.find(connection, building.meta(connection, "generation"), query)
+            return finding.find(connection, meta(connection, "generation"), query)
 
     def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
         with self.reading() as connection:
-            generation = building.meta(connection, "generation")
+            generation = meta(connection, "generation")
             return suggesting.suggest(typed, limit, lambda prefix, most: finding.offered(connection, generation, prefix, most))
 
     def follow(self, store: Store) -> int:
+        """See ``Index.follow``. Of two processes at once, the second one sees the new position and reads on from there."""
         if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns
             self._looked = True
             renew(self, store)
-        return building.follow(self, store)
+        read = 0
+        while True:
+            with self.reading() as connection:
+                position, generation = meta(connection, "position"), meta(connection, "generation")
+            changes = store.changes(position, BATCH)
+            if not changes:
+                return read
+            if self._take_in(store, changes, position, generation):
+                read += len(changes)
+
+    def _take_in(self, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
+        """One batch in one transaction with its position; False if somebody else was faster."""
+        ids = list(dict.fromkeys(change.id for change in changes))
+        docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
+        with self.reading() as connection:
+            present = _signatures(connection, generation, ids)
+        words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
+        with self.writing() as connection:
+            if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
+                return False
+            for id in ids:
+                _apply(connection, generation, id, docs.get(id), words.get(id))
+            remember(connection, "position", changes[-1].seq)
+        return True
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
-        return building.rebuild(self, store, progress)
+        """See ``Index.rebuild``. First every article gets its place in time, then the words are written in that order, as FTS5 likes it."""
+        position = store.last_seq()
+        with self.writing() as connection:
+            generation = new_generation(connection)
+            tune(connection, generation, BUILDING)
+        articles = seen(store.all_articles())
+        while docs := [doc_of(article) for article in islice(articles, BUILT)]:
+            with self.writing() as connection:
+                for doc in docs:
+                    insert_doc(connection, generation, doc)
+        done = 0
+        for rows in self._in_order(generation):
+            words = [(rowid, cut(doc)) for rowid, doc in rows]
+            with self.writing() as connection:
+                insert_cuts(connection, generation, words)
+            done += len(words)
+            if progress:
+                progress(done)
+        for table in FTS:
+            self._merge(f"{table}_{generation}")
+        with self.writing() as connection:
+            tune(connection, generation, FTS_DEFAULTS)
+            take_over(connection, generation, position)
+        self.follow(store)
+        return done
+
+    def _merge(self, table: str) -> None:
+        """Make one segment of all, in steps: whoever else writes waits for none of them longer than a moment."""
+        pages = -MERGED  # below 0: begin with all segments
+        while True:
+            with self.writing() as connection:
+                before = _changes(connection)
+                connection.exec_driver_sql(f"INSERT INTO {table}({table}, rank) VALUES ('merge', {pages})")  # noqa: S608
+                if _changes(connection) - before < 2:  # FTS5's sign that there was nothing left to do
+                    return
+            pages = MERGED
+
+    def _in_order(self, generation: int) -> Iterator[list[tuple[int, Doc]]]:
+        """The articles of a new generation by rowid, which is by time."""
+        last = 0
+        statement = (
+            f"SELECT d.rowid, {DOC_COLUMNS}, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
+            "WHERE d.rowid > ? ORDER BY d.rowid LIMIT ?"
+        )
+        while True:
+            with self.reading() as connection:
+                rows = connection.exec_driver_sql(statement, (last, BUILT)).all()
+            if not rows:
+                return
+            yield [(row[0], _doc(row)) for row in rows]
+            last = rows[-1][0]
 
     def cut_otherwise(self) -> bool:
-        return building.cut_otherwise(self)
+        with self.reading() as connection:
+            return meta(connection, "cuts") != cuts()
 
     def position(self) -> int:
         with self.reading() as connection:
-            return building.meta(connection, "position")
+            return meta(connection, "position")
 
     def status(self) -> Status:
         with self.reading() as connection:
-            generation, position = building.meta(connection, "generation"), building.meta(connection, "position")
+            generation, position = meta(connection, "generation"), meta(connection, "position")
             count = connection.exec_driver_sql(f"SELECT count(*) FROM docs_{generation} WHERE id IS NOT NULL").scalar_one()  # noqa: S608
         file = self._engine.url.database
         size = sum(part.stat().st_size for part in Path(file).parent.glob(f"{glob.escape(Path(file).name)}*")) if file else None

@@ -100,7 +100,7 @@ def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
 
     log = of(made().views, made().items)
     whole = neighbours.pair_sums(log)
-    monkeypatch.setattr(item_neighbours, "CHUNK", 500)
+    monkeypatch.setattr(neighbours, "CHUNK", 500)
     parts = neighbours.pair_sums(log)
     for column in ("first", "second", "together", "pairs", "after"):
         assert getattr(parts, column) == pytest.approx(getattr(whole, column))
