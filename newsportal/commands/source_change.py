@@ -15,11 +15,10 @@ from newsportal.commands.context import sources_path
 from newsportal.commands.options import SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.sources import Source, Sources, edit, load
+from newsportal.sources.changing import Way, change_many
 from newsportal.sources.editing import go_back
 from newsportal.sources.history import earlier, versions
-from newsportal.sources.many import Way, change_many
-from newsportal.sources.soon import visit_soon
-from newsportal.sources.timetable import visited
+from newsportal.sources.timing import visit_soon, visited
 from newsportal.store import open_store
 from newsportal.trying.tried import unknown
 

@@ -15,7 +15,7 @@ from newsportal.commands.options import AsJson, SourcesFile
 from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
-from newsportal.sources.timetable import Planned, timetable, visited
+from newsportal.sources.timing import Planned, timetable, visited
 from newsportal.sources.watched import Judged, judged, summary, watched
 from newsportal.store import open_store
 

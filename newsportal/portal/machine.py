@@ -12,7 +12,7 @@ from typing import Final
 import psutil
 
 from newsportal.sources import Sources
-from newsportal.sources.alerting import Alerting
+from newsportal.sources.parts import Alerting
 from newsportal.store.dialect_sqlite import sqlite_file
 
 BESIDE: Final = ("-wal", "-shm")

@@ -12,7 +12,7 @@ from newsportal.errors import Problem
 from newsportal.portal.problems import by_field
 from newsportal.portal.source_file import one
 from newsportal.sources import Breadth, Sources, Topic
-from newsportal.sources.checks import built_in
+from newsportal.sources.loading import built_in
 from newsportal.topics.changing import Draft, words
 
 

@@ -4,12 +4,10 @@ Every mistake in the file is told at once, with file, line, key, what was found,
 """
 
 from newsportal.sources.editing import EditConflict, append, digest, edit
-from newsportal.sources.loading import FILE_NAME, find, load, parse
-from newsportal.sources.models import Sources
-from newsportal.sources.own_words import use_own_words
+from newsportal.sources.loading import FILE_NAME, find, load, parse, use_own_words
+from newsportal.sources.models import Sources, json_schema, schema_text
 from newsportal.sources.parts import Politeness, Portal, Source
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
-from newsportal.sources.schema import json_schema, schema_text
 from newsportal.sources.topics import Breadth, CustomEngine, Keywords, Topic, Wrapper
 from newsportal.sources.uris import mask
 

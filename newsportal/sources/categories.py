@@ -11,9 +11,9 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.classify.lexicon import packaged
 from newsportal.errors import NewsportalError
 from newsportal.sources.changing import drop_entry, set_entry
-from newsportal.sources.classifying import CategoryWords
 from newsportal.sources.editing import Change, append_entry
 from newsportal.sources.models import Sources
+from newsportal.sources.parts import CategoryWords
 
 LIST: Final = "categories"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import CommentMark
@@ -13,6 +13,7 @@ from ruamel.yaml.tokens import CommentToken
 from newsportal.errors import NewsportalError
 from newsportal.sources.editing import Change, add_following, cut_following
 from newsportal.sources.history import digest_of
+from newsportal.sources.parts import Source
 from newsportal.sources.reading import Unreadable, read
 from newsportal.sources.splicing import EntryChange, name_of
 from newsportal.sources.uris import VARIABLE
@@ -162,3 +163,26 @@ def _lead(document: CommentedMap, kind: str, comments: str) -> None:
 
 def _leading(document: CommentedMap, kind: str) -> list[CommentToken]:
     return list((document.ca.items.get(kind) or [None] * 4)[3] or ())
+
+
+Way = Literal["enable", "disable", "interval", "remove"]
+WAYS: Final[tuple[Way, ...]] = get_args(Way)
+
+
+def change_many(way: Way, sources: Sequence[Source], minutes: float | str | None = None) -> Change:
+    """Switch sources on or off, take them out, or give them an interval of ``minutes`` (``None``: the schedule decides; a text that is no
+    number is refused when the file is checked). The change raises ``NoEntry`` if one of them is gone."""
+    return several([_one(way, FAMILIES[source.family], source.name, _plain(minutes)) for source in sources])
+
+
+def _one(way: Way, kind: str, name: str, minutes: float | str | None) -> Change:
+    if way == "remove":
+        return drop_entry(kind, name)
+    if way == "interval":
+        return set_entry(kind, name, {"interval": minutes})
+    return set_entry(kind, name, {"enabled": None if way == "enable" else False})
+
+
+def _plain(minutes: float | str | None) -> float | str | None:
+    """A number without a needless point."""
+    return int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes

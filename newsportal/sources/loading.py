@@ -1,19 +1,87 @@
-"""Find and load ``sources.yaml``. All mistakes are told at once."""
+"""Find, load and check ``sources.yaml``, with all its mistakes at once; and load the words of one's own that it names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
+from newsportal import engines, text
 from newsportal.errors import Problem, SourcesError
 from newsportal.messages import Message
-from newsportal.sources import checks, problems
-from newsportal.sources.models import Sources
-from newsportal.sources.reading import Mistake, Unreadable, read
+from newsportal.sources import problems
+from newsportal.sources.building import listed, shown
+from newsportal.sources.models import KINDS, Sources
+from newsportal.sources.reading import Mistake, Tree, Unreadable, read
+from newsportal.sources.reading import Path as KeyPath
+from newsportal.sources.spelling import did_you_mean
+
+
+def built_in() -> tuple[str, ...]:
+    """The names of the engines that need no declaration."""
+    return tuple(engines.ENGINES)
+
+
+def check(tree: Tree) -> Iterator[Mistake]:
+    """All mistakes between the parts of the file."""
+    if isinstance(tree.value, dict):
+        yield from _doubles(tree)
+        declared = [name for _, name in _names(tree.value, "engines")]
+        topics = [name for _, name in _names(tree.value, "topics")]
+        yield from _unknown(tree, ("topics",), "engines", [*built_in(), *declared], "engine")
+        yield from _unknown(tree, ("feeds", "sitemaps", "regions", "forums", "galleries"), "topics", topics, "topic")
+        yield from _unknown(tree, ("publish",), ("only", "topics"), topics, "topic")
+
+
+def _items(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    listed_ = value.get(kind)
+    for index, item in enumerate(listed_ if isinstance(listed_, list) else ()):
+        if isinstance(item, dict):
+            yield index, item
+
+
+def _mapping(item: dict[str, Any], *keys: str) -> dict[str, Any]:
+    for key in keys:
+        found = item.get(key)
+        item = found if isinstance(found, dict) else {}
+    return item
+
+
+def _names(value: Any, kind: str) -> Iterator[tuple[int, str]]:
+    for index, item in _items(value, kind):
+        if isinstance(item.get("name"), str):
+            yield index, item["name"].strip()
+
+
+def _doubles(tree: Tree) -> Iterator[Mistake]:
+    for kind in (*KINDS, "publish"):
+        first: dict[str, int] = {}
+        for index, name in _names(tree.value, kind):
+            path: KeyPath = (kind, index, "name")
+            if name in first:
+                message = Message("sources.double", found=shown(name), line=first[name])
+                yield Mistake(tree.line(path), path, message)
+            first.setdefault(name, tree.line(path))
+
+
+def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], known: list[str], what: str) -> Iterator[Mistake]:
+    names_known = set(known)
+    for kind in kinds:
+        for index, item in _items(tree.value, kind):
+            within, last = ((key[0],), key[1]) if isinstance(key, tuple) else ((), key)
+            given = _mapping(item, *within).get(last)
+            names = enumerate(given) if isinstance(given, list) else [(None, given)]
+            for place, name in names:
+                if isinstance(name, str) and name.strip() not in names_known:
+                    path: KeyPath = (kind, index, *within, last) if place is None else (kind, index, *within, last, place)
+                    code = f"sources.no-{what}" if known else f"sources.no-{what}s"
+                    message = Message(code, found=shown(name), allowed=listed(known))
+                    yield Mistake(tree.line(path), path, message, did_you_mean(name, known))
+
 
 FILE_NAME = "sources.yaml"
 VARIABLE = "NEWSPORTAL_SOURCES"
@@ -87,7 +155,7 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
         raise _error(path, [error.mistake]) from error
     if tree.value is None and not tree.mistakes:
         raise _error(path, [Mistake(1, (), Message("sources.empty-file"), WRITE_ONE)])
-    mistakes = [*tree.mistakes, *checks.check(tree)]
+    mistakes = [*tree.mistakes, *check(tree)]
     context = {"folder": path.absolute().parent, "path": path.absolute(), "environ": environ, "filled": set()}
     sources = None
     try:
@@ -102,3 +170,36 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
 def _error(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
     in_order = sorted(mistakes, key=lambda mistake: mistake.line)
     return SourcesError([Problem(str(path), one.line, problems.dotted(one.path), one.message, one.hint) for one in in_order])
+
+
+MOST_BYTES = 20_000_000
+"""A dictionary file larger than this is something else: jieba's own has 5 MB."""
+
+
+def use_own_words(sources: Sources) -> None:
+    """From now on this process cuts with the words of ``sources``. Raises ``SourcesError`` when their file cannot be read."""
+    text.use_words(own_words(sources))
+
+
+def own_words(sources: Sources) -> tuple[str, ...]:
+    """The words of ``words`` and ``dictionary``. Raises ``SourcesError`` when the file cannot be read."""
+    return (*sources.words, *(_of_file(sources.dictionary, sources.path) if sources.dictionary else ()))
+
+
+def _of_file(path: Path, named_in: Path | None) -> Iterator[str]:
+    """One word a line; frequency and kind behind it, as jieba's dictionaries have them, are not needed, and ``#`` begins a remark."""
+    where = str(named_in or "sources.yaml")
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            message = Message("sources.dictionary-large", path=str(path), number=MOST_BYTES // 1_000_000)
+            raise SourcesError([Problem(where, 1, "dictionary", message)])
+        lines = path.read_text("utf-8-sig").splitlines()
+    except OSError as error:
+        message = Message("sources.dictionary-unreadable", path=str(path), why=error.strerror or str(error))
+        problem = Problem(where, 1, "dictionary", message, Message("hint.dictionary"))
+        raise SourcesError([problem]) from error
+    except UnicodeDecodeError as error:
+        message = Message("sources.dictionary-encoding", path=str(path))
+        problem = Problem(where, 1, "dictionary", message, Message("hint.convert", command=f"iconv -f GB18030 -t UTF-8 {path.name}"))
+        raise SourcesError([problem]) from error
+    return (words[0] for line in lines if (words := line.split()) and not words[0].startswith("#"))

@@ -1,23 +1,33 @@
-"""``sources.yaml`` as one frozen value."""
+"""``sources.yaml`` as one frozen value, and its JSON Schema, by which editors complete keys and underline mistakes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import PrivateAttr
 
-from newsportal import __version__
+from newsportal import __version__, engines
 from newsportal.items import content_id
-from newsportal.sources.alerting import Alerting
-from newsportal.sources.classifying import CategoryWords, Classifying
-from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Rendering, Source, UrlFilter
-from newsportal.sources.pictures import Pictures
+from newsportal.sources.parts import (
+    Alerting,
+    CategoryWords,
+    Classifying,
+    Frontier,
+    Part,
+    Pictures,
+    Politeness,
+    Portal,
+    Recommending,
+    Rendering,
+    Scheduling,
+    Source,
+    UrlFilter,
+)
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.publishing import Target
-from newsportal.sources.recommending import Recommending
-from newsportal.sources.scheduling import Scheduling
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.uris import mask
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
@@ -181,3 +191,20 @@ class Sources(Part):
     def engine(self, name: str) -> CustomEngine | None:
         """The engine declared under this name; ``None`` means that a built-in one may be meant."""
         return next((engine for engine in self.engines if engine.name == name), None)
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema as plain values. The names of built-in engines are offered, others allowed."""
+    made = Sources.model_json_schema(by_alias=True)
+    topic = made["$defs"]["Topic"]["properties"]["engines"]
+    offered = {"anyOf": [{"enum": list(engines.ENGINES)}, {"type": "string", "minLength": 1, "maxLength": 100}]}
+    topic["anyOf"] = [offered, {"type": "array", "items": offered}]
+    return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in made.items() if key != "title"}}
+
+
+def schema_text() -> str:
+    """The schema as it is kept in ``docs/sources.schema.json``."""
+    return json.dumps(json_schema(), ensure_ascii=False, indent=2) + "\n"

@@ -1,12 +1,30 @@
-"""What all parts of ``sources.yaml`` share, and the two that are about the portal itself: how it shows itself, and its manners."""
+"""The parts of ``sources.yaml`` that are no sources: how the portal looks, how servers are treated, how the crawl runs."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from newsportal.sources.values import AccountsUri, Line, Name, Networks, PrivateHosts, RedisUri, Size, TimeZone, Url
+from newsportal.messages import Message
+from newsportal.sources.uris import mask
+from newsportal.sources.values import (
+    AccountsUri,
+    FilePath,
+    Filled,
+    Line,
+    Name,
+    Networks,
+    PrivateHosts,
+    RedisUri,
+    Size,
+    Space,
+    TimeZone,
+    Url,
+    Words,
+    mistake,
+)
 
 Minutes = Annotated[float, Field(gt=0, le=43_200)]
 """Up to 30 days."""
@@ -129,3 +147,116 @@ class UrlFilter(Part):
     """Addresses for which room is made at once; beyond it the filter grows."""
     error_rate: Annotated[float, Field(ge=1e-9, le=0.1)] = 1e-4
     """The largest share of unknown addresses that the store is asked about in vain."""
+
+
+MAIL_SCHEMES = ("smtps", "smtp", "smtp+starttls")
+
+
+def _mail_server(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        whole = parts.scheme in MAIL_SCHEMES and bool(parts.hostname) and parts.port != 0 and value.isprintable()
+    except ValueError:
+        whole = False
+    if not whole:
+        raise mistake(Message("sources.mail-server", found=repr(mask(value))))
+    return value
+
+
+MailServer = Annotated[Filled, AfterValidator(_mail_server)]
+
+
+class Alerting(Part):
+    """How people are told of what is new."""
+
+    enabled: bool = True
+    """false: nothing is sent; what people set up is kept."""
+    mail_server: MailServer | None = None
+    """The server that takes mail: smtps://USER:PASSWORD@HOST, smtp+starttls://… or smtp://HOST:PORT; better ${NAME} than the password."""
+    mail_from: Line | None = None
+    """The address that mail comes from; by default newsportal at the mail server."""
+    per_hour: Annotated[int, Field(ge=1, le=60)] = 20
+    """Messages an hour that one alert may send at most; what is more waits and goes into the next."""
+    disk_free: Annotated[float, Field(gt=0, lt=100)] = 10.0
+    """Per cent of the disk: alerts about the disk are sent when less of it is free."""
+    crawl_hours: Annotated[float, Field(gt=0, le=720)] = 12.0
+    """Hours: alerts about the crawl are sent when none has come to an end for so long."""
+
+
+class CategoryWords(Part):
+    """A category of one's own, or more words for one that comes with newsportal."""
+
+    name: Name
+    """The category's name; one of those that come with newsportal, or a new one."""
+    enabled: bool = True
+    """false: articles never get this category from the lexicon."""
+    words: Words = ()
+    """Words that nearly decide alone."""
+    hints: Words = ()
+    """Words that only hint at it."""
+
+
+class Classifying(Part):
+    """When a trained model takes the lexicon's place, and whether it is trained anew by itself."""
+
+    good_enough: Annotated[float, Field(ge=0, le=1)] = 0.75
+    """The macro-F1 on texts held back that a model needs to be used; below it the lexicon goes on."""
+    retrain: bool = True
+    """Whether newsportal up trains models by itself once enough new articles are known."""
+    least_new: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """How many new labelled articles make a training worth while."""
+
+
+class Pictures(Part):
+    """The pictures of photo stories."""
+
+    look: bool = True
+    """true: format and size are read from each picture's first bytes, and logos and banners are told by them."""
+    prints: Annotated[int, Field(ge=0, le=1000)] = 6
+    """How many pictures of a story, the first ones, are fetched whole for their perceptual hashes, by which copies of stories are found.
+    Smaller ones have one in any case."""
+    cache: FilePath | None = None
+    """A folder in which pictures that readers look at are kept, with thumbnails; by default browsers fetch them from their publishers."""
+    cache_size: Space = 2 * 1024**3
+    """How much the cache holds; what was looked at longest ago goes first: bytes, or a text such as 2 GB."""
+    max_megapixels: Annotated[float, Field(ge=1, le=500)] = 60
+    """Larger pictures are refused (width × height, in millions)."""
+
+    @property
+    def max_pixels(self) -> int:
+        return int(self.max_megapixels * 1_000_000)
+
+
+class Recommending(Part):
+    """Whether the portal remembers what readers look at, and recommends by it."""
+
+    enabled: bool = True
+    """false: nothing is recorded of readers, and nothing recommended."""
+    fit_hour: Annotated[int, Field(ge=0, le=23)] = 4
+    """The hour, in the portal's time zone, at which newsportal up learns anew."""
+    days: Annotated[int, Field(ge=1, le=366)] = 30
+    """Stories of the last days that may be recommended without anybody having looked at them."""
+
+
+class Scheduling(Part):
+    """How the visits are timed."""
+
+    policy: Literal["learnt", "fixed", "hours", "weight"] = "learnt"
+    """learnt: by what each source's visits brought; fixed: every usual minutes; hours and weight: as two papers tell it."""
+    usual: Minutes = 60.0
+    """Minutes between two visits of a source of which nothing is known yet; with policy fixed, of every source."""
+    shortest: Minutes = 10.0
+    """Minutes: no source is visited more often, unless its own interval says so."""
+    longest: Minutes = 720.0
+    """Minutes: every source is visited as often as that, however little it brings."""
+    per_hour: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """Visits an hour of all sources together, spent where they find most; by default as many as a visit every usual minutes makes."""
+    websub: bool = True
+    """true: feeds that offer a hub tell the portal at once of what is new (WebSub), if portal.url is an address they can reach."""
+
+    @model_validator(mode="after")
+    def _times_are_in_order(self) -> Scheduling:
+        if self.shortest > self.longest:
+            message = Message("sources.longer-than", found=self.shortest, key="longest", limit=self.longest)
+            raise mistake(message, at=("shortest",))
+        return self

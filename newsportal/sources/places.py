@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 
 from newsportal.messages import Message
 from newsportal.sources.parts import Minutes, Part, Priority, Source
-from newsportal.sources.spans import DAY
-from newsportal.sources.values import Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
+from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
     from newsportal.extractors.rule import ArticleRule

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from newsportal.messages import Message, Value
+from newsportal.sources.building import listed, shown
 from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Path, Tree
 from newsportal.sources.spelling import did_you_mean
-from newsportal.sources.wording import listed, shown
 
 Told = tuple[Message, Message | None]
 """Message and hint."""

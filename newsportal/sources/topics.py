@@ -10,9 +10,8 @@ from newsportal.engines.base import Engine
 from newsportal.engines.custom import custom
 from newsportal.messages import Message
 from newsportal.sources.parts import Minutes, Part, Priority, Source
-from newsportal.sources.spans import hours_of
 from newsportal.sources.uris import mask
-from newsportal.sources.values import Encoding, Names, Rules, Url, Words, mistake, one_or_many
+from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, mistake, one_or_many
 
 if TYPE_CHECKING:
     from newsportal.classify.topics import TopicRule

@@ -23,9 +23,41 @@ from pydantic_core import PydanticCustomError
 from newsportal import dom
 from newsportal.engines import selector
 from newsportal.messages import Message, as_text
-from newsportal.sources import patterns, spans, uris
+from newsportal.sources import patterns, uris
 from newsportal.sources.spelling import did_you_mean
 from newsportal.store import STORES, destination_instead
+
+DAY = tuple(range(24))
+SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
+
+
+def hours_of(written: Any) -> tuple[int, ...]:
+    """The hours (0–23, in order, each once) that a number, a text or a list of both names. Raises ``ValueError`` of a message.
+
+    Both ends count: ``7-9`` is 7:00 to 9:59. ``6-24`` ends at midnight, so that its last hour is 23, as ``6-23``.
+    """
+    pieces = written if isinstance(written, list | tuple) else [written]
+    found: set[int] = set()
+    for piece in pieces:
+        if isinstance(piece, bool) or not isinstance(piece, int | str):
+            raise ValueError(Message("sources.hour", found=repr(piece)))  # noqa: TRY004 - told like any other bad span
+        for span in str(piece).split(","):
+            found.update(_span(span))
+    if not found:
+        raise ValueError(Message("sources.no-hours"))
+    return tuple(sorted(found))
+
+
+def _span(text: str) -> range | tuple[int, ...]:
+    match = SPAN.match(text)
+    if match is None:
+        raise ValueError(Message("sources.span", found=repr(text.strip())))
+    start, end = int(match[1]), int(match[2] or match[1])
+    if start > 23 or end > 24 or (end == 24 and match[2] is None):
+        raise ValueError(Message("sources.hours-range", found=repr(text.strip())))
+    end = min(end, 23)
+    return range(start, end + 1) if start <= end else (*range(start, 24), *range(end + 1))
+
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What breaks lines and terminals: control characters, separators and direction overrides."""
@@ -166,7 +198,7 @@ def one_or_many(value: Any) -> Any:
 
 def _hours(value: Any) -> Any:
     try:
-        return spans.hours_of(value)
+        return hours_of(value)
     except ValueError as error:
         raise mistake(error.args[0]) from error
 

@@ -9,8 +9,8 @@ import pytest
 from newsportal.sources import Sources
 from newsportal.sources.categories import NameTaken, drop, known, names, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, several
-from newsportal.sources.classifying import CategoryWords
 from newsportal.sources.editing import changed
+from newsportal.sources.parts import CategoryWords
 
 TEXT = """\
 # ours

@@ -18,8 +18,7 @@ from newsportal.engines import ENGINES
 from newsportal.search import INDEXES
 from newsportal.sources import Breadth, Sources, json_schema, load, parse, schema_text
 from newsportal.sources.models import KINDS
-from newsportal.sources.spans import DAY
-from newsportal.sources.values import INDEX_SCHEMES
+from newsportal.sources.values import DAY, INDEX_SCHEMES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "sources.md").read_text("utf-8")

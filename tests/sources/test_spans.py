@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.sources.spans import DAY, hours_of
+from newsportal.sources.values import DAY, hours_of
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_each_source_gets_the_rules_of_the_file(known: Sources) -> None:
 
 
 def test_search_engines_are_asked_every_hour_at_most(known: Sources) -> None:
-    from newsportal.sources.timetable import Engine
+    from newsportal.sources.timing import Engine
 
     found = timing.rules(known, Engine("engine:bing_news"))
     assert (found.usual, found.shortest) == (60, 60)

@@ -17,7 +17,7 @@ from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pictures.head import FIRST_BYTES
 from newsportal.pipelines.pictures import PicturesPipeline
-from newsportal.sources.pictures import Pictures
+from newsportal.sources.parts import Pictures
 from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable
 from newsportal.spiders.image_fetcher import Bytes, ImageFetcher, StoryImages
 from newsportal.store.pictures import Picture

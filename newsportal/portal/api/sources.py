@@ -24,8 +24,7 @@ from newsportal.sources import mask
 from newsportal.sources.changing import FAMILIES, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
-from newsportal.sources.soon import visit_soon
-from newsportal.sources.timetable import timetable, visited
+from newsportal.sources.timing import timetable, visit_soon, visited
 from newsportal.sources.watched import Judged
 from newsportal.trying.proposing import Family
 from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, looked

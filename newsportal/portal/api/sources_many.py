@@ -19,7 +19,7 @@ from newsportal.portal.sent import Refused
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.portal.source_file import known_of, path_of
 from newsportal.sources import mask
-from newsportal.sources.many import Way, change_many
+from newsportal.sources.changing import Way, change_many
 from newsportal.trying.entries import planned
 from newsportal.trying.proposing import write as write_entries
 

@@ -22,9 +22,8 @@ from newsportal.portal.source_file import Fields, entry, known_of, one, write
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
-from newsportal.sources.spans import DAY
-from newsportal.sources.timetable import Planned, Visited, timetable, visited
-from newsportal.sources.timing import rules
+from newsportal.sources.timing import Planned, Visited, rules, timetable, visited
+from newsportal.sources.values import DAY
 
 router = APIRouter()
 

@@ -31,7 +31,7 @@ from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
-from newsportal.sources.soon import visit_soon
+from newsportal.sources.timing import visit_soon
 from newsportal.trying.entries import AlreadyThere
 from newsportal.trying.proposing import Family
 from newsportal.trying.proposing import write as write_entries

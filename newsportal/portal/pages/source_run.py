@@ -15,7 +15,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import address_of
-from newsportal.sources.soon import visit_soon
+from newsportal.sources.timing import visit_soon
 from newsportal.sources.watched import Watched
 from newsportal.store.lists import ArticleFilter
 

@@ -19,9 +19,8 @@ from newsportal.portal.problems import worded
 from newsportal.portal.source_fields import number_of
 from newsportal.portal.source_file import Fields, known_of, one, write
 from newsportal.sources import Source, edit
-from newsportal.sources.changing import NoEntry
+from newsportal.sources.changing import WAYS, NoEntry, Way, change_many
 from newsportal.sources.editing import EditConflict
-from newsportal.sources.many import WAYS, Way, change_many
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -16,7 +16,7 @@ from itertools import zip_longest
 
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.sources import Sources, timing
-from newsportal.sources.timetable import visited
+from newsportal.sources.timing import visited
 from newsportal.store.store import Store
 
 AGAIN, LONGEST_AGAIN = 60.0, 3600.0
