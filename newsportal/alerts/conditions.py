@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Final
 
 from newsportal.accounts.alerts import Message
+from newsportal.alerts.matching import due_of
 from newsportal.alerts.run import Work
-from newsportal.alerts.timing import due_of
 from newsportal.sources.watched import judged
 
 FAILS: Final = frozenset({"failing", "quarantined"})

@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from newsportal.accounts.alerts import Alert
+from newsportal.alerts.base import Item
 from newsportal.alerts.conditions import conditions
-from newsportal.alerts.matching import GRACE, found_by, is_new, of_topic
+from newsportal.alerts.matching import GRACE, found_by, gathered, is_new, of_topic
 from newsportal.alerts.run import TOGETHER, Work, allowed, item
-from newsportal.alerts.timing import gathered
-from newsportal.alerts.wording import Item
 from newsportal.store.dialects import chunks
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 

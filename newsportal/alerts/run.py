@@ -20,13 +20,11 @@ from typing import Final
 from newsportal.accounts import Accounts
 from newsportal.accounts.alerts import Alert, Message
 from newsportal.accounts.alerts import State as State
-from newsportal.alerts import wording
-from newsportal.alerts.base import Later, Rejected, Setting, Unclear
-from newsportal.alerts.matching import matches
+from newsportal.alerts import base
+from newsportal.alerts.base import Item, Later, Rejected, Setting, Unclear, headline, told
+from newsportal.alerts.matching import asleep, due_of, matches
 from newsportal.alerts.sending import send
 from newsportal.alerts.services import SERVICES
-from newsportal.alerts.timing import asleep, due_of
-from newsportal.alerts.wording import Item, headline, told
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
 from newsportal.sources.watched import Watched
@@ -234,4 +232,4 @@ def test(work: Work, alert: Alert) -> None:
     another role since: what goes through Apprise goes past the egress guard."""
     if not allowed(work, alert):
         raise Rejected("whoever made it may not be told of this any more, or not there")
-    send(alert.channel, alert.fields, wording.test(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
+    send(alert.channel, alert.fields, base.test(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())

@@ -11,9 +11,8 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from newsportal import egress
-from newsportal.alerts.base import Later, Rejected, Request, Service, Setting, Unclear
+from newsportal.alerts.base import Later, Rejected, Request, Service, Setting, Told, Unclear
 from newsportal.alerts.services import SERVICES
-from newsportal.alerts.wording import Told
 from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
 
 TIMEOUT: Final = 20.0

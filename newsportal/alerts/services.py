@@ -15,8 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
-from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, stripped
-from newsportal.alerts.wording import Told
+from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, Told, stripped
 from newsportal.egress import Answer
 from newsportal.messages import Message
 from newsportal.publishing.webhook import SIGNATURE, signature

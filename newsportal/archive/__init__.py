@@ -1,7 +1,6 @@
 """Saved crawls: an index over a WARC file that answers by URL, and a writer that survives ``kill -9``."""
 
-from newsportal.archive.index import Index, Progress, Recorded, key, open_index
-from newsportal.archive.records import Record, records
+from newsportal.archive.index import Index, Progress, Record, Recorded, key, open_index, records
 from newsportal.archive.writer import Exchange, Writer
 
 __all__ = ["Exchange", "Index", "Progress", "Record", "Recorded", "Writer", "key", "open_index", "records"]

@@ -5,14 +5,16 @@ Reads ``.warc`` and ``.warc.gz`` (by content, not by name), one record a gzip me
 
 from __future__ import annotations
 
+import gzip
 import logging
 import re
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, Final, Self
 from urllib.parse import urlsplit
 
 from w3lib.url import safe_url_string
@@ -253,3 +255,71 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
         spool.close()
         raise ReplayError(f"{path}: cannot be unpacked: {error}") from error
     return spool
+
+
+LONGEST: Final = 64 * 1024 * 1024
+"""Bytes of a body that are read: four times the longest that is downloaded."""
+
+ZIPPED: Final = b"\x1f\x8b"
+
+BEGINNING: Final = b"WARC/"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none; ``body`` as it was
+    served, without its chunks and at most ``LONGEST`` bytes of it, and ``encodings`` what is to be undone (the header's value)."""
+
+    kind: str
+    url: str
+    when: datetime
+    content_type: str
+    status: int
+    encodings: str
+    body: bytes
+
+
+def records(path: Path) -> Iterator[Record]:
+    """Every record that names an address. Raises :class:`ReplayError`; a file that ends inside a record gives what is before that."""
+    try:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
+                if record.rec_headers.get_header("WARC-Target-URI"):
+                    yield _of(record)
+    except EOFError:
+        return  # the crawl that wrote it was killed
+    except BROKEN as error:
+        raise ReplayError(f"{path}: not a readable WARC file: {clean(str(error))[:80]}") from error
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror or error}") from error
+
+
+def _one_stream(file: IO[bytes]) -> Any:
+    """Unpacked here: warcio refuses files whose records are packed all together."""
+    zipped = file.read(2) == ZIPPED
+    file.seek(0)
+    stream = gzip.GzipFile(fileobj=file) if zipped else file
+    if not stream.read(len(BEGINNING)).startswith(BEGINNING):
+        raise ValueError("it does not begin as one")
+    stream.seek(0)
+    return stream
+
+
+def _of(record: Any) -> Record:
+    http = record.http_headers
+    body, _ = body_of(record, LONGEST)
+    code = (http.get_statuscode() or "") if http is not None else ""
+    content_type = (http or record.rec_headers).get_header("Content-Type") or ""
+    url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
+    when = _moment(record.rec_headers.get_header("WARC-Date") or "")
+    encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
+    status = int(code) if code.isascii() and code.isdigit() else 0
+    return Record(record.rec_type, url, when, content_type, status, encodings, body)
+
+
+def _moment(said: str) -> datetime:
+    """WARC-Date; the beginning of time for what is none."""
+    try:
+        return datetime.fromisoformat(said).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.fromtimestamp(0, UTC)

@@ -15,8 +15,7 @@ from newsportal.commands.output import print_json
 from newsportal.errors import NewsportalError, RunnerRefused
 from newsportal.services.jobs import egg as eggs
 from newsportal.services.jobs.egg import kept, sortable, stamp
-from newsportal.services.jobs.server import Server
-from newsportal.services.jobs.targets import DEFAULT, Target, exposed, target
+from newsportal.services.jobs.scrapyd import DEFAULT, Server, Target, exposed, target
 from newsportal.sources import Sources, load
 from newsportal.sources.uris import mask
 

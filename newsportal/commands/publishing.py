@@ -11,8 +11,8 @@ from typing import Final
 from newsportal.commands.hints import counted
 from newsportal.errors import StoreError
 from newsportal.publishing.base import Target
-from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import Tally, Work, publish
+from newsportal.publishing.targets import open_target, terms_of
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store import open_store

@@ -18,16 +18,12 @@ from newsportal.commands.publishing import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.report import Run
 from newsportal.services.jobs.base import CRAWL, Job, Runner
-from newsportal.services.jobs.duties import DueSources
+from newsportal.services.jobs.duties import Caps, DueSources
 from newsportal.services.jobs.local import LocalRunner
-from newsportal.services.jobs.outcomes import reports, with_outcome
-from newsportal.services.jobs.planning import Caps
-from newsportal.services.jobs.records import Records
-from newsportal.services.jobs.scrapyd import ScrapydRunner, project_of
-from newsportal.services.jobs.server import Server
+from newsportal.services.jobs.records import Records, reports, with_outcome
+from newsportal.services.jobs.scrapyd import ScrapydRunner, Server, exposed, project_of, target
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Claims, Supervisor
-from newsportal.services.jobs.targets import exposed, target
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 

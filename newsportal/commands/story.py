@@ -22,7 +22,7 @@ from newsportal.commands.hints import counted
 from newsportal.commands.options import SourcesFile
 from newsportal.commands.output import local, print_json
 from newsportal.commands.photos import figures, told
-from newsportal.editing import moves
+from newsportal.editing import drafts
 from newsportal.editing.drafts import Draft, correction, details, draft_of
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.sources import Sources
@@ -51,7 +51,7 @@ def fold(
 ) -> None:
     """Move an article into another story. Reposts of its text will join that story, too."""
     with changing(sources) as (store, log):
-        moved = moves.fold(store, article, story_of(store, story).id, now=datetime.now(UTC))
+        moved = drafts.fold(store, article, story_of(store, story).id, now=datetime.now(UTC))
         log("article.fold", article, {"from": moved.came_from, "to": moved.story})
         _print(story_of(store, moved.story), as_json, store)
 
@@ -63,7 +63,7 @@ def unfold(
 ) -> None:
     """Take an article out of its story into one of its own, for good. Undo it with fold."""
     with changing(sources) as (store, log):
-        moved = moves.unfold(store, article, now=datetime.now(UTC))
+        moved = drafts.unfold(store, article, now=datetime.now(UTC))
         log("article.unfold", article, {"from": moved.came_from, "to": moved.story})
         _print(story_of(store, moved.story), as_json, store)
 

@@ -11,9 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
+import numpy as np
+
+from newsportal.dedup.fingerprints import fingerprint
+from newsportal.dedup.judge import title_letters
+from newsportal.store.results import StoredArticle
 from newsportal.text import clean, segment
 
 Kind = Literal["same", "gone", "new"]
@@ -160,3 +166,26 @@ def _cut(text: str) -> list[str]:
     for part in SPACE.split(text):
         found += [part] if part.isspace() else segment(part) if part else []
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """``shared``: how much of the shorter text stands in the other (0 to 1); ``apart``: between the two; ``headlines``: what differs."""
+
+    shared: float
+    same_title: bool
+    apart: timedelta
+    headlines: Line
+
+
+def likeness(one: StoredArticle, other: StoredArticle) -> Likeness:
+    """How like ``one`` is to ``other``."""
+    own, theirs = (set(np.asarray(fingerprint(article.text).in_order()).tolist()) for article in (one, other))
+    smaller = min(len(own), len(theirs))
+    letters = title_letters(one.title)
+    return Likeness(
+        shared=len(own & theirs) / smaller if smaller else 0.0,
+        same_title=bool(letters) and letters == title_letters(other.title),
+        apart=abs(one.moment - other.moment),
+        headlines=in_line(other.title, one.title),
+    )

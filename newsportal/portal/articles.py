@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from fastapi import Request
 
-from newsportal.editing.drafts import TOLD, details
-from newsportal.editing.moves import Moved, fold, unfold
+from newsportal.editing.drafts import TOLD, Moved, details, fold, unfold
 from newsportal.items import TopicMark
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit

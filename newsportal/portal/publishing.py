@@ -9,8 +9,8 @@ from typing import Final
 from newsportal.portal.context import Portal
 from newsportal.portal.language import _
 from newsportal.publishing.dry_run import Tried, one, waiting
-from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import Work
+from newsportal.publishing.targets import open_target, terms_of
 from newsportal.store.outbox import State
 
 NAMES: Final[Mapping[State, str]] = {

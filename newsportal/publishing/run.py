@@ -22,8 +22,8 @@ from uuid import uuid4
 
 from newsportal.errors import NewsportalError
 from newsportal.publishing.base import BulkTarget, Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
-from newsportal.publishing.choosing import Action, candidates, decide
 from newsportal.publishing.document import story_version
+from newsportal.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.outbox import Entry, Result
 from newsportal.store.results import Change, StoredArticle

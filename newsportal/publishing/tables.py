@@ -10,18 +10,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
+    BigInteger,
+    Column,
     ColumnElement,
     Connection,
+    DateTime,
     Delete,
     Engine,
     Insert,
+    Integer,
     MetaData,
+    String,
     Table,
+    Text,
     UniqueConstraint,
     Update,
     and_,
@@ -37,15 +44,47 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.publishing import checking, marks
+from newsportal.publishing import checking
 from newsportal.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
 from newsportal.publishing.columns import bound, key_of, row_of
-from newsportal.publishing.marks import Mark
 from newsportal.sources.publishing import Target
 from newsportal.sources.spelling import did_you_mean
 from newsportal.store.dialects import open_engine, place, reading, writing
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
+
+NAME: Final = "newsportal_published"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """``place``: the row's key, as JSON; empty for a row that was deleted. ``digest`` is empty for one that was taken back."""
+
+    place: str
+    revision: int
+    digest: str
+    fence: int
+
+
+def marks_table(schema: str | None) -> Table:
+    """The table of marks beside theirs."""
+    return Table(
+        NAME,
+        MetaData(),
+        Column("target", String(100), primary_key=True),
+        Column("article", String(20), primary_key=True),
+        Column("place", Text, nullable=False),
+        Column("revision", Integer, nullable=False),
+        Column("digest", String(64), nullable=False),
+        Column("fence", BigInteger, nullable=False),
+        Column("changed", DateTime, nullable=False),
+        schema=schema,
+        mysql_charset="utf8mb4",
+        mariadb_charset="utf8mb4",
+        mysql_engine="InnoDB",
+        mariadb_engine="InnoDB",
+    )
+
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
 
@@ -65,7 +104,7 @@ class TableTarget:
         self._engine: Engine | None = None
         self._table: Table | None = None
         self._marked = False
-        self._marks = marks.table_of(_split(target.table or "")[0]) if target.marks == "table" else None
+        self._marks = marks_table(_split(target.table or "")[0]) if target.marks == "table" else None
 
     def check(self) -> Sequence[str]:
         return tuple(checking.notes(self._reflected(), self._target))
@@ -106,7 +145,7 @@ class TableTarget:
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
         with self._told(), reading(self._opened()) as connection:
-            there = self._marks is None or marks.is_there(connection, self._marks)
+            there = self._marks is None or inspect(connection).has_table(NAME, schema=self._marks.schema)
             mark = self._mark(connection, entry) if there else None
             where = self._where(connection, table, article, entry, mark)
         if entry.wanted == "gone" or article is None:
@@ -162,14 +201,14 @@ class TableTarget:
         """The table of marks, once. It is looked for while nobody else writes, so it is made by one process alone."""
         if self._marks is None or self._marked:
             return
-        if not marks.is_there(connection, self._marks):
+        if not inspect(connection).has_table(NAME, schema=self._marks.schema):
             try:
                 self._marks.create(connection)
             except exc.DBAPIError as error:
                 if error.connection_invalidated:
                     raise
                 remedy = f"let an administrator make it (docs/publishing.md), or say marks: key for {self._target.name}"
-                raise TargetUnfit(f"{self._place}: the table {marks.NAME} cannot be made there: {error.orig}; {remedy}") from error
+                raise TargetUnfit(f"{self._place}: the table {NAME} cannot be made there: {error.orig}; {remedy}") from error
         self._marked = True
 
     @contextmanager
@@ -187,7 +226,13 @@ class TableTarget:
             raise Refused(f"the table does not take it: {error.orig or error}") from error
 
     def _mark(self, connection: Connection, entry: Entry) -> Mark | None:
-        return None if self._marks is None else marks.read(connection, self._marks, entry.target, entry.article_id)
+        marks = self._marks
+        if marks is None:
+            return None
+        found = connection.execute(
+            select(marks).where(self._is(marks, {"target": entry.target, "article": entry.article_id}))
+        ).one_or_none()
+        return None if found is None else Mark(found.place, found.revision, found.digest, found.fence)
 
     def _current(self, connection: Connection, entry: Entry) -> Mark | None:
         """Raises ``Overtaken``, before anything is changed."""
@@ -197,8 +242,13 @@ class TableTarget:
         return mark
 
     def _note(self, connection: Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
-        if self._marks is not None:
-            marks.write(connection, self._marks, entry.target, entry.article_id, mark, datetime.now(UTC), new=new)
+        if self._marks is None:
+            return
+        of = {"target": entry.target, "article": entry.article_id}
+        values = asdict(mark) | {"changed": datetime.now(UTC).replace(tzinfo=None, microsecond=0)}
+        connection.execute(
+            insert(self._marks).values(of | values) if new else update(self._marks).where(self._is(self._marks, of)).values(values)
+        )
 
     def _where(
         self, connection: Connection, table: Table, article: StoredArticle | None, entry: Entry, mark: Mark | None

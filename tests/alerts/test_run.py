@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from newsportal.accounts import Role
 from newsportal.alerts.base import Rejected
+from newsportal.alerts.matching import is_quiet
 from newsportal.alerts.preview import preview
 from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
 from newsportal.alerts.run import test as send_test
-from newsportal.alerts.timing import is_quiet
 from newsportal.sources.watched import Watched
 from newsportal.store import open_store
 

@@ -12,10 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from newsportal.accounts.alerts import Alert
-from newsportal.alerts.base import BadField, Later, Rejected, Setting
+from newsportal.alerts.base import BadField, Item, Later, Rejected, Setting, told
 from newsportal.alerts.sending import hidden, mail_address
 from newsportal.alerts.services import SERVICES, WECOM_BYTES
-from newsportal.alerts.wording import Item, told
 from newsportal.egress import Answer
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.accounts.alerts import Alert
-from newsportal.alerts.timing import due_of, gathered, is_quiet
+from newsportal.alerts.matching import due_of, gathered, is_quiet
 
 SHANGHAI, BERLIN = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Berlin")
 

@@ -16,10 +16,9 @@ from newsportal import cli
 from newsportal.commands.job_lines import brought
 from newsportal.errors import NewsportalError
 from newsportal.report import Run, SourceReport
-from newsportal.services.jobs import planning
+from newsportal.services.jobs import duties
 from newsportal.services.jobs.base import Job
-from newsportal.services.jobs.outcomes import job_of, outcome_of
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, job_of, outcome_of
 from newsportal.sources import load
 from newsportal.store import open_store
 
@@ -112,7 +111,7 @@ def test_a_run_that_broke_off_is_told_apart_from_one_that_ended() -> None:
 @pytest.mark.slow
 def test_once_is_once_where_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a visit counts for nothing, so its source stays due: for ever, if it were asked again as soon as its job has ended."""
-    monkeypatch.setattr(planning, "AGAIN", 0.0)
+    monkeypatch.setattr(duties, "AGAIN", 0.0)
     file = tmp_path / "sources.yaml"
     with socket.socket() as taken:  # nobody listens there
         taken.bind(("127.0.0.1", 0))

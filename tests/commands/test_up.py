@@ -16,8 +16,7 @@ from newsportal.commands import hints
 from newsportal.commands.job_lines import summary
 from newsportal.commands.up import Background
 from newsportal.report import Run, SourceReport
-from newsportal.services.jobs.outcomes import job_of, outcome_of
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, job_of, outcome_of
 from newsportal.sources import load
 from newsportal.store import open_store
 

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.errors import EgressDenied, NewsportalError
-from newsportal.services.jobs.server import Server
-from newsportal.services.jobs.targets import Target
+from newsportal.services.jobs.scrapyd import Server, Target
 
 
 @pytest.fixture

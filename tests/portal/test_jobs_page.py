@@ -15,9 +15,7 @@ from lxml import html as lxml_html
 
 from newsportal.report import Run, SourceReport
 from newsportal.services.jobs.base import Job
-from newsportal.services.jobs.outcomes import outcome_of
-from newsportal.services.jobs.processes import born
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, born, outcome_of
 from newsportal.sources import load
 from newsportal.store.store import Store
 

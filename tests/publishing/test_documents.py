@@ -25,8 +25,8 @@ from newsportal.publishing.base import BulkTarget, Overtaken, Refused, TargetAwa
 from newsportal.publishing.document import document, words_of
 from newsportal.publishing.dry_run import rehearse, sample
 from newsportal.publishing.mongodb import explained, outcomes_of
-from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import LEASE, pending, publish
+from newsportal.publishing.targets import open_target, terms_of
 from newsportal.store.outbox import Entry
 from newsportal.store.store import Store
 

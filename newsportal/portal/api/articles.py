@@ -9,8 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import AwareDatetime, BaseModel, Field
 
 from newsportal.accounts import Right
-from newsportal.editing.drafts import Draft, correction, draft_of
-from newsportal.editing.moves import Moved
+from newsportal.editing.drafts import Draft, Moved, correction, draft_of
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs

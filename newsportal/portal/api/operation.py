@@ -15,7 +15,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.logs import KEPT, chosen, tail
 from newsportal.portal.pages.system import log_file
 from newsportal.report import Run, to_dict
-from newsportal.services.jobs.outcomes import job_of
+from newsportal.services.jobs.records import job_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
-from newsportal.editing.likeness import Likeness, likeness
+from newsportal.editing.differences import Likeness, likeness
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs

@@ -17,8 +17,7 @@ from newsportal.portal.machine import machine
 from newsportal.portal.measuring import Meter
 from newsportal.portal.render import render
 from newsportal.report import Run
-from newsportal.services.jobs.outcomes import job_of
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, job_of
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 

@@ -17,8 +17,7 @@ from typing import IO, Any, Final
 
 from newsportal.errors import RunnerRefused, RunnerUnavailable
 from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted, settings_of
-from newsportal.services.jobs.processes import alive, born, interrupt, kill_group
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, alive, born, interrupt, kill_group
 from newsportal.services.jobs.reporting import VARIABLE
 
 STOP_PATIENCE: Final = 30.0

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import threading
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -17,8 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from newsportal.errors import RunnerRefused
+from newsportal.report import Run, reasons, together
 from newsportal.services.jobs.base import LOCAL, Job, Row, State
-from newsportal.services.jobs.processes import alive
+from newsportal.store.store import Store
 
 KEPT: Final = 500
 """Jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour."""
@@ -190,3 +193,88 @@ def _row(line: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return row if isinstance(row, dict) else {}
+
+
+STARTED = 19
+"""Where the start of a process stands in ``/proc/PID/stat``, counted from the end of its name (proc(5): the 22nd field)."""
+
+
+def born(pid: int) -> str | None:
+    """When the process began, in the kernel's own words; ``None`` if there is none, it is dead already, or the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return fields[STARTED] if len(fields) > STARTED and fields[0] != "Z" else None
+
+
+def alive(pid: int, since: str | None) -> bool:
+    """Whether the process that began then still runs. Where the system does not tell, any of that number counts."""
+    if since is not None:
+        return born(pid) == since
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
+
+
+def interrupt(pid: int) -> bool:
+    """Ask a process to end in order, as Ctrl-C does. False if it is gone."""
+    try:
+        os.kill(pid, signal.SIGINT)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def kill_group(pid: int) -> bool:
+    """End a process at once, and those it started: its session is its own. False if it is gone."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+RUNS: Final = 500
+"""Run reports among which those of jobs are looked for: as many as jobs are recorded."""
+
+LATEST: Final = 100
+"""Run reports among which those of jobs that ended just now are looked for first."""
+
+REASONS: Final = 50
+"""Lines on failing sources that an outcome holds."""
+
+
+def job_of(run: Run) -> str:
+    """The id of the job whose run it was: ``20260305-083000-JOB-rss``."""
+    return run.id.split("-", 2)[-1].rsplit("-", 1)[0]
+
+
+def reports(store: Store, ids: Collection[str] | None = None) -> dict[str, Run]:
+    """The run reports by the ids of their jobs, those of several spiders of one job as one. ``ids``: of these. Raises ``StoreError``."""
+    found: dict[str, list[Run]] = {}
+    for limit in (LATEST, RUNS) if ids is not None else (RUNS,):
+        runs = store.runs(limit)
+        found = {}
+        for run in reversed(runs):
+            found.setdefault(job_of(run), []).append(run)
+        if ids is None or set(ids) <= found.keys() or len(runs) < limit:
+            break
+    return {id: together(runs) for id, runs in found.items() if ids is None or id in ids}
+
+
+def outcome_of(run: Run) -> dict[str, Any]:
+    """A run as the outcome of its job."""
+    total = run.total
+    counts = {name: getattr(total, name) for name in ("stored", "folded", "known", "failures", "left")}
+    lists = {"list_failures": sum(total.list_failed.values()), "sources": len(run.sources), "reasons": reasons(run)[:REASONS]}
+    return {"run": run.id, "reason": run.reason, "finished": run.ended is not None, **counts, **lists}
+
+
+def with_outcome(job: Job, run: Run | None) -> Job:
+    """A crawl with what its report says; as it is where there is none."""
+    return job if run is None else replace(job, outcome=(outcome_of(run),), ended=job.ended or (None if job.active else run.ended))

@@ -1,18 +1,235 @@
-"""Jobs that a scrapyd runs. They go on when whoever scheduled them is gone."""
+"""scrapyd: which one is meant (a target of ``scrapy.cfg`` as scrapyd-client reads it, or a URL), its API, and its jobs.
+
+The API is that of scrapyd 1.6 (docs/api): one question, one answer, through the one way out. Jobs go on when their scheduler is gone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import asyncio
+import json
+import netrc
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from configparser import ConfigParser, Error
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
+from secrets import token_hex
+from string import Template
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode, urlsplit
 
-from newsportal.errors import RunnerRefused
+from newsportal import egress
+from newsportal.egress.client import Answer, exchanges
+from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.services.jobs.base import Job, State, Wanted, settings_of
 from newsportal.services.jobs.records import Records
-from newsportal.services.jobs.server import Server
+
+CONFIGURATION = "scrapy.cfg"
+DEFAULT = "default"
+PROJECT = "newsportal"
+
+
+class TargetError(NewsportalError):
+    """Raised for a target that is not there or not usable. The caller shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """``url`` without a closing slash. ``project`` is the one that eggs are sent as. The password is never shown."""
+
+    url: str
+    project: str = PROJECT
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    version: str | None = None
+
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def exposed(found: Target) -> str | None:
+    """What an operator should know of a server that others can reach too; ``None`` if nothing: its API starts processes."""
+    parts = urlsplit(found.url)
+    if parts.hostname in LOOPBACK:
+        return None
+    if not found.username:
+        return f"{found.url} is asked without a password: if it takes orders so, whoever reaches it can run code there (docs/operations.md)"
+    return f"{found.url}: the password goes there unencrypted; use https, or a tunnel" if parts.scheme == "http" else None
+
+
+def configuration(start: Path) -> Path | None:
+    """The nearest ``scrapy.cfg``, in ``start`` or above."""
+    folder = start.absolute()
+    return next((place / CONFIGURATION for place in (folder, *folder.parents) if (place / CONFIGURATION).is_file()), None)
+
+
+def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
+    """The target of this name, or at this URL. Raises ``TargetError``."""
+    if "://" in name:
+        return _with_credentials(Target(_checked(name)), environ)
+    file = configuration(start)
+    known = _known(file) if file else {}
+    if file is None or name not in known:
+        where = (
+            f"{file} has no target {name!r}; it has: {', '.join(sorted(known)) or 'none'}" if file else f"there is no {CONFIGURATION} here"
+        )
+        section = "[deploy]" if name == DEFAULT else f"[deploy:{name}]"
+        raise TargetError(f"{where}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
+    return _with_credentials(_read(name, file, known[name], environ), environ)
+
+
+def _known(file: Path) -> dict[str, dict[str, str]]:
+    parser = ConfigParser(interpolation=None)
+    try:
+        parser.read(file, "utf-8")
+    except (Error, UnicodeDecodeError) as error:
+        raise TargetError(f"{file} cannot be read: {error}") from error
+    base = dict(parser.items("deploy")) if parser.has_section("deploy") else {}
+    rows = {DEFAULT: base} if "url" in base else {}
+    for section in parser.sections():
+        if section.startswith("deploy:"):
+            rows[section.removeprefix("deploy:")] = base | dict(parser.items(section))
+    return rows
+
+
+def _read(name: str, file: Path, row: Mapping[str, str], environ: Mapping[str, str]) -> Target:
+    said = {key: Template(value).safe_substitute(environ) for key, value in row.items()}
+    if not said.get("url"):
+        raise TargetError(f"{file}: the target {name!r} has no url; write: url = http://127.0.0.1:6800/")
+    credentials = said.get("username") or None, said.get("password") or None
+    return Target(_checked(said["url"]), said.get("project") or PROJECT, *credentials, said.get("version") or None)
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise TargetError(f"{_bare(url)!r} is no address of a scrapyd; allowed: http://HOST:PORT or https://HOST:PORT")
+    if parts.username is not None or parts.password is not None:
+        raise TargetError(
+            f"{_bare(url)!r}: a password in an address ends up in lists of processes and in logs; "
+            f"write it into {CONFIGURATION} (username, password), or set SCRAPYD_USERNAME and SCRAPYD_PASSWORD"
+        )
+    return url.rstrip("/")
+
+
+def _bare(url: str) -> str:
+    before, _, after = url.rpartition("@")
+    return f"{before.partition('//')[0]}//{after}" if before else url
+
+
+def _with_credentials(found: Target, environ: Mapping[str, str]) -> Target:
+    if found.username:
+        return Target(found.url, found.project, found.username, found.password or environ.get("SCRAPYD_PASSWORD"), found.version)
+    if environ.get("SCRAPYD_USERNAME"):
+        return Target(found.url, found.project, environ["SCRAPYD_USERNAME"], environ.get("SCRAPYD_PASSWORD"), found.version)
+    try:
+        known = netrc.netrc().authenticators(urlsplit(found.url).hostname or "")
+    except (OSError, netrc.NetrcParseError):
+        known = None  # there is none, or not for us: the server is asked without
+    return Target(found.url, found.project, known[0], known[2], found.version) if known else found
+
+
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer. A job's log is the largest."""
+
+PATIENCE, LONG_PATIENCE = 30.0, 120.0
+"""Seconds for an answer, and for one that lists spiders: scrapyd starts a process for that, and answers nobody else meanwhile."""
+
+LISTING = ("/addversion", "/listspiders", "/schedule")
+
+FORM = "application/x-www-form-urlencoded"
+Fields = Sequence[tuple[str, str]]
+
+
+class Server:
+    """One scrapyd. Every method raises ``RunnerUnavailable`` if it is away, ``RunnerRefused`` for what it will not do."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._policy = egress.Policy(allow_private=(_opening(target.url),))
+
+    def get(self, name: str, **fields: str) -> dict[str, Any]:
+        query = f"?{urlencode(fields)}" if fields else ""
+        return self._answered(self._ask("GET", f"/{name}.json{query}"))
+
+    def post(self, name: str, fields: Fields) -> dict[str, Any]:
+        return self._answered(self._ask("POST", f"/{name}.json", urlencode(fields).encode(), FORM))
+
+    def send(self, project: str, version: str, egg: bytes) -> dict[str, Any]:
+        """A new version; the answer's ``spiders`` says how many the server found in it."""
+        boundary = token_hex(16)
+        body = _multipart({"project": project, "version": version}, egg, boundary)
+        return self._answered(self._ask("POST", "/addversion.json", body, f"multipart/form-data; boundary={boundary}"))
+
+    def text(self, path: str) -> str | None:
+        """A file that the server shows (a job's log); ``None`` if it has none there."""
+        answer = self._ask("GET", path)
+        if answer.status == 404:
+            return None
+        return self._checked(answer).body.decode("utf-8", "replace")
+
+    def _ask(self, method: str, path: str, body: bytes = b"", content_type: str | None = None) -> Answer:
+        headers = {"user-agent": "newsportal", "accept-encoding": "identity"}
+        if content_type is not None:
+            headers |= {"content-type": content_type, "content-length": str(len(body))}
+        if self.target.username:
+            pair = f"{self.target.username}:{self.target.password or ''}".encode()
+            headers["authorization"] = f"Basic {b64encode(pair).decode()}"
+        try:
+            patience = LONG_PATIENCE if path.startswith(LISTING) else PATIENCE
+            return asyncio.run(self._exchange(method, self.target.url + path, headers, body, patience))
+        except FetchFailed as error:
+            raise RunnerUnavailable(f"scrapyd at {self.target.url} does not answer ({error.reason}): is it running?") from error
+        except EgressDenied as error:
+            raise RunnerRefused(f"{self.target.url} is no address to speak to: {error.reason}") from error
+
+    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes, patience: float) -> Answer:
+        async with exchanges(self._policy, timeout=patience) as exchange:
+            return await exchange(method, url, headers, body, MAX_ANSWER)
+
+    def _answered(self, answer: Answer) -> dict[str, Any]:
+        try:
+            said = json.loads(self._checked(answer).body)
+            status = said["status"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunnerRefused(f"what answers at {self.target.url} is no scrapyd") from error
+        if status != "ok":
+            raise RunnerRefused(f"scrapyd at {self.target.url} says: {_short(str(said.get('message', status)))}")
+        return dict(said)
+
+    def _checked(self, answer: Answer) -> Answer:
+        """Raises ``RunnerRefused`` for a status that carries no answer of scrapyd's."""
+        if answer.status == 401:
+            raise RunnerRefused(
+                f"scrapyd at {self.target.url} wants another user or password: username and password in scrapy.cfg, "
+                "or SCRAPYD_USERNAME and SCRAPYD_PASSWORD in the environment"
+            )
+        if answer.status >= 500:
+            raise RunnerUnavailable(f"scrapyd at {self.target.url} answers with status {answer.status}")
+        return answer
+
+
+def _short(message: str) -> str:
+    """What scrapyd says, without the way there through its process' modules."""
+    told = message.strip()
+    return f"{told.splitlines()[-1].strip()} (its own log says more)" if "Traceback (most recent call last)" in told else told
+
+
+def _opening(url: str) -> str:
+    """The one address that may be reached, for the policy: ``HOST:PORT``."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+def _multipart(fields: Mapping[str, str], egg: bytes, boundary: str) -> bytes:
+    parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items()]
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="egg"; filename="project.egg"\r\n'
+    head += "Content-Type: application/octet-stream\r\n\r\n"
+    return b"".join((*parts, head.encode(), egg, f"\r\n--{boundary}--\r\n".encode()))
+
 
 STATES: Mapping[str, State] = {"pending": "waiting", "running": "running", "finished": "done"}
 

@@ -17,8 +17,7 @@ import pytest
 import yaml
 
 from newsportal.errors import RunnerUnavailable
-from newsportal.services.jobs.server import Server
-from newsportal.services.jobs.targets import Target
+from newsportal.services.jobs.scrapyd import Server, Target
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

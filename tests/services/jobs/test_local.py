@@ -17,8 +17,7 @@ from newsportal.errors import RunnerRefused
 from newsportal.services.jobs import local
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.local import LocalRunner
-from newsportal.services.jobs.processes import alive
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, alive
 
 HEEDS = "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler)"
 """As a crawl does, also where who runs the tests ignores Ctrl-C."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from newsportal.services.jobs.base import Job, Wanted
-from newsportal.services.jobs.planning import LONGEST_AGAIN, Attempt, Caps, Due, attempted, plan
+from newsportal.services.jobs.duties import LONGEST_AGAIN, Attempt, Caps, Due, attempted, plan
 
 NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
 CAPS = Caps(jobs=2, batch=3)

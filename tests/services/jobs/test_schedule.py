@@ -20,8 +20,7 @@ from typing import Any
 import pytest
 import yaml
 
-from newsportal.services.jobs.processes import alive
-from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.records import Records, alive
 from newsportal.sources import load
 
 pytestmark = pytest.mark.slow

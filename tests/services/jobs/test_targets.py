@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.services.jobs.targets import Target, TargetError, exposed, target
+from newsportal.services.jobs.scrapyd import Target, TargetError, exposed, target
 
 CONFIGURATION = """
 [settings]
