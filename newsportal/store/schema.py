@@ -1,6 +1,6 @@
 """Bring a database to this version's schema (Alembic), and refuse one of a later version.
 
-An up-to-date database costs one query; neither it nor an empty SQLite file loads Alembic.
+An up-to-date database costs one query; neither it nor an empty one, which is made from the tables themselves, loads Alembic.
 """
 
 from __future__ import annotations
@@ -13,28 +13,33 @@ from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, Text, inspect, text
+from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
+from sqlalchemy.types import TypeEngine
 
 from newsportal.errors import StoreError, StoreTooNew, StoreTooOld
 from newsportal.store.columns import METADATA
 from newsportal.store.dialect import half_restored
+from newsportal.store.dialect_mysql import COLLATIONS
 from newsportal.store.dialects import place, reading, write_ahead, writing
 
 VERSION_TABLE = "alembic_version"
+
+MYSQL_TABLES: Final = {"engine": "InnoDB", "charset": "utf8mb4"}
 
 RESTORING = "restoring "
 """Stands before the revision while a backup is written into the database, and the backup's name behind it: 32 characters at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """A line of migrations: ``head`` its newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
 
-    ``tables`` are what the migrations make. ``way_over``: what to do with a database of a revision from before the first migration.
+    ``tables``: what a database of the newest revision has. ``way_over``: what to do with a database from before
+    the first migration.
     """
 
     head: str
@@ -75,29 +80,62 @@ def prepare(engine: Engine, line: Line = STORE, *, unfinished: bool = False) -> 
         found = version(connection, line)
         if _is_ready(found, line, place(engine), unfinished):
             return
-        if found is None and engine.dialect.name == "sqlite":
+        if found is None:
             create(connection, line)
         else:
             migrate(connection, found, place(engine), line)
 
 
-def create(connection: Connection, line: Line) -> None:
-    """Make the tables of an empty SQLite database as the migrations make them, without loading Alembic."""
-    raw = connection.connection.cursor()
-    for statement in _statements(line.tables, line.table):
-        raw.execute(statement)
-    raw.execute(f"INSERT INTO {line.table} (version_num) VALUES (?)", (line.head,))  # noqa: S608  a constant
-    raw.close()
+def create(connection: Connection, line: Line = STORE) -> None:
+    """Make the tables of an empty database, of the newest revision.
+
+    MySQL ends its transaction at every table: what a killed process left there is completed.
+    """
+    database = connection.dialect.name
+    if database == "sqlite":
+        raw = connection.connection.cursor()
+        for statement in _statements(line):
+            raw.execute(statement)
+        raw.close()
+    else:
+        resumed = database in COLLATIONS
+        for table in _tables(line, database):
+            table.create(connection, checkfirst=resumed)
+            for index in table.indexes if resumed else ():
+                index.create(connection, checkfirst=True)
+    connection.execute(text(f"INSERT INTO {line.table} (version_num) VALUES (:head)"), {"head": line.head})  # noqa: S608  a constant
 
 
 @cache
-def _statements(tables: MetaData, version_table: str) -> tuple[str, ...]:
-    dialect = sqlite.dialect()
-    column = Column("version_num", String(32), nullable=False)
-    versions = Table(version_table, MetaData(), column, PrimaryKeyConstraint("version_num", name=f"{version_table}_pkc"))
-    made = [versions, *tables.sorted_tables]
+def _statements(line: Line) -> tuple[str, ...]:
+    made = _tables(line, "sqlite")
     elements: list[ExecutableDDLElement] = [*map(CreateTable, made), *(CreateIndex(index) for table in made for index in table.indexes)]
-    return tuple(str(element.compile(dialect=dialect)) for element in elements)
+    return tuple(str(element.compile(dialect=sqlite.dialect())) for element in elements)
+
+
+def _tables(line: Line, database: str) -> list[Table]:
+    """The tables, that of the revision first. Names compare and sort letter by letter: in SQLite of itself, elsewhere by collation."""
+    made = MetaData(naming_convention=line.tables.naming_convention)
+    column = Column("version_num", String(32), nullable=False)
+    versions = Table(line.table, made, column, PrimaryKeyConstraint("version_num", name=f"{line.table}_pkc"))
+    tables = [table.to_metadata(made) for table in line.tables.sorted_tables]
+    for table in tables:
+        for column in table.columns:
+            column.type = exact(column.type, database)
+        if database in COLLATIONS:
+            table.kwargs.update({f"{database}_{key}": value for key, value in MYSQL_TABLES.items()})
+            table.kwargs[f"{database}_collate"] = COLLATIONS[database]
+    return [versions, *tables]
+
+
+def exact(type_: TypeEngine[Any], database: str) -> TypeEngine[Any]:
+    """A type of texts in the collation by code points of ``database``, in MySQL the long ones as ``MEDIUMTEXT``; others are themselves."""
+    collation = {**COLLATIONS, "postgresql": "C"}.get(database)
+    if collation is None or not isinstance(type_, String):
+        return type_
+    if not isinstance(type_, Text):
+        return String(type_.length, collation=collation)
+    return Text(collation=collation) if database == "postgresql" else mysql.MEDIUMTEXT(collation=collation)
 
 
 def _is_ready(found: str | None, line: Line, where: str, unfinished: bool) -> bool:
@@ -128,7 +166,7 @@ def version(connection: Connection, line: Line = STORE) -> str | None:
     return found
 
 
-def migrate(connection: Connection, found: str | None, where: str, line: Line = STORE) -> None:
+def migrate(connection: Connection, found: str, where: str, line: Line = STORE) -> None:
     """Run the migrations that are missing, inside the caller's transaction."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
@@ -138,9 +176,9 @@ def migrate(connection: Connection, found: str | None, where: str, line: Line = 
     with folder(line.scripts) as scripts:
         script = ScriptDirectory(str(scripts), version_locations=[str(scripts)])
         try:
-            script.get_revision(found or line.head)
+            script.get_revision(found)
         except CommandError as error:
-            raise _unknown(found or "", where, line) from error
+            raise _unknown(found, where, line) from error
         options = {
             "version_table": line.table,
             "target_metadata": line.tables,

@@ -1,4 +1,4 @@
-"""The migrations make what the tables say, from an installed package and from a zip."""
+"""A new database has the tables, an older one is led to them by the migrations, from an installed package and from a zip."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from alembic import op
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from invented_articles import article
 from servers import Servers
-from sqlalchemy import JSON, Connection, Float, text
+from sqlalchemy import JSON, Connection, Engine, Float, event, text
 
 from newsportal.errors import StoreTooNew, StoreTooOld
-from newsportal.store import migration_steps, open_store, schema
+from newsportal.store import open_store, schema
 from newsportal.store.columns import METADATA
-from newsportal.store.dialects import open_engine, reading, writing
+from newsportal.store.dialects import open_engine, reading
 from newsportal.store.link_tables import WORK_TABLES
 from newsportal.store.records import FORMS
 
@@ -34,10 +31,9 @@ def differ(_context: object, _found: object, _declared: object, found: object, d
     return False if isinstance(found, Float) and isinstance(declared, Float) else None
 
 
-def test_migrations_make_the_tables(sql_uri: str) -> None:
+def test_a_new_database_has_the_tables(sql_uri: str) -> None:
     engine = open_engine(sql_uri)
-    with writing(engine) as connection:
-        schema.migrate(connection, None, "here", schema.STORE)
+    schema.prepare(engine)
     with reading(engine) as connection:
         assert schema.version(connection) == schema.STORE.head
         context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
@@ -55,15 +51,18 @@ def test_head_is_the_last_step() -> None:
         assert ScriptDirectory(str(folder), version_locations=[str(folder)]).get_heads() == [schema.STORE.head]
 
 
-def test_an_empty_sqlite_file_is_made_as_the_migrations_make_it(tmp_path: Path) -> None:
-    assert schema_of(tmp_path / "created.db", schema.create) == schema_of(tmp_path / "migrated.db", upgraded)
+def test_the_migrations_lead_to_the_tables(tmp_path: Path) -> None:
+    """A change of the tables is a step in migrations/."""
+    assert schema_of(tmp_path / "first.db", from_the_first) == schema_of(tmp_path / "created.db", schema.create)
 
 
 DECLARED = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
-def upgraded(connection: Connection, line: schema.Line) -> None:
-    schema.migrate(connection, None, "here", line)
+def from_the_first(connection: Connection, line: schema.Line) -> None:
+    for statement in (Path(__file__).parent / "schema-0013.sql").read_text("utf-8").splitlines()[1:]:
+        connection.exec_driver_sql(statement)
+    schema.migrate(connection, "0013", "here", line)
 
 
 def schema_of(file: Path, made: Callable[[Connection, schema.Line], None]) -> dict[str, set[str]]:
@@ -135,27 +134,22 @@ def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None
 
 
 @pytest.mark.slow
-def test_a_migration_that_was_killed_is_finished_by_the_next(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_a_killed_process_began_are_completed(server_uri: str) -> None:
     """MariaDB ends its transaction at every table: what was made stays, and is not in the way."""
-    if not server_uri.startswith(("postgresql", "mysql", "mariadb")):
-        pytest.skip("no tables there")
     made = 0
 
-    def killed(*arguments: Any, **options: Any) -> None:
+    def killed(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
         nonlocal made
-        made += 1
+        made += statement.startswith("CREATE INDEX")
         if made == 20:
             raise KeyboardInterrupt
-        op.create_index(*arguments, **options)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            migration_steps,
-            "op",
-            SimpleNamespace(get_bind=op.get_bind, create_table=op.create_table, add_column=op.add_column, create_index=killed),
-        )
+    event.listen(Engine, "before_cursor_execute", killed)
+    try:
         with pytest.raises(KeyboardInterrupt):
             open_store(server_uri)
+    finally:
+        event.remove(Engine, "before_cursor_execute", killed)
     store = open_store(server_uri)
     store.add(article("a"), now=datetime.now(UTC))
     store.close()
@@ -185,8 +179,8 @@ def test_migrations_in_an_egg_are_unpacked(tmp_path: Path) -> None:
     with schema.folder(zipfile.Path(egg, "migrations/")) as unpacked:
         assert list(unpacked.glob(f"{schema.STORE.head}_*.py"))
         engine = open_engine(f"sqlite:///{tmp_path}/news.db")
+        schema.prepare(engine)
         with engine.begin() as connection:
-            schema.migrate(connection, None, "here", replace(schema.STORE, scripts=unpacked))
-            assert schema.version(connection) == schema.STORE.head
+            schema.migrate(connection, schema.STORE.head, "here", replace(schema.STORE, scripts=unpacked))
         engine.dispose()
     assert not unpacked.exists()
