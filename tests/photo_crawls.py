@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newsportal.store import open_store
 from newsportal.store.store import Store
+from tests import forked
 
 if TYPE_CHECKING:
     from madeup.photos.measure import Kept
@@ -24,10 +23,7 @@ def command(sources: Path, *options: str) -> list[str]:
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
     """Crawl, and hold the report to what every report promises."""
-    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    report: dict[str, Any] = json.loads(done.stdout)
+    report = forked.crawl(sources, "gallery", *options)
     for row in (*report["sources"], report["total"]):
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row

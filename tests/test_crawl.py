@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from forked import crawl, run
 
 from newsportal.store import open_store
 from newsportal.store.results import StoredArticle, StoryFilter
 from newsportal.store.store import Store
 
 pytestmark = pytest.mark.slow
-
-
-def crawl(sources: Path, *options: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -130,8 +120,8 @@ def test_a_second_crawl_stores_nothing_new_and_says_why(
 
 def test_scrapy_crawl_does_the_same(web: Any, tmp_path: Path) -> None:
     sources = web.sources(tmp_path / "sources.yaml")
-    command = [sys.executable, "-m", "scrapy", "crawl", "metasearch", "-a", "topic=旅游", "-s", f"NEWSPORTAL_SOURCES={sources}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=Path(__file__).resolve().parent.parent)
+    words = ("crawl", "metasearch", "-a", "topic=旅游", "-s", f"NEWSPORTAL_SOURCES={sources}")
+    done = run(*words, module="scrapy", cwd=Path(__file__).resolve().parent.parent)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Traceback" not in done.stderr, done.stderr[-3000:]
     opened = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
@@ -142,7 +132,6 @@ def test_scrapy_crawl_does_the_same(web: Any, tmp_path: Path) -> None:
 
 
 def test_an_unknown_topic_names_those_there_are(sources: Path) -> None:
-    command = [sys.executable, "-m", "newsportal", "crawl", "--topic", "旅行", "--sources", str(sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run("crawl", "--topic", "旅行", "--sources", str(sources))
     assert done.returncode == 2
     assert "旅游" in done.stderr

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import crawl
 from ruamel.yaml import YAML
 
 from newsportal.store import open_store
@@ -17,13 +15,6 @@ from newsportal.store import open_store
 pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-def crawl(sources: Path, *spiders: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "newsportal", "crawl", *spiders, "--json", "--sources", str(sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
 
 
 @pytest.fixture(scope="module")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
+import forked
 import pytest
 
 from newsportal.store import open_store
@@ -90,12 +87,7 @@ def crawl(folder: Path, town: Town) -> dict[str, str]:
         f"regions:\n  - {{name: 河东, prefix: '{address}', seeds: ['{address}']}}\n",
         "utf-8",
     )
-    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    report: dict[str, Any] = json.loads(done.stdout)
-    assert report["total"]["failed"] == {}
+    assert forked.crawl(sources)["total"]["failed"] == {}
     with closing(open_store(f"sqlite:///{folder}/news.db")) as store:
         return {article.title: article.text or "" for article in store.all_articles()}
 

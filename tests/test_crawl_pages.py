@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 
 from newsportal.store import open_store
@@ -112,7 +112,7 @@ def town() -> Iterator[Town]:
         server.shutdown()
 
 
-def command(folder: Path, town: Town, *options: str) -> list[str]:
+def written(folder: Path, town: Town) -> Path:
     address = f"http://127.0.0.1:{town.port}/"
     sources = folder / "sources.yaml"
     sources.write_text(
@@ -120,15 +120,11 @@ def command(folder: Path, town: Town, *options: str) -> list[str]:
         f"regions:\n  - {{name: 河东, prefix: '{address}', seeds: ['{address}']}}\n",
         "utf-8",
     )
-    return [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
+    return sources
 
 
 def crawl(folder: Path, town: Town, *options: str) -> dict[str, Any]:
-    done = subprocess.run(command(folder, town, *options), capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+    return forked.crawl(written(folder, town), *options)
 
 
 def articles(folder: Path) -> dict[str, StoredArticle]:
@@ -216,7 +212,8 @@ def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -
 
 def test_an_article_that_a_ctrl_c_meets_between_two_pages_waits_for_the_next_run(town: Town, tmp_path: Path) -> None:
     town.asked.clear()
-    with subprocess.Popen(command(tmp_path, town), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    command = [sys.executable, "-m", "newsportal", "crawl", "--sources", str(written(tmp_path, town))]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 60
         while path(830108, 2) not in town.asked and time.monotonic() < until:
             time.sleep(0.02)

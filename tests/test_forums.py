@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import forked
 import pytest
+from killing import crawl_and_kill
 from link_rows import waiting
 
 from newsportal.search import open_index
@@ -39,15 +38,8 @@ SHAPELESS = "homemade"
 """The forum whose addresses say nothing. A thread of one post has no shape there: it is read as an article is, without its author."""
 
 
-def command(sources: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "newsportal", "crawl", "forum", "--json", "--sources", str(sources), *options]
-
-
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
-    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    report: dict[str, Any] = json.loads(done.stdout)
+    report = forked.crawl(sources, "forum", *options)
     for row in (*report["sources"], report["total"]):
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
@@ -251,10 +243,7 @@ def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path)
 def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     sources = forums.sources(tmp_path / "sources.yaml", "discuz")
-    crawling = subprocess.Popen(command(sources), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until(lambda: len(forums.requests) >= 40)
-    crawling.kill()
-    crawling.communicate()
+    crawl_and_kill(forums, 40, [sys.executable, "-m", "newsportal", "crawl", "forum", "--sources", str(sources)])
     store = opened(sources)
     half = len(threads(store, "discuz"))
     assert half < 60, "it must be killed in the middle"
@@ -287,13 +276,6 @@ def test_a_page_that_is_no_forum_is_a_failure_with_its_reason(forums: MadeUpForu
     sources.write_text(sources.read_text("utf-8").replace(forums.url("phpwind"), forums.url("phpwind", "/u.php?uid=1")), "utf-8")
     report = row(crawl(sources), "phpwind")
     assert report["list_failed"] == {"no-threads": 1}
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_threads_that_lead_elsewhere_are_not_stored(forums: MadeUpForums, tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,6 +13,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from forked import crawl
 
 from newsportal.store import open_store
 from newsportal.store.results import SourceState, StoredArticle
@@ -208,11 +206,7 @@ def crawled(liar: Liar, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     sources.write_text(f"store: sqlite:///data/newsportal.db\n{polite}feeds:\n{feeds}", "utf-8")
     began, rows, first = datetime.now(UTC), [], 0
     for _ in range(2):
-        command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert "Traceback" not in done.stderr, done.stderr[-3000:]
-        rows.append({row["source"].partition(":")[2]: row for row in json.loads(done.stdout)["sources"]})
+        rows.append({row["source"].partition(":")[2]: row for row in crawl(sources)["sources"]})
         first = first or len(liar.asked)
     with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db")) as store:
         moved = next((visit.moved for visit in store.visits.of("feed:moved") if visit.moved), None)

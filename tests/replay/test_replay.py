@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import forked
 import pytest
 import yaml
 
@@ -55,7 +56,7 @@ def crawl(folder: Path, warc: Path) -> list[str]:
 
 
 def finished(folder: Path, warc: Path) -> dict[str, Any]:
-    done = subprocess.run(crawl(folder, warc), capture_output=True, text=True, timeout=600, check=False)
+    done = forked.run(*crawl(folder, warc)[3:], timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+import forked
 
 Answer = str | int | tuple[int, str]
 """A page's body, a status, or a status and where it leads."""
@@ -106,10 +106,7 @@ def command(sources: Path, *options: str) -> list[str]:
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
     """The row of the source in the run report, which adds up."""
-    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Traceback" not in done.stderr, done.stderr[-3000:]
-    report: dict[str, Any] = json.loads(done.stdout)
+    report = forked.crawl(sources, "gallery", *options)
     for row in (*report["sources"], report["total"]):
         assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
         assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
