@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from killing import crawl_and_kill
 
 from tests.photo_crawls import SECONDS, command, crawl, kept_in, opened
 
@@ -66,14 +66,6 @@ def groups(kept: list[Kept]) -> set[frozenset[str]]:
     return {frozenset(urls) for urls in found.values() if len(urls) > 1}
 
 
-def until(condition: Callable[[], bool], crawling: subprocess.Popen[bytes], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert crawling.poll() is None, "it ended before it could be killed"
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_nothing_is_missing_to_begin_with(photos: MadeUpPhotos, undisturbed: list[Kept]) -> None:
     from madeup.photos.measure import collected
 
@@ -86,11 +78,7 @@ def test_killed_again_and_again_it_ends_with_the_same_stories(photos: MadeUpPhot
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
     for moment in MOMENTS:
-        before = len(photos.requests)
-        crawling = subprocess.Popen(command(sources), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: len(photos.requests) - before >= moment, crawling)  # noqa: B023 (called at once)
-        crawling.kill()
-        crawling.wait()
+        crawl_and_kill(photos, moment, command(sources))
     half = stored(sources)
     assert len(half) < len(undisturbed), "it must be killed in the middle"
     crawl(sources)

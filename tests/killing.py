@@ -1,0 +1,31 @@
+"""A crawl that is killed at a certain request, however busy the machine is."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+
+class Killing(list[Any]):
+    """A made-up Web's log of requests. ``process`` is killed as soon as there are ``more``, before the last of them is answered."""
+
+    def __init__(self, log: Sequence[Any], more: int) -> None:
+        super().__init__(log)
+        self._length = len(log) + more
+        self.process: Future[subprocess.Popen[bytes]] = Future()
+
+    def append(self, visit: Any) -> None:
+        super().append(visit)
+        if len(self) == self._length:
+            self.process.result().kill()
+
+
+def crawl_and_kill(web: Any, requests: int, command: list[str]) -> None:
+    """Run ``command`` and kill it at this one of its requests to ``web``."""
+    web.requests = log = Killing(web.requests, requests)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        log.process.set_result(process)
+    assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
