@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Engine, Row, delete, distinct, func, insert, select, update
 
-from newsportal.accounts.tables import ALERTS, MARKS, MESSAGES
+from newsportal.accounts.tables import ALERT_MARKS, ALERTS, MESSAGES
 from newsportal.store.dialects import chunks, insert_new
 from newsportal.store.dialects import reading as read
 from newsportal.store.dialects import writing as write
@@ -110,27 +110,27 @@ class Alerts:
     def position(self) -> int | None:
         """Up to which change of the store somebody looked; ``None``: nobody ever did."""
         with read(self._engine) as connection:
-            found: int | None = connection.scalar(select(MARKS.c.seq).where(MARKS.c.name == CHANGES))
+            found: int | None = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
         return found
 
     def follow(self, messages: Iterable[Message], *, after: int | None, upto: int) -> bool:
         """Keep what is to be told, and move the position, in one transaction. False, and nothing is done, where another was quicker."""
         with write(self._engine) as connection:
-            there = connection.scalar(select(MARKS.c.seq).where(MARKS.c.name == CHANGES))
+            there = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
             if there != after:
                 return False
             for message in messages:
                 insert_new(connection, MESSAGES, _row(message))
             if there is None:
-                connection.execute(insert(MARKS).values(name=CHANGES, seq=upto))
+                connection.execute(insert(ALERT_MARKS).values(name=CHANGES, seq=upto))
             else:
-                connection.execute(update(MARKS).where(MARKS.c.name == CHANGES).values(seq=upto))
+                connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES).values(seq=upto))
             return True
 
     def shorten(self, last: int) -> None:
         """The store's log ends at ``last``, before what was looked through (an older backup was restored): what comes next is told."""
         with write(self._engine) as connection:
-            connection.execute(update(MARKS).where(MARKS.c.name == CHANGES, MARKS.c.seq > last).values(seq=last))
+            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
             connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
 
     def keep(self, messages: Iterable[Message]) -> int:
@@ -216,18 +216,18 @@ class Alerts:
         """Whether ``owner`` is the one process that sends, for so many seconds from now on."""
         told = {"owner": owner, "until": now + timedelta(seconds=seconds)}
         with write(self._engine) as connection:
-            if insert_new(connection, MARKS, {"name": SENDER, "seq": 0, **told}):
+            if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **told}):
                 return True
-            row = connection.execute(select(MARKS).where(MARKS.c.name == SENDER)).one()
+            row = connection.execute(select(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER)).one()
             if row.owner != owner and row.until is not None and row.until > now:
                 return False
-            connection.execute(update(MARKS).where(MARKS.c.name == SENDER).values(told))
+            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER).values(told))
             return True
 
     def release(self, owner: str, *, now: datetime) -> None:
         """Somebody else may send from now on."""
         with write(self._engine) as connection:
-            connection.execute(update(MARKS).where(MARKS.c.name == SENDER, MARKS.c.owner == owner).values(until=now))
+            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
 
 
 CLAIM_BYTES: Final = 16
