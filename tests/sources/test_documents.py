@@ -24,15 +24,21 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "sources.md").read_text("utf-8")
 SHIPPED = ROOT / "sources.yaml"
 ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
-BRACES = re.compile(r"\{([a-z,]+)\}(.*)")
+BRACES = re.compile(r"\{([a-z_,]+)\}")
 REQUIRED = "**required**"
 
 
-def documented() -> Iterator[tuple[str, str]]:
-    """Each key of the document with its default; ``{feeds,forums}[].url`` are two keys."""
-    for written, _, default, _ in ROW.findall(DOCUMENT):
-        several = BRACES.fullmatch(written)
-        yield from ((kind + several[2], default) for kind in several[1].split(",")) if several else [(written, default)]
+def expanded(written: str) -> Iterator[str]:
+    """``{feeds,forums}[].url`` is two keys."""
+    braces = BRACES.search(written)
+    if braces is None:
+        yield written
+        return
+    for name in braces[1].split(","):
+        yield from expanded(written[: braces.start()] + name + written[braces.end() :])
+
+
+DOCUMENTED = [(key, default) for written, _, default, _ in ROW.findall(DOCUMENT) for key in expanded(written)]
 
 
 def part_of(annotation: Any) -> type[BaseModel] | None:
@@ -79,13 +85,13 @@ def default_of(field: Any) -> str:
 
 
 def test_every_key_is_documented_and_every_documented_key_exists() -> None:
-    found = [key for key, _ in documented()]
+    found = [key for key, _ in DOCUMENTED]
     assert sorted(found) == sorted(FIELDS)
 
 
 def test_documented_defaults_are_the_real_ones() -> None:
     exceptions = {"topics[].keywords": "the topic's name", "forums[].name": "the host of its URL"}
-    wrong = {key: default for key, default in documented() if default != exceptions.get(key, default_of(FIELDS[key]))}
+    wrong = {key: default for key, default in DOCUMENTED if default != exceptions.get(key, default_of(FIELDS[key]))}
     assert wrong == {}
 
 
