@@ -25,7 +25,7 @@ from sqlalchemy import insert
 from newsportal.items import Article, Link, content_id
 from newsportal.recommend import best
 from newsportal.recommend.base import View
-from newsportal.recommending import fitting
+from newsportal.recommending import parts
 from newsportal.recommending.serving import Recommender
 from newsportal.store import open_store
 from newsportal.store.article_rows import row_of
@@ -68,7 +68,7 @@ def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     timed("stream views", lambda: sum(1 for _ in store.readers.views()))
     timed("months", lambda: store.readers.months(alpha=0.532))
     timed("ages", lambda: store.readers.ages(hours=48))
-    own = timed("fit, embedded", lambda: fitting.fit(store, NOW, days=DAYS))
+    own = timed("fit, embedded", lambda: parts.fit(store, NOW, days=DAYS))
     print(f"  {len(own.packed) / 1e6:.1f} MB packed")
     serve(store)
     if master:

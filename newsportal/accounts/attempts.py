@@ -13,8 +13,8 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
+from newsportal.accounts.base import digest
 from newsportal.accounts.people import compared
-from newsportal.accounts.secret import digest
 from newsportal.accounts.tables import ATTEMPTS
 from newsportal.store.dialects import writing as write
 

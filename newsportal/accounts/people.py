@@ -13,8 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 
-from newsportal.accounts.base import Person, Role
-from newsportal.accounts.secret import drawn_id, drawn_password
+from newsportal.accounts.base import Person, Role, drawn_id, drawn_password
 from newsportal.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TRAIL
 from newsportal.errors import AccountError
 from newsportal.store.dialects import reading as read

@@ -6,9 +6,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Engine, delete, insert, or_, select, update
 
-from newsportal.accounts.base import Session, Signed
+from newsportal.accounts.base import Session, Signed, digest, drawn
 from newsportal.accounts.people import person_of
-from newsportal.accounts.secret import digest, drawn
 from newsportal.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, PEOPLE, SESSIONS
 from newsportal.store.dialects import reading as read
 from newsportal.store.dialects import writing as write

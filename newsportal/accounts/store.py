@@ -9,9 +9,8 @@ from argon2 import PasswordHasher
 
 from newsportal.accounts.alerts import Alerts
 from newsportal.accounts.attempts import Attempts
-from newsportal.accounts.marks import Marks
+from newsportal.accounts.marks import Marks, Searches
 from newsportal.accounts.people import People
-from newsportal.accounts.searches import Searches
 from newsportal.accounts.sessions import Sessions
 from newsportal.accounts.tables import METADATA
 from newsportal.accounts.tokens import Tokens

@@ -11,9 +11,8 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, delete, insert, select, update
 
-from newsportal.accounts.base import Person, Right, Signed, Token
+from newsportal.accounts.base import Person, Right, Signed, Token, digest, drawn, drawn_id
 from newsportal.accounts.people import person_of
-from newsportal.accounts.secret import digest, drawn, drawn_id
 from newsportal.accounts.tables import PEOPLE, TOKENS
 from newsportal.errors import AccountError
 from newsportal.store.dialects import reading as read

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
+from newsportal.classify.calibration import Refusal, refusal
 from newsportal.classify.features import LONGEST, Sparse, Vocabulary, counted, matrix, vocabulary
 from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
 from newsportal.classify.held_out import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
-from newsportal.classify.refusing import Refusal, refusal
 from newsportal.errors import ModelError
 from newsportal.messages import Message
 

@@ -27,8 +27,8 @@ from newsportal.errors import ClicksError
 from newsportal.items import content_id
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
-from newsportal.recommending import fitting
-from newsportal.recommending.fitting import Watch
+from newsportal.recommending import parts
+from newsportal.recommending.parts import Watch
 from newsportal.recommending.serving import Recommender, Suggestion
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.store.reader_months import Month
@@ -54,7 +54,7 @@ def fit(
     with open_record(sources) as (known, store), _bar() as watch:
         now, days = datetime.now(UTC), known.recommendation.days
         if spark is None:
-            made = fitting.fit(store, now, since=moment(since), days=days, watch=watch)
+            made = parts.fit(store, now, since=moment(since), days=days, watch=watch)
         else:
             from newsportal.recommending import spark as on_spark
 

@@ -34,7 +34,7 @@ from newsportal.sources import (
     load,
     schema_text,
 )
-from newsportal.trying.tried import plain, tried
+from newsportal.trying.saved import plain, tried
 
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="

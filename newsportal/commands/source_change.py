@@ -20,7 +20,7 @@ from newsportal.sources.editing import go_back
 from newsportal.sources.history import earlier, versions
 from newsportal.sources.timing import visit_soon, visited
 from newsportal.store import open_store
-from newsportal.trying.tried import unknown
+from newsportal.trying.saved import unknown
 
 Name = Annotated[str, typer.Argument(help="A source by its name or key (feed:NAME).")]
 Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources by their names or keys (feed:NAME).")]

@@ -17,7 +17,7 @@ from newsportal.sources.spelling import did_you_mean
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import clean
-from newsportal.topics.assigning import assign as assign_to
+from newsportal.topics.changing import assign as assign_to
 from newsportal.topics.preview import DAYS, Preview, counts, preview
 
 MOST_DAYS = 36_500

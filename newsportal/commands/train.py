@@ -19,8 +19,8 @@ from newsportal.commands.options import AsJson, SourcesFile, check_names
 from newsportal.commands.output import print_json, report_progress
 from newsportal.errors import ModelError, NewsportalError
 from newsportal.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
-from newsportal.learning.retraining import retrain as retrain_all
 from newsportal.learning.training import Known, Trained, train_corpus
+from newsportal.learning.training import retrain as retrain_all
 from newsportal.learning.training import train as trained_on
 from newsportal.messages import to_json
 from newsportal.services.jobs.reporting import NICENESS

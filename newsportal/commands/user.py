@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from newsportal.accounts import Accounts, Person, Role, open_accounts
-from newsportal.accounts.secret import drawn_password
+from newsportal.accounts.base import drawn_password
 from newsportal.commands.options import AsJsonLine, SourcesFile
 from newsportal.commands.output import print_json
 from newsportal.errors import AccountError

@@ -1,16 +1,26 @@
 """The identity of a URL: two addresses of one page have one identity, by which the page is known.
 
 An identity is not an address to fetch: scheme, ``www.``, tracking parameters, session ids and default documents are gone, and the
-parameters are sorted; hosts for telephones, AMP and print go where that is safe (:mod:`twins`). Rules that would join two different
-pages are left out on purpose: a wrong join loses an article, a missed one costs a fetch. ``docs/algorithms/canonical.md`` lists them.
+parameters are sorted; hosts for telephones, AMP and print go where that is safe. Rules that would join two different pages are left out
+on purpose: a wrong join loses an article, a missed one costs a fetch. ``docs/algorithms/canonical.md`` lists them.
+
+Collisions: a list page that names several articles under one identity, each with an address and a title of its own, shows that the rules
+do not fit the site; its links are known by their spelling alone. Variants: a site's ``m.`` host may be another system with pages of its
+own under the same short paths, so such a mark is taken off only where what is left is *specific*, as a long number, a day with a number,
+a long code or a title in words is; lists and front pages never are.
 """
 
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from typing import Final
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
-from newsportal.dedup import url_variants
+from newsportal.items import Link
+from newsportal.text import letters
 
 TRACKING = re.compile(
     r"^(?:utm_\w+|hmsr|hmpl|hmcu|hmkw|hmci|spm|scm|_t|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|mc_[ce]id|_hs\w+|vero_id|"
@@ -34,15 +44,15 @@ ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 def identity(url: str) -> str:
     """The identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; what cannot be parsed is its own identity."""
     url = url.strip()
-    found = _taken_apart(url_variants.uncached(url))
+    found = _taken_apart(uncached(url))
     if found is None:
         return url
     host, port, path, query = found
     path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", PATH_SESSION.sub("", path)))
     path, query = path.rstrip("/") or "/", _query(query, path)
-    path = url_variants.unmarked_path(path, query)
-    if not port and url_variants.specific(path, query):
-        host = url_variants.main_host(host)
+    path = unmarked_path(path, query)
+    if not port and specific(path, query):
+        host = main_host(host)
     return f"{host}{port}{path}?{query}" if query else f"{host}{port}{path}"
 
 
@@ -88,11 +98,11 @@ def _unreserved(escape: str) -> str:
 def _query(query: str, path: str) -> str:
     """The parameters that may tell pages apart, sorted. Kept as text where they are no ``name=value`` pairs (``?187``)."""
     if "=" not in query:
-        return "" if not url_variants.unmarked_query(path, [(query, "")]) else _one_spelling(query)
+        return "" if not unmarked_query(path, [(query, "")]) else _one_spelling(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
     pairs = parse_qsl(query.replace("&amp;", "&").replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
     kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
-    return urlencode(url_variants.unmarked_query(path, kept), encoding="utf-8", errors="surrogateescape")
+    return urlencode(unmarked_query(path, kept), encoding="utf-8", errors="surrogateescape")
 
 
 def readable(url: str) -> str:
@@ -118,3 +128,145 @@ def site_of(url: str) -> str | None:
     except ValueError:
         return None
     return host.removeprefix("www.") if host else None
+
+
+SEVERAL: Final = 3
+"""Different titles and addresses under one identity. Two are a headline and its 「详细」 with another parameter."""
+
+MIN_TITLE: Final = 4
+"""Letters of the shortest title that is one: 「详细」「更多」「图文」 are none."""
+
+
+def spellings(links: Sequence[Link]) -> list[str]:
+    """The names that links would have if they were known by their spelling alone, of those that would have another one than now."""
+    return [name for link in links if link.identity is None and (name := bare(link.url)) != identity(link.url)]
+
+
+def set_apart(links: Sequence[Link], known: Container[str]) -> list[Link]:
+    """``links`` with an ``identity`` where they have to be told apart. ``known``: spellings that are stored, and so apart already."""
+    groups: dict[str, list[Link]] = defaultdict(list)
+    for link in links:
+        if link.identity is None:
+            groups[identity(link.url)].append(link)
+    joined = {name for name, group in groups.items() if len(group) > 1 and _differ(group)}
+    joined |= {name for name, group in groups.items() if any(bare(one.url) != name and bare(one.url) in known for one in group)}
+    return [replace(link, identity=bare(link.url)) if link.identity is None and identity(link.url) in joined else link for link in links]
+
+
+def shared(links: Sequence[Link]) -> bool:
+    """Whether several entries with titles of their own lead to one and the same address: there is one page to be had of them."""
+    titles: dict[str, set[str]] = defaultdict(set)
+    for link in links:
+        titles[link.identity or bare(link.url)].add(letters(link.title or ""))
+    return any(sum(len(title) >= MIN_TITLE for title in group) >= SEVERAL for group in titles.values())
+
+
+def _differ(group: Sequence[Link]) -> bool:
+    titled = {(bare(link.url), letters(link.title or "")) for link in group if len(letters(link.title or "")) >= MIN_TITLE}
+    return min(len({url for url, _ in titled}), len({title for _, title in titled})) >= SEVERAL
+
+
+Pair = tuple[str, str]
+
+HOSTS: Final = frozenset(("m", "wap", "3g", "mobile", "amp", "www"))
+"""First labels of hosts that show the same articles to other devices."""
+
+SECOND_LEVEL: Final = frozenset("com net org gov edu co ac or ne go mil".split())
+PROVINCES: Final = frozenset(
+    "bj sh tj cq he sx nm ln jl hl js zj ah fj jx sd ha hb hn gd gx hi sc gz yn xz sn gs qh nx xj tw hk mo".split()
+)
+"""Under ``cn``, registrars sell names below these (CNNIC)."""
+
+AMP_CACHE: Final = re.compile(
+    r"https?://(?:(?:(?:[\w-]+\.)?cdn\.ampproject\.org/[cv]/(?:s/)?|(?:www\.)?(?:google|bing)\.com/amp/s/))+(?=[\w-]+(?:\.[\w-]+)+(?:[:/?]|$))",
+    re.IGNORECASE,
+)
+"""What stands before the publisher's own address in the AMP caches of Google and Bing (their documentation)."""
+
+MARK: Final = re.compile(r"(?:/(?:amp|print)(?=/?$)|^/(?:amp|print)(?=/.)|[._-](?:amp|print)(?=\.s?html?$))", re.IGNORECASE)
+"""``/a/1/amp``, ``/amp/a/1``, ``/a/1.amp.html``, ``/a/1_print.html``, and the same for print."""
+
+YES: Final = frozenset(("", "1", "true", "yes", "y"))
+VIEWS: Final = frozenset(("amp", "print", "printable", "mobile", "wap"))
+SHARED: Final = frozenset(
+    "rss feed timeline singlemessage groupmessage weibo wechat weixin qq qzone twitter facebook linkedin telegram whatsapp".split()
+)
+VIEW_NAMES: Final = frozenset(("amp", "print", "printable", "print_view", "printview"))
+VIEW_CHOICES: Final = frozenset(("view", "mode", "output", "outputtype", "format", "display"))
+SHARE_NAMES: Final = frozenset(("from", "source", "src", "ref", "via", "channel_from"))
+
+LONG_NUMBER: Final = re.compile(r"(?<!\d)\d{7,}(?!\d)")
+DATE: Final = re.compile(
+    r"(?<!\d)(?:19[89]|20[0-4])\d(?:[-/_]?(?:0[1-9]|1[0-2])[-/_]?(?:0[1-9]|[12]\d|3[01])|[-/_](?:0?[1-9]|1[0-2])[-/_](?:0?[1-9]|[12]\d|3[01]))(?!\d)"
+)
+NUMBER: Final = re.compile(r"\d{3,}")
+CODE: Final = re.compile(r"(?=[A-Za-z0-9]*?(?:\d[A-Za-z]*){3})(?=[A-Za-z0-9]*?(?:[A-Za-z]\d*){3})[A-Za-z0-9]{10,}")
+WORDS: Final = re.compile(r"[^\W\d_]{2,}(?:[-_][^\W_]+){3,}")
+TITLE_WORDS_CHARS: Final = 20
+LONGEST_HOST: Final = 253  # RFC 1035
+JUDGED: Final = 512
+"""Characters of path and query that are looked at: bounds the work of every pattern."""
+
+
+def uncached(url: str) -> str:
+    """The publisher's own address of a page in an AMP cache; any other URL as it is."""
+    found = AMP_CACHE.match(url)
+    return f"https://{url[found.end() :]}" if found else url
+
+
+def specific(path: str, query: str = "") -> bool:
+    """Whether an address names one article by itself."""
+    text = unquote(f"{path}?{query}"[:JUDGED])
+    dated = DATE.search(text)
+    rest = text[: dated.start()] + " " + text[dated.end() :] if dated else text
+    if LONG_NUMBER.search(rest) or CODE.search(rest):
+        return True
+    slug = WORDS.search(rest)
+    return bool(dated and NUMBER.search(rest)) or bool(slug and len(slug.group()) >= TITLE_WORDS_CHARS)
+
+
+def unmarked_path(path: str, query: str) -> str:
+    """``path`` without its marks of AMP and print, as long as what is left is specific."""
+    while len(path) <= JUDGED and (found := MARK.search(path)) is not None:
+        rest = path[: found.start()] + path[found.end() :]
+        if not specific(rest, query):
+            break
+        path = rest
+    return path.rstrip("/") or "/"
+
+
+def unmarked_query(path: str, pairs: Sequence[Pair]) -> list[Pair]:
+    """``pairs`` without those that choose a view or say who shared the address, where what is left is specific."""
+    kept = [pair for pair in pairs if not _is_view(*pair)]
+    return kept if len(kept) < len(pairs) and specific(path, "&".join("=".join(pair) for pair in kept)) else list(pairs)
+
+
+def _is_view(name: str, value: str) -> bool:
+    name, value = name.lower(), value.lower()
+    return (name in VIEW_NAMES and value in YES) or (name in VIEW_CHOICES and value in VIEWS) or (name in SHARE_NAMES and value in SHARED)
+
+
+def main_host(host: str) -> str:
+    """``host`` without its marks of telephones and AMP, as long as what is left can be somebody's name."""
+    while len(host) <= LONGEST_HOST:
+        label, _, rest = host.partition(".")
+        if label not in HOSTS or not is_name(rest):
+            break
+        host = rest
+    return host
+
+
+def is_name(host: str) -> bool:
+    """Whether ``host`` can be registered: two labels at least, and no ``com.cn``, ``co.uk`` or ``bj.cn``."""
+    labels = host.split(".")
+    if len(labels) != 2:
+        return len(labels) > 2
+    return not (len(labels[1]) == 2 and labels[0] in SECOND_LEVEL) and not (labels[1] == "cn" and labels[0] in PROVINCES)
+
+
+def domain(host: str) -> str:
+    """The part of ``host`` that somebody registered, good enough to tell own from foreign."""
+    labels = host.split(".")
+    while len(labels) > 2 and is_name(".".join(labels[1:])):
+        labels = labels[1:]
+    return ".".join(labels)

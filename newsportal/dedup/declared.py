@@ -16,8 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from newsportal.dedup import url_variants
-from newsportal.dedup.canonical import identity
+from newsportal.dedup.canonical import domain, identity, specific
 from newsportal.text import letters
 
 MAX_URL_CHARS: Final = 2_000
@@ -65,7 +64,7 @@ def declared(url: str, canonical: str | None) -> Declared | None:
     if not canonical or len(canonical) > MAX_URL_CHARS or len(url) > MAX_URL_CHARS:
         return None
     here, there = _Place.of(url), _Place.of(canonical)
-    if here is None or there is None or there.odd or url_variants.domain(here.host) != url_variants.domain(there.host):
+    if here is None or there is None or there.odd or domain(here.host) != domain(there.host):
         return None
     if here.identity == there.identity or here.languages != there.languages or _is_list(here, there) or _is_other_page(here, there):
         return None
@@ -105,7 +104,7 @@ class _Place:
 
 def _is_list(here: _Place, there: _Place) -> bool:
     """A front page, a list, or the directory that the page lies in. The script that shows all articles, without saying which, too."""
-    if url_variants.specific(there.path, _text(there)):
+    if specific(there.path, _text(there)):
         return False
     if there.path == "/" and not there.query:
         return True
@@ -129,9 +128,7 @@ def _is_tied(here: _Place, there: _Place) -> bool:
     """The same specific path on the same host, less parameters that name nothing."""
     if (here.host, here.path) != (there.host, there.path) or not there.query <= here.query:
         return False
-    return url_variants.specific(there.path, _text(there)) and not any(
-        MEANS_SOMETHING.search(value) for _, value in here.query - there.query
-    )
+    return specific(there.path, _text(there)) and not any(MEANS_SOMETHING.search(value) for _, value in here.query - there.query)
 
 
 @dataclass(frozen=True, slots=True)

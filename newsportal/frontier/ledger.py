@@ -17,8 +17,7 @@ from time import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from newsportal.dedup.canonical import identity
-from newsportal.dedup.url_collisions import set_apart, shared, spellings
+from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
 from newsportal.frontier import hung as render_backoff
 from newsportal.frontier.addon import SourcesAddon

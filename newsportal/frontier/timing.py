@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import StoreError
 from newsportal.frontier.ledger import utcnow
-from newsportal.schedule import Rules, breadth, freshness
+from newsportal.schedule import Rules, freshness, policies
 from newsportal.sources import timing
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Timing:
         except StoreError as error:
             logger.warning("how many pages of %s are worth reading is not known: %s", source, error)
             return usual
-        return breadth.pages(visits, utcnow(), timing.zone(self._ledger.sources.portal.timezone), usual=usual)
+        return policies.pages(visits, utcnow(), timing.zone(self._ledger.sources.portal.timezone), usual=usual)
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
         """The visits of these sources are over and their states saved. What cannot be planned now is due by the usual interval."""

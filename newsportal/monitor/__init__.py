@@ -7,9 +7,8 @@
 ``bringing``, joined by :func:`together`), so that a source that is silent for weeks still tells how often it used to speak.
 """
 
-from newsportal.monitor.changes import Change, change
 from newsportal.monitor.figures import Figures, sparkline
-from newsportal.monitor.states import BAD, STATES, Health, Known, health, together
+from newsportal.monitor.states import BAD, STATES, Change, Health, Known, change, health, together
 
 __all__ = [
     "BAD",

@@ -1,4 +1,4 @@
-"""The state of a source: one word, from its visits, the same for the same visits."""
+"""The state of a source: one word, from its visits, the same for the same visits; and the visit that changed it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Protocol
 from newsportal.messages import Message, Value
 from newsportal.messages.health import SENTENCES
 from newsportal.messages.reasons import UNREAD, cause_of
-from newsportal.monitor.cadence import Cadence, cadence
-from newsportal.monitor.figures import Figures, figures
+from newsportal.monitor.figures import Cadence, Figures, cadence, figures
 from newsportal.visits import Visit
 
 STATES = (
@@ -242,3 +241,36 @@ def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
 
 def _young(found: Figures) -> Health | None:
     return Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None
+
+
+CALM = frozenset({"new", "healthy", "quiet"})
+"""Changes among these are not worth a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From one state to another."""
+
+    before: Health
+    after: Health
+
+    @property
+    def message(self) -> Message:
+        states = {"before": Message(f"state.{self.before.state}"), "after": Message(f"state.{self.after.state}")}
+        if self.after.state in CALM:
+            return Message("note.state-again", **states)
+        return Message("note.state", why=self.after.reason(), **states)
+
+
+def change(visits: Sequence[Visit]) -> Change | None:
+    """What the newest of these visits changed; ``None`` if it changed nothing that is worth a line.
+
+    Both states are judged at the moment of their own visit, so each change is told by one visit and by no other.
+    """
+    visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]
+    if not visits:
+        return None
+    after = health(visits, visits[0].at)
+    before = health(visits[1:], visits[1].at) if len(visits) > 1 else Health("new")
+    same = (before.state, before.cause) == (after.state, after.cause)
+    return None if same or {before.state, after.state} <= CALM else Change(before, after)

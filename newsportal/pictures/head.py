@@ -5,18 +5,142 @@ burden. What a server or a name says of the format counts for nothing.
 
 - JPEG: ITU T.81, B.2.2: the frame header (SOFn) among the marker segments; turned by the orientation of its Exif (tag 0x0112)
 - PNG: W3C PNG 3rd edition, 11.2.1 (IHDR); GIF: GIF89a, 18 (logical screen); BMP: BITMAPCOREHEADER and BITMAPINFOHEADER
-- WebP: RFC 9649, 2.5 to 2.7 (VP8, VP8L, VP8X); AVIF: ISO/IEC 23008-12, 6.5.3 (``ispe``) and 6.5.10 (``irot``)
+- WebP: RFC 9649, 2.5 to 2.7 (VP8, VP8L, VP8X); AVIF: boxes (ISO/IEC 14496-12, 4.2); ISO/IEC 23008-12, 6.5.3 (``ispe``), 6.5.10 (``irot``)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from newsportal.errors import NotApplicable
-from newsportal.pictures import boxes, jpeg
+
+BRANDS: Final = frozenset({b"avif", b"avis"})
+MAX_BOXES: Final = 1000
+"""Of one level: pictures have some ten properties."""
+
+
+def is_avif(data: bytes) -> bool:
+    """Whether the file type box names AVIF among its brands (HEIC and videos begin alike)."""
+    length = int.from_bytes(data[:4], "big")
+    brands = data[8 : min(length, 256, len(data))]
+    return any(brands[at : at + 4] in BRANDS for at in range(0, len(brands), 4) if at != 4)
+
+
+def avif_size(data: bytes) -> tuple[int, int, bool]:
+    """Width, height, and whether all boxes are there. Raises ``IndexError`` where the data end before the properties do."""
+    top = list(inside(data, 0, len(data)))
+    meta = next(((start, end) for kind, start, end in top if kind == b"meta"), None)
+    if meta is None or meta[1] > len(data):
+        raise IndexError(len(data))
+    found = _find(data, (b"iprp", b"ipco"), meta[0] + 4, meta[1])
+    sizes = [_extent(data, start) for kind, start, end in inside(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
+    if not sizes:
+        raise NotApplicable("no-size", "an AVIF without ispe")
+    width, height = max(sizes, key=lambda pair: pair[0] * pair[1])  # a grid's tiles have sizes of their own, thumbnails smaller ones
+    turned = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
+    whole = bool(top) and top[-1][2] == len(data)
+    return (height, width, whole) if turned else (width, height, whole)
+
+
+def _extent(data: bytes, start: int) -> tuple[int, int]:
+    return int.from_bytes(data[start + 4 : start + 8], "big"), int.from_bytes(data[start + 8 : start + 12], "big")
+
+
+def _find(data: bytes, path: tuple[bytes, ...], start: int, end: int) -> tuple[int, int] | None:
+    """Where the content of the box at the end of ``path`` begins and ends."""
+    for name in path:
+        found = next(((begins, ends) for kind, begins, ends in inside(data, start, end) if kind == name), None)
+        if found is None:
+            return None
+        start, end = found
+    return start, end
+
+
+def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """The boxes between two places: kind, where the content begins, where it ends (which may lie behind the data)."""
+    for _ in range(MAX_BOXES):
+        if start + 8 > min(end, len(data)):
+            return
+        length, header = int.from_bytes(data[start : start + 4], "big"), 8
+        if length == 1 and start + 16 <= len(data):
+            length, header = int.from_bytes(data[start + 8 : start + 16], "big"), 16
+        if length == 0:
+            length = end - start
+        if length < header:
+            raise NotApplicable("broken", f"a box of {length} bytes")
+        yield data[start + 4 : start + 8], start + header, start + length
+        start += length
+
+
+FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""SOFn: C4 are Huffman tables, C8 is reserved, CC arithmetic conditioning (T.81, table B.1)."""
+
+ALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})
+"""Markers without a segment: TEM and restarts."""
+
+SCAN, END, EXIF_SEGMENT = 0xDA, 0xD9, 0xE1
+ORIENTATION: Final = 0x0112
+LYING: Final = frozenset(range(5, 9))
+"""Orientations that swap width and height (Exif 2.32, 4.6.4)."""
+
+MAX_MARKERS: Final = 10_000
+"""Markers and fill bytes before the frame header: a colour profile may take 255, and megabytes of them would hold up the crawl."""
+
+MAX_ENTRIES: Final = 512
+"""Of an Exif directory: cameras write some 20."""
+
+
+def jpeg_size(data: bytes) -> tuple[int, int, bool]:
+    """Width, height, and whether the data reach to the end of the picture. Raises ``IndexError`` where they end before the frame header."""
+    at, lying = 2, False
+    for _ in range(MAX_MARKERS):
+        if data[at] == 0xFF and data[at + 1] == 0xFF:  # a fill byte
+            at += 1
+            continue
+        if data[at] != 0xFF:
+            raise NotApplicable("broken", f"a JPEG without a marker at byte {at}")
+        marker = data[at + 1]
+        if marker in ALONE:
+            at += 2
+            continue
+        if marker in (SCAN, END):
+            raise NotApplicable("broken", "a JPEG without a frame header")
+        length = data[at + 2] << 8 | data[at + 3]
+        if length < 2:
+            raise NotApplicable("broken", f"a JPEG segment of {length} bytes")
+        if marker in FRAMES:
+            height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
+            return (height, width, _ends(data)) if lying else (width, height, _ends(data))
+        if marker == EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
+            lying = lying or orientation(data[at + 10 : at + 2 + length]) in LYING
+        at += 2 + length
+    raise NotApplicable("broken", f"a JPEG without a frame header among {MAX_MARKERS} markers")
+
+
+def _ends(data: bytes) -> bool:
+    """Whether the end marker is there; some writers add bytes behind it."""
+    return b"\xff\xd9" in data[-64:]
+
+
+def orientation(exif: bytes) -> int:
+    """The orientation that an Exif block (a TIFF header and what follows) tells; 1 where it tells none."""
+    order = {b"II*\0": "little", b"MM\0*": "big"}.get(exif[:4])
+    if order is None:
+        return 1
+
+    def number(at: int, length: int) -> int:
+        return int.from_bytes(exif[at : at + length], "little" if order == "little" else "big")
+
+    first = number(4, 4)
+    for entry in range(min(number(first, 2), MAX_ENTRIES)):
+        at = first + 2 + 12 * entry
+        if number(at, 2) == ORIENTATION:
+            return number(at + 8, 2) or 1
+    return 1
+
 
 FIRST_BYTES: Final = 64 * 1024
 """Bytes that are asked for. A JPEG's size stands behind its Exif segment, which is 64 kB at most and seldom over 20."""
@@ -68,7 +192,7 @@ def format_of(data: bytes) -> str | None:
     if data.startswith(b"RIFF"):
         return "webp" if data[8:12] == b"WEBP" else None
     if data[4:8] == b"ftyp":
-        return "avif" if boxes.is_avif(data) else None
+        return "avif" if is_avif(data) else None
     return next((name for start, name in STARTS.items() if data.startswith(start)), None)
 
 
@@ -136,11 +260,11 @@ def _webp(data: bytes) -> tuple[int, int, bool]:
 
 
 READERS: Final[Mapping[str, Callable[[bytes], tuple[int, int, bool]]]] = {
-    "jpeg": jpeg.size,
+    "jpeg": jpeg_size,
     "png": _png,
     "gif": _gif,
     "bmp": _bmp,
     "webp": _webp,
-    "avif": boxes.size,
+    "avif": avif_size,
 }
 """Format -> (width, height, whole). Raise ``IndexError`` where the data end too early, ``NotApplicable`` where they are broken."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from newsportal.pictures.decoding import decoded
 from newsportal.pictures.head import MAX_PIXELS
+from newsportal.pictures.thumbnails import decoded
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Decoded

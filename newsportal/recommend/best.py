@@ -1,7 +1,14 @@
 """What the portal runs: all that speaks for a story, weighed as readers of this log weigh it.
 
 :mod:`signals` counts, :mod:`blend` learns the weights on earlier windows of the same log, :func:`candidates` chooses what is looked at,
-:mod:`arranging` makes a list of it. No setting knows a set of data: half-lives, weights and what content counts are learnt.
+:func:`varied` makes a list of it. No setting knows a set of data: half-lives, weights and what content counts are learnt.
+
+* Of ``BLOCK`` places in a row at most ``SHARE`` go to stories that have a label in common, as long as others are left; labels that
+  more than ``COMMON`` of the candidates have tell nothing and do not count. The next story takes the place if its score is at most ``NEAR``
+  lower. For new readers, of whom nothing is known, ``NEW_SHARE``, however far the next one is.
+* A story whose words are alike (cosine ≥ ``ALIKE``) to one in the list is passed over.
+* Every ``BLOCK``-th place shows a story drawn from the newest and least seen (ε-greedy exploration, ε = 1 / ``BLOCK``), by a draw that a
+  reader and a day settle: the list does not jump about when a page is loaded again.
 """
 
 from __future__ import annotations
@@ -10,11 +17,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
 
-from newsportal.recommend import arranging, blend, extending, formulas, packing, signals
+from newsportal.recommend import blend, formulas, packing, signals
 from newsportal.recommend.base import Item, Log, Recommendation, View
 from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours
@@ -108,12 +116,12 @@ class Best:
         known, last = self._history(history)
         question = signals.asked(self.learnt, known, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
-        order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, arranging.DEPTH * n)
-        shown = arranging.varied(
+        order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, DEPTH * n)
+        shown = varied(
             [self.learnt.items[story].labels for story in order],
             self._alike(order),
             n,
-            arranging.SHARE if len(known) else arranging.NEW_SHARE,
+            SHARE if len(known) else NEW_SHARE,
             scores.tolist() if len(known) else (),
         )
         alike = self._contents(question.history, order[shown])
@@ -132,7 +140,7 @@ class Best:
 
     def extended(self, views: Iterable[View], items: Iterable[Item]) -> Best:
         """With what came since: new stories have their content, age and first views."""
-        learnt = extending.extended(self.learnt, views, items)
+        learnt = packing.extended(self.learnt, views, items)
         return replace(self, learnt=learnt, facts={**self.facts, "stories": len(learnt.items)})
 
     def packed(self) -> bytes:
@@ -165,7 +173,7 @@ class Best:
     def _alike(self, order: Ints) -> Callable[[int, int], bool]:
         rows = self.learnt.word_matrix[order]
         likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
-        return lambda one, other: bool(likeness[one, other] >= arranging.ALIKE)
+        return lambda one, other: bool(likeness[one, other] >= ALIKE)
 
     def _told(self, story: int, score: float, parts: Floats, question: Asked, alike: Floats) -> Recommendation:
         sums: dict[str, float] = {}
@@ -205,8 +213,8 @@ class Best:
         ]
         names = [self.learnt.items[story].story for story in newest]
         found = list(told)
-        places = range(arranging.BLOCK - 1, len(found), arranging.BLOCK)
-        for place, chosen in zip(places, arranging.drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
+        places = range(BLOCK - 1, len(found), BLOCK)
+        for place, chosen in zip(places, drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
             found[place] = Recommendation(names[chosen], found[place].score, "explore")
         return found
 
@@ -244,3 +252,61 @@ def learnt_of(known: Known, now: float) -> Best:
         },
     }
     return Best(learnt, found.weights, facts)
+
+
+BLOCK: Final = 10
+SHARE: Final = 5
+NEW_SHARE: Final = 3
+NEAR: Final = 0.7
+"""ln 2: a story half as likely still takes a place for variety's sake."""
+
+COMMON: Final = 0.5
+ALIKE: Final = 0.6
+"""Twice the paper's bound of one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only what is surely one."""
+
+DEPTH: Final = 8
+"""How many times as many stories as are asked for are looked through."""
+
+
+def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Labels that not most of the candidates have."""
+    counts: dict[str, int] = {}
+    for own in labels:
+        for label in set(own):
+            counts[label] = counts.get(label, 0) + 1
+    return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
+
+
+def varied(
+    labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = SHARE, scores: Sequence[float] = ()
+) -> list[int]:
+    """Places of the candidates (the best first) as they are shown; at most ``n``. What the bounds pass over comes when
+    nothing else is left, with ``scores`` as soon as nothing near is."""
+    counted = telling(labels)
+    chosen: list[int] = []
+    waiting = list(range(len(labels)))
+    while waiting and len(chosen) < n:
+        block = chosen[-(BLOCK - 1) :]
+        waiting = [place for place in waiting if not (chosen and alike(place, chosen[-1]))]
+        near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
+        found = next((place for place in near if _fits(place, block, labels, counted, share)), None)
+        if found is None:
+            found = waiting[0] if waiting else None
+        if found is None:
+            break
+        chosen.append(found)
+        waiting.remove(found)
+    return chosen
+
+
+def _fits(place: int, block: Sequence[int], labels: Sequence[Sequence[str]], counted: frozenset[str], share: int) -> bool:
+    return all(sum(label in labels[other] for other in block) < share for label in set(labels[place]) & counted)
+
+
+def drawn(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:
+    """``n`` places of ``names``: those whose hash with reader and day is least."""
+    return sorted(range(len(names)), key=lambda place: _hash(reader, day, names[place]))[:n]
+
+
+def _hash(reader: str, day: str, name: str) -> bytes:
+    return blake2b(f"{reader}\n{day}\n{name}".encode(), digest_size=8).digest()

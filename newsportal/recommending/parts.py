@@ -1,25 +1,30 @@
-"""What one part of the readers adds to what a fit asks of a log, and how such shares are put together. NumPy alone: no Spark here.
+"""The fit of a log, from shares of its readers. NumPy alone: no Spark here.
 
 A part holds all views of its readers (a range of their names), so sums over readers and over pairs of one reader's views are sums
 of the parts' sums. Addends are multiples of ``clicks.STEP``, so the order of adding does not matter: the sums are those of a log in one
-place, to the last bit.
+place, to the last bit. On this machine views and stories are streamed from the store, and the fit is saved there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from newsportal.recommend import formulas, neighbours, sessions
+from newsportal.dedup.cosine import unit_vector
+from newsportal.recommend import best, formulas, neighbours, sessions
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns
+from newsportal.recommend.formulas import ALPHA
 from newsportal.recommend.neighbours import Sums
 from newsportal.recommend.sessions import ROW, Rows
 from newsportal.recommend.signals import HALF_LIVES, MOST_READERS
+from newsportal.store.readers import Fit, Readers, StoryOffer
+from newsportal.store.store import Store
 
 BINS: Final = 65_536
 """Into which values are sorted to find one by its rank; the values of two of them are then looked at."""
@@ -158,3 +163,65 @@ def looks(of: Clicks, wanted: frozenset[str]) -> list[tuple[str, Floats, Ints]]:
     starts = of.starts()
     chosen = [(number, name) for number, name in enumerate(of.readers) if name in wanted]
     return [(name, of.at[starts[n] : starts[n + 1]], of.story[starts[n] : starts[n + 1]]) for n, name in chosen]
+
+
+DAYS: Final = 30
+"""Days back from which a story may be recommended that nobody looked at: paper C counts its stories by the month, and clicks come in the
+first days."""
+
+LATE: Final = timedelta(days=3)
+"""Stories are found so long after they were published, at most, to be noticed between two fits; the next fit knows all of them."""
+
+
+def items(readers: Readers, now: datetime, *, days: int = DAYS) -> Iterator[Item]:
+    """All that a fit may speak of: the stories of the last days, and whatever somebody looked at."""
+    return map(item, readers.stories(now - timedelta(days=days)))
+
+
+def new_items(readers: Readers, since: datetime) -> Iterator[Item]:
+    """The stories that were found since a fit."""
+    return map(item, readers.stories(since - LATE, found=since, looked_at=False))
+
+
+def item(told: StoryOffer) -> Item:
+    """The item of a story. Its words are those that tell reposts of photo stories apart (paper C, 2.2.3), each once."""
+    return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)
+
+
+Watch = Callable[[int, int], None]
+"""Told how many views of how many were read."""
+
+EVERY: Final = 10_000
+"""Views between two words about progress."""
+
+
+def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, watch: Watch | None = None) -> Fit:
+    """Learn from all views that are kept (from ``since`` on), and put the fit to use. What is older than is promised goes first.
+
+    Raises ``StoreError``.
+    """
+    began = time.perf_counter()
+    gone = store.readers.let_go(alpha=alpha_of(store), now=now)
+    views, readers = store.readers.counts()
+    seen = store.readers.views(since=since)
+    model = best.fit(Log(watched(seen, views, watch) if watch else seen, items(store.readers, now, days=days)), now)
+    facts = {"by": "embedded", "views": views, "readers": readers, "let_go": gone, "seconds": round(time.perf_counter() - began, 3)}
+    made = Fit(now, {**model.facts, **facts}, model.packed())
+    store.readers.save_fit(made)
+    return made
+
+
+def watched(views: Iterable[View], total: int, watch: Watch) -> Iterator[View]:
+    """The views, with a word about progress now and then."""
+    number = 0
+    for number, view in enumerate(views, 1):
+        if number % EVERY == 0:
+            watch(number, max(total, number))
+        yield view
+    watch(number, number)
+
+
+def alpha_of(store: Store) -> float:
+    """The α in use: the latest fit's, else the paper's."""
+    facts: Mapping[str, Any] = next((facts for _, facts in store.readers.fits()[:1]), {})
+    return float(facts.get("alpha", ALPHA))

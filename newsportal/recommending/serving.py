@@ -19,7 +19,7 @@ from newsportal.errors import ModelError, StoreError
 from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Model, Recommendation
 from newsportal.recommend.clicks import columns, hours
-from newsportal.recommending.fitting import DAYS, items, new_items
+from newsportal.recommending.parts import DAYS, items, new_items
 from newsportal.store.results import Story
 from newsportal.store.store import Store
 

@@ -28,7 +28,7 @@ from newsportal.recommend.blend import Moment
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
 from newsportal.recommend.signals import Learnt
 from newsportal.recommending import parts
-from newsportal.recommending.fitting import DAYS, alpha_of, items
+from newsportal.recommending.parts import DAYS, alpha_of, items
 from newsportal.store import open_store
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
@@ -52,7 +52,7 @@ Bounds = tuple[str, str | None]
 
 
 def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime | None = None, days: int = DAYS) -> Fit:
-    """As :func:`newsportal.recommending.fitting.fit`, computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``).
+    """As :func:`newsportal.recommending.parts.fit`, computed by Spark at ``master`` (``local[*]``, ``spark://HOST:PORT``).
 
     Raises ``StoreError``; ``DependencyMissing`` without the extra; ``SparkFailed`` without Java, or where Spark gives up.
     """

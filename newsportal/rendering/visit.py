@@ -14,9 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import EgressDenied, RenderFailed
-from newsportal.rendering.dom_snapshot import taken
 from newsportal.rendering.exchange import METHODS, Answer, Ask, Asked, Limits, declared, followed, same_page, sent, told
-from newsportal.rendering.page_idle import WATCHER, WINDOW, come_to_rest
+from newsportal.rendering.page_idle import WATCHER, WINDOW, come_to_rest, taken
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route

@@ -15,8 +15,22 @@ from typing import Final
 
 from newsportal.messages import Message, joined
 from newsportal.schedule.learnt import learnt, price, strip
-from newsportal.schedule.past import LONGEST, SHORTEST, USUAL, Next, Past, Rules, minutes
-from newsportal.schedule.policies import backed_off, by_hours, by_weight, fixed, hours_on, next_in, period
+from newsportal.schedule.policies import (
+    LONGEST,
+    SHORTEST,
+    USUAL,
+    Next,
+    Past,
+    Rules,
+    backed_off,
+    by_hours,
+    by_weight,
+    fixed,
+    hours_on,
+    minutes,
+    next_in,
+    period,
+)
 
 __all__ = [
     "LONGEST",

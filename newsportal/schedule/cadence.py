@@ -5,20 +5,181 @@
 Each factor is (entries seen + κ) / (entries expected without it + κ), in batches of the source's usual size: 1 where nothing is known, the
 source's own where much is, with the κ that its own table bears out (:func:`factors`). Visits of ten days ago weigh half. m compares the
 last hours with what was expected of them: a source that woke up or fell asleep is noticed within a day.
+
+An entry that was new at a visit appeared after the visit before. Its own time of publication is believed where it lies between the two;
+otherwise all that is known is the time between the visits (:func:`sightings`). Of a source whose times are always those of our visit,
+only the numbers of entries count (:func:`lies`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newsportal.messages import Message
-from newsportal.schedule.grid import AHEAD_DAYS, CELL_SECONDS, CELLS_A_DAY, CELLS_AN_HOUR, Floats, Grid, Places, grid
-from newsportal.schedule.past import Past, Rules, minutes
-from newsportal.schedule.sightings import Sightings, sightings
+from newsportal.schedule.policies import Past, Rules, minutes
+from newsportal.visits import Visit
+
+CELL_SECONDS = 600.0
+"""Ten minutes: the shortest time between two visits."""
+
+CELLS_A_DAY = int(86_400 // CELL_SECONDS)
+CELLS_AN_HOUR = CELLS_A_DAY // 24
+
+PAST_DAYS = 28
+"""Four weeks of each weekday; what is older tells of another season."""
+
+AHEAD_DAYS = 8
+"""A week and a day: further ahead nothing is planned."""
+
+HALF_LIFE_DAYS = 10.0
+"""A visit so long ago counts half."""
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The cells around now. ``start`` in epoch seconds; ``slot`` (0–143) and ``weekday`` (0–6) of each cell on the local clock; ``weight``
+    of each past cell; ``now`` the number of the present cell."""
+
+    start: float
+    now: int
+    slot: Places
+    weekday: Places
+    weight: Floats
+
+    def cell(self, seconds: float) -> int:
+        return int((seconds - self.start) // CELL_SECONDS)
+
+
+def grid(now: datetime, zone: tzinfo) -> Grid:
+    """The cells from four weeks ago to eight days ahead; made once for all sources that are asked about within ten minutes."""
+    return _grid(int(now.timestamp() // CELL_SECONDS), zone)
+
+
+@lru_cache(maxsize=8)
+def _grid(present: int, zone: Any) -> Grid:
+    behind, ahead = PAST_DAYS * CELLS_A_DAY, AHEAD_DAYS * CELLS_A_DAY
+    first = present - behind
+    cells = np.arange(first, present + ahead)
+    local = cells * CELL_SECONDS + _offsets(first, len(cells), zone)
+    days = (local // 86_400).astype(np.int64)
+    slot = ((local - days * 86_400) // CELL_SECONDS).astype(np.int64)
+    weight = 0.5 ** ((behind - np.arange(behind)) / (HALF_LIFE_DAYS * CELLS_A_DAY))
+    return Grid(first * CELL_SECONDS, behind, slot, (days + 3) % 7, weight)
+
+
+def _offsets(first: int, count: int, zone: tzinfo) -> Floats:
+    """What the local clock is ahead of UTC in each cell, in seconds: asked once a day, cell by cell on days on which it changes."""
+    found = np.empty(count)
+    for place in range(0, count, CELLS_A_DAY):
+        stop = min(place + CELLS_A_DAY, count)
+        ends = _offset(first + place, zone), _offset(first + stop - 1, zone)
+        found[place:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(place, stop)]
+    return found
+
+
+def _offset(cell: int, zone: tzinfo) -> float:
+    offset = datetime.fromtimestamp(cell * CELL_SECONDS, UTC).astimezone(zone).utcoffset()
+    return offset.total_seconds() if offset else 0.0
+
+
+AT_ONCE = 90.0
+"""Seconds. A time of publication so close to our visit was hardly waited for."""
+
+LONG_GAP = 1200.0
+"""Seconds between two visits from which on chance would seldom publish within :data:`AT_ONCE` of the second."""
+
+LYING = 0.6
+"""The share of entries published "just now" from which on a source's clock is not believed; chance gives a thirteenth at most."""
+
+LOOKED_AT = 40
+"""Visits, the newest: a site that mended its clock is believed again after these."""
+
+MIN_WITNESSES = 6
+"""Entries before which nobody is called a liar."""
+
+ALWAYS_NOW = Message("why.now")
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """Entries by cell; ``begin`` and ``end`` the cells between which the source was watched; ``doubt``: why its times are not believed."""
+
+    counts: Floats
+    begin: int
+    end: int
+    doubt: Message | None = None
+
+
+def lies(visits: Sequence[Visit]) -> bool:
+    """Whether the source's times of publication are those of our visits. ``visits`` newest first."""
+    told = just_now = 0
+    for visit, before in pairwise(visits[:LOOKED_AT]):
+        at = visit.at.timestamp()
+        if at - before.at.timestamp() >= LONG_GAP:
+            told += len(visit.published)
+            just_now += sum(1 for moment in visit.published if at - moment.timestamp() < AT_ONCE)
+    return told >= MIN_WITNESSES and just_now >= LYING * told
+
+
+def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
+    """The entries of the visits (newest first) in the cells of the past."""
+    read = [visit for visit in visits if not visit.broken]
+    if not read:
+        return Sightings(np.zeros(cells.now), cells.now, 0)
+    doubted = lies(read)
+    begin, end = _place(read[-1].at.timestamp(), cells), _place(read[0].at.timestamp(), cells)
+    points: list[float] = []
+    spans = np.zeros(cells.now + 1)
+    for number, visit in enumerate(read):
+        if not visit.new:
+            continue
+        at = visit.at.timestamp()
+        before = read[number + 1].at.timestamp() if number + 1 < len(read) else None
+        told = [] if doubted else _believed([moment.timestamp() for moment in visit.published], before, at)
+        points += told
+        if before is not None:
+            _spread(spans, _place(before, cells), _place(at, cells), visit.new - len(told))
+        elif told:
+            begin = min(begin, _place(min(told), cells))
+    counts = np.cumsum(spans)[:-1]
+    if points:
+        where = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
+        counts += np.bincount(where, minlength=cells.now)
+    return Sightings(counts, begin, end, ALWAYS_NOW if doubted else None)
+
+
+def _place(seconds: float, cells: Grid) -> int:
+    """The cell of a moment; the first or the last for what lies outside."""
+    return min(max(cells.cell(seconds), 0), cells.now - 1)
+
+
+def _believed(told: list[float], before: float | None, at: float) -> list[float]:
+    """The times that can be: between the visits; at the first visit, those of the weeks before it."""
+    return [moment for moment in told if (at - WEEKS if before is None else before) < moment <= at]
+
+
+WEEKS = 14 * 86_400.0
+"""Seconds. What a first visit lists of older things is an archive, not a cadence."""
+
+
+def _spread(spans: Floats, first: int, last: int, number: float) -> None:
+    """Add ``number`` evenly to the cells ``first`` to ``last`` of a table of differences."""
+    if number > 0:
+        share = number / (last - first + 1)
+        spans[first] += share
+        spans[last + 1] -= share
+
 
 KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
 """From "nearly always at the same hour" to "as even as chance lets it be"."""

@@ -21,9 +21,8 @@ from datetime import datetime
 import numpy as np
 
 from newsportal.messages import Message, joined
-from newsportal.schedule.cadence import Cadence, cadence
-from newsportal.schedule.grid import CELL_SECONDS, Floats
-from newsportal.schedule.past import LONGEST, SHORTEST, Next, Past, Rules, minutes
+from newsportal.schedule.cadence import CELL_SECONDS, Cadence, Floats, cadence
+from newsportal.schedule.policies import LONGEST, SHORTEST, Next, Past, Rules, minutes
 
 STEPS = 60
 """Halvings: more than a double can tell apart."""

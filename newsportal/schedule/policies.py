@@ -1,14 +1,78 @@
-"""Schedules by a fixed interval, by the weight of an index page (paper C, 2.1.1) and by adaptive hours (paper B)."""
+"""The past and the rules of a source, and the papers' schedules: an interval, weights (paper C, 2.1.1), adaptive hours (B), breadth (A)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import blake2b
+from typing import Final
 
 from newsportal.messages import Message, joined
-from newsportal.schedule.past import Next, Past, Rules, minutes
-from newsportal.visits import Visit
+from newsportal.visits import SKEW, Visit
+
+USUAL = 60.0
+"""Minutes between visits of a source of which nothing is known (paper A: every hour)."""
+
+SHORTEST, LONGEST = 10.0, 12 * 60.0
+"""Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is known of a source. ``visits`` newest first; ``last`` when it was visited last (``None``: never), ``failures`` how often in a
+    row no list could be read since, ``rest_until`` until when it asked to be left alone."""
+
+    visits: Sequence[Visit] = ()
+    last: datetime | None = None
+    failures: int = 0
+    rest_until: datetime | None = None
+
+    @classmethod
+    def of(cls, visits: Sequence[Visit]) -> Past:
+        """The past as the visits tell it."""
+        failures = next((place for place, visit in enumerate(visits) if not visit.broken), len(visits))
+        return cls(visits, visits[0].at if visits else None, failures)
+
+    def until(self, now: datetime) -> Past:
+        """The past as it can be: where the clock was put back since, visits of tomorrow tell nothing, and the source is visited at once."""
+        if self.last is None or self.last <= now + SKEW:
+            return self
+        return replace(self, last=None, visits=tuple(visit for visit in self.visits if visit.at <= now))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is asked of a source's schedule. Times in minutes.
+
+    ``interval`` as the file says it: it holds whatever the policy. ``hours`` (0–23, in ``zone``): others are left out; empty: none is.
+    ``weight`` of an index page (1–10). ``price``: what a request is worth, in entries times days of waiting (``price.price``); ``None``:
+    what it would be to a source of an even rate that is visited every ``usual`` minutes. ``source`` is the name by which visits are spread.
+    """
+
+    source: str = ""
+    policy: str = "learnt"
+    interval: float | None = None
+    usual: float = USUAL
+    hours: frozenset[int] = frozenset()
+    weight: float | None = None
+    shortest: float = SHORTEST
+    longest: float = LONGEST
+    price: float | None = None
+    zone: tzinfo = UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """When a source is visited next, and why then. ``rate``: entries a day by which its share of a budget counts, if known."""
+
+    at: datetime
+    why: Message
+    rate: float | None = None
+
+
+def minutes(number: float) -> timedelta:
+    return timedelta(minutes=number)
 
 
 def phase(name: str) -> float:
@@ -102,3 +166,34 @@ def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) 
         if moment > after and moment.astimezone(zone).hour in hours:
             return moment
     return after
+
+
+MOST: Final = 5
+"""Pages (paper A: 「元引擎的广度搜索设置为 5 页」)."""
+
+ENOUGH: Final = 0.5
+"""An hour half of whose entries are new gets all pages: the last of them then still holds some."""
+
+KAPPA: Final = 40.0
+"""Entries: two pages of twenty."""
+
+MIN_VISITS: Final = 6
+"""Visits before which nothing is learnt: the first ones bring what is new to us alone."""
+
+
+def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, most: int = MOST) -> int:
+    """Result pages of a search engine for the hour of ``now``; ``usual`` while too little is known. ``visits`` newest first.
+
+    Paper A (Bai, Wang, Zhao 2009) reads five every hour and wishes that the number followed the hour: at night most results are repeats.
+    With n_h new ones among e_h entries of the visits at hour h, f the share of new ones over all hours, and κ entries of doubt:
+
+        fresh(h) = (n_h + κ·f) / (e_h + κ)        pages(h) = 1 + round((most − 1) · min(1, fresh(h) / enough))
+    """
+    read = [visit for visit in visits if visit.entries]
+    if len(read) < MIN_VISITS:
+        return usual
+    hour = now.astimezone(zone).hour
+    share = sum(visit.new for visit in read) / sum(visit.entries for visit in read)
+    here = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
+    fresh = (sum(visit.new for visit in here) + KAPPA * share) / (sum(visit.entries for visit in here) + KAPPA)
+    return 1 + round((most - 1) * min(1.0, fresh / ENOUGH))

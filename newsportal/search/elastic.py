@@ -1,9 +1,13 @@
-"""The search index in Elasticsearch 8 or 9: ``elasticsearch://host:9200/prefix``. No plug-in is needed, the words are cut by us."""
+"""The search index in Elasticsearch 8 or 9: ``elasticsearch://host:9200/prefix``. No plug-in is needed, the words are cut by us.
+
+Hits are collapsed and facets counted by the server, marks are made by us, so that every index shows the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
@@ -11,13 +15,218 @@ from typing import Any, TypeVar
 from elasticsearch import NotFoundError
 
 from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable, StoreError
-from newsportal.search import elastic_building, elastic_finding, suggesting
-from newsportal.search.base import Query, Results, Status
+from newsportal.search import elastic_building, suggesting
+from newsportal.search.base import Hit, Query, Results, Status
+from newsportal.search.counting import here, in_order
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
+from newsportal.search.elastic_layout import OFFER_BREAK
+from newsportal.search.highlight import Shown, hit
+from newsportal.search.match import (
+    READINGS,
+    TITLE_BONUS,
+    TITLE_WEIGHT,
+    WIDEN_BELOW,
+    Clause,
+    Match,
+    Place,
+    compile_terms,
+    in_title,
+    relevance,
+)
 from newsportal.search.renewing import renew
+from newsportal.search.syntax import Asked, parse
+from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.store import Store
 from newsportal.text.words import signature
+
+RANK = 1024.0
+"""What a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)."""
+
+FIELDS: dict[Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
+"""The field of exact values of a place; a name that is not here has ``in_NAME``."""
+
+
+def best_of(matches: Sequence[tuple[int, Match]], asked: Asked) -> dict[str, Any]:
+    """Articles of any of these readings, each scored by the first that it meets; the rank of the reading counts before all else."""
+    readings = [
+        {"bool": {"must": [ranked(match), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(match)]}} for rank, match in matches
+    ]
+    bounds = between(asked)
+    return {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
+
+
+def ranked(match: Match) -> dict[str, Any]:
+    """What ``match`` asks for; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
+    must = [clause(one) for one in match.needed if one.place in ("text", "title")]
+    exact = [clause(one) for one in match.needed if one.place not in ("text", "title")]
+    bonus = (
+        [{"constant_score": {"filter": clause(Clause("title_grams", words)), "boost": TITLE_BONUS}}]
+        if (words := in_title(match.needed))
+        else []
+    )
+    return {
+        "bool": {
+            "must": must,
+            "filter": [*exact, *(phrase(field, order) for field, order in match.phrases)],
+            "must_not": [clause(one) for one in match.without],
+            "should": bonus,
+            "minimum_should_match": 0,
+        }
+    }
+
+
+def clause(asked: Clause) -> dict[str, Any]:
+    """A clause as a query."""
+    operator = "or" if asked.any_of else "and"
+    joined = " ".join(asked.words)
+    if asked.place == "text":
+        return {"combined_fields": {"query": joined, "fields": [f"title_words^{TITLE_WEIGHT:g}", "text_words"], "operator": operator}}
+    if asked.place == "title":
+        return {"match": {"title_words": {"query": joined, "operator": operator}}}
+    field = FIELDS.get(asked.place, f"in_{asked.place}")
+    if asked.any_of:
+        return {"terms": {field: list(asked.words)}}
+    return {"bool": {"filter": [{"term": {field: word}} for word in asked.words]}}
+
+
+def phrase(field: str | None, order: str) -> dict[str, Any]:
+    """Title (or text, if no field is named) has these characters and words on end."""
+    places = ("title_order",) if field else ("title_order", "text_order")
+    return {"bool": {"should": [{"match_phrase": {place: order.strip()}} for place in places], "minimum_should_match": 1}}
+
+
+def between(asked: Asked) -> dict[str, Any] | None:
+    """The bounds of time, in microseconds since 1970."""
+    bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", asked.since), ("lt", asked.until)) if moment is not None}
+    return {"range": {"moment": bounds}} if bounds else None
+
+
+WINDOW = 10_000
+"""Hits that can be reached (``index.max_result_window``)."""
+
+FACET_VALUES = 200
+"""Values of a facet, the most frequent ones."""
+
+EXACT = 40_000
+"""Up to so many stories are counted exactly, more to within some percent."""
+
+EXACT_VALUE = 1_000
+"""The same of one value of a facet: each holds a table of its own in the server's memory."""
+
+FACETS = {"site": "site", "category": "category", "topic": "topics"}
+
+SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
+
+Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
+"""The body of a search → the server's answer."""
+
+
+def find(ask: Ask, query: Query) -> Results:
+    """See ``Index.search``."""
+    asked = parse(query)
+    if asked.empty:
+        return Results((), 0)
+    question, answer, rank = _answered(ask, query, asked)
+    hits = answer["hits"]["hits"]
+    folded = _folded(ask, question, hits) if query.collapse and hits else {}
+    shown = tuple(_hit(one, folded, asked.words) for one in hits)
+    total = _stories(answer["aggregations"]) if query.collapse else answer["hits"]["total"]["value"]
+    return Results(shown, total, asked.words, _facets(answer["aggregations"]), loose=total > 0 and rank == 0)
+
+
+def _answered(ask: Ask, query: Query, asked: Asked) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+    """The strictest reading that finds enough, with what only a wider one finds behind it: what was asked, the answer, the last reading."""
+    matches: list[tuple[int, Match]] = []
+    for rank, reading in READINGS:
+        matches.append((rank, compile_terms(asked, query, reading)))
+        question = best_of(matches, asked)
+        answer = ask(_body(question, query))
+        found = answer["hits"]["total"]["value"]
+        if found >= WIDEN_BELOW or (reading == "grams" and found):
+            break
+    return question, answer, rank
+
+
+def _body(question: dict[str, Any], query: Query) -> dict[str, Any]:
+    offset, limit = max(0, query.offset), max(0, query.limit)
+    newest = [{"moment": "desc"}, {"id": "asc"}]
+    return {
+        "query": question,
+        "from": min(offset, WINDOW),
+        "size": min(limit, max(0, WINDOW - offset)),
+        "sort": newest if query.sort == "time" else [{"_score": "desc"}, *newest],
+        "track_scores": True,
+        "track_total_hits": True,
+        "_source": SOURCE,
+        "aggs": _counts(query),
+        **({"collapse": {"field": "story_id"}} if query.collapse else {}),
+    }
+
+
+def _counts(query: Query) -> dict[str, Any]:
+    """Facets, and the number of stories."""
+    stories = {"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_VALUE}}} if query.collapse else {}
+    counted: dict[str, Any] = {name: {"terms": {"field": field, "size": FACET_VALUES}, "aggs": stories} for name, field in FACETS.items()}
+    day = {"field": "pubdate", "calendar_interval": "day", "format": "yyyy-MM-dd", "min_doc_count": 1, "time_zone": zone_name(query.zone)}
+    counted["day"] = {"date_histogram": day, "aggs": stories}
+    return counted | ({"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT}}} if query.collapse else {})
+
+
+def zone_name(zone: tzinfo | None) -> str:
+    """How Elasticsearch calls a zone: by its name, else by its present offset."""
+    if named := getattr(zone, "key", None):
+        return str(named)
+    offset = datetime.now(UTC).astimezone(zone or here()).strftime("%z")
+    return f"{offset[:3]}:{offset[3:5]}"
+
+
+def _stories(counted: Mapping[str, Any]) -> int:
+    return int(counted["stories"]["value"]) if "stories" in counted else int(counted["doc_count"])
+
+
+def _facets(counted: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    def values(name: str) -> dict[str, int]:
+        return {str(bucket.get("key_as_string", bucket["key"])): _stories(bucket) for bucket in counted[name]["buckets"]}
+
+    return in_order({name: values(name) for name in (*FACETS, "day")})
+
+
+def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many other hits each story of the page has."""
+    ids = [one["_source"]["story_id"] for one in hits]
+    body = {
+        "query": {"bool": {"filter": [question, {"terms": {"story_id": ids}}]}},
+        "size": 0,
+        "aggs": {"stories": {"terms": {"field": "story_id", "size": len(ids)}}},
+    }
+    buckets = ask(body)["aggregations"]["stories"]["buckets"]
+    return {bucket["key"]: bucket["doc_count"] - 1 for bucket in buckets}
+
+
+def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
+    source = found["_source"]
+    rank, score = divmod(float(found["_score"]), RANK)
+    return hit(Shown(**{name: source.get(name) for name in SOURCE}), relevance(int(rank), score), folded.get(source["story_id"], 0), words)
+
+
+def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
+    """Plain and shown form of what completes ``prefix``, as :data:`~newsportal.search.suggesting.Look` promises."""
+    fields = ("offered_topics", "offered")
+    body = {
+        "query": {"bool": {"should": [{"prefix": {field: prefix}} for field in fields]}},
+        "size": 0,
+        "track_total_hits": False,
+        # only letters, digits and Chinese characters are in a prefix: nothing that a pattern could mean
+        "aggs": {field: {"terms": {"field": field, "include": f"{prefix}.*", "size": limit}} for field in fields},
+    }
+    if limit < 1:
+        return []
+    counted = ask(body)["aggregations"]
+    found = [(bucket["doc_count"], bucket["key"].partition(OFFER_BREAK), field) for field in fields for bucket in counted[field]["buckets"]]
+    found.sort(key=lambda one: (fields.index(one[2]), -one[0], one[1][2]))
+    return [(plain, shown) for _, (plain, _, shown), _ in found][:limit]
+
 
 SEARCH_SECONDS = 10.0
 """How long a reader waits for a server that does not answer."""
@@ -36,10 +245,10 @@ class ElasticIndex:
         self._prepared = self._looked = False
 
     def search(self, query: Query) -> Results:
-        return self._answer(lambda: elastic_finding.find(self._ask, query))
+        return self._answer(lambda: find(self._ask, query))
 
     def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
-        return self._answer(lambda: suggesting.suggest(typed, limit, partial(elastic_finding.offered, self._ask)))
+        return self._answer(lambda: suggesting.suggest(typed, limit, partial(offered, self._ask)))
 
     def follow(self, store: Store) -> int:
         if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns

@@ -15,7 +15,7 @@ from elastic_transport import ConnectionTimeout, NodeConfig, SerializationError,
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.store.places import no_uri, shown
+from newsportal.store.dialects import no_uri, shown
 
 FULL = "flood-stage"
 """In what Elasticsearch says when a disk is full: it lets nothing be written any more."""

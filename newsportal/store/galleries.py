@@ -1,4 +1,4 @@
-"""Photo stories: each method is one transaction."""
+"""Photo stories: each method of :class:`Galleries` is one transaction; the functions run inside it and write the change log."""
 
 from __future__ import annotations
 
@@ -6,14 +6,34 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
 
-from newsportal.items import Gallery, GalleryPage, content_id
-from newsportal.store import gallery_writing
-from newsportal.store.article_rows import article_from
+from newsportal.items import Article, Gallery, GalleryPage, content_id
+from newsportal.store import gallery_folding
+from newsportal.store.article_rows import article_from, topics_of
 from newsportal.store.columns import name, storable
-from newsportal.store.dialects import Part, chunks
-from newsportal.store.gallery_rows import WALL_KINDS, WALL_ORDERS, gallery_of, page_of, stored_pictures
+from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.gallery_folding import refresh_galleries
+from newsportal.store.gallery_rows import (
+    PAGES_KEPT,
+    WALL_KINDS,
+    WALL_ORDERS,
+    article_of,
+    followed,
+    gallery_of,
+    identity_of,
+    in_vain,
+    is_fuller,
+    outcome,
+    page_of,
+    picture_rows,
+    recaptioned,
+    revised,
+    said,
+    slug,
+    stored_pictures,
+    written,
+)
 from newsportal.store.gallery_tables import (
     GALLERIES,
     GALLERY_LABELS,
@@ -29,8 +49,10 @@ from newsportal.store.gallery_tables import (
     WallStory,
 )
 from newsportal.store.lists import EXCERPT_CHARS, cursor, edge
-from newsportal.store.reading import topics_of
+from newsportal.store.reading import find
+from newsportal.store.reading import topics_of as stored_topics
 from newsportal.store.tables import ALIASES, ARTICLES, STORIES
+from newsportal.store.writing import add_topics, insert_alone, log
 
 
 class Galleries(Part):
@@ -39,7 +61,7 @@ class Galleries(Part):
     def put(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
         """Keep one page of the story known as ``identity``, whoever read it and in whatever order; the same page again replaces it."""
         with self._write() as connection:
-            gallery_writing.put(connection, identity, page, now)
+            put(connection, identity, page, now)
 
     def pages(self, identity: str) -> list[GalleryPage]:
         """The pages kept so far, by number, those without one last. They go when the story is saved complete."""
@@ -52,12 +74,12 @@ class Galleries(Part):
         """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
         is kept, and is finished when it is saved again with more; one that is saved again with less stays as it was."""
         with self._write() as connection:
-            return gallery_writing.save(connection, gallery, now)
+            return save(connection, gallery, now)
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """What is known as ``identity`` is no photo story (an index page, a dead link); ``reason`` is a slug."""
         with self._write() as connection:
-            gallery_writing.refuse(connection, identity, reason, now)
+            refuse(connection, identity, reason, now)
 
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Those of these identities that were refused within :data:`LEFT_ALONE`."""
@@ -75,13 +97,13 @@ class Galleries(Part):
         """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
         again). Answers how many pictures of stories that changed; each story's text, figures and score follow."""
         with self._write() as connection:
-            return gallery_writing.drop(connection, urls, prints, reason, now)
+            return drop(connection, urls, prints, reason, now)
 
     def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
         """An editor's captions in place of the pages': address of a picture → what it is to say (``""``: nothing; ``None``: again what its
         page says). They stand whatever later visits bring. Answers how many say something else now."""
         with self._write() as connection:
-            return gallery_writing.caption(connection, id, captions, now)
+            return caption(connection, id, captions, now)
 
     def known(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
         """Identity → photo story, of those that are stored; a name of any of its pages (an alias) leads to it."""
@@ -122,7 +144,7 @@ class Galleries(Part):
         with self._read() as connection:
             limit = max(1, which.limit)
             rows = [dict(row) for row in connection.execute(_page(which).limit(limit + 1)).mappings()]
-            topics = topics_of(connection, [row["id"] for row in rows])
+            topics = stored_topics(connection, [row["id"] for row in rows])
             found = tuple(
                 WallStory(article_from(row, topics.get(row["id"], ())), gallery_of(row), row["count"], row["sites"]) for row in rows[:limit]
             )
@@ -179,3 +201,143 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
 def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
     found = edge(which)
     return [] if found is None else [key <= found[0], or_(key < found[0], id < found[1])]  # the first: where the index is entered
+
+
+def put(connection: Connection, identity: str, page: GalleryPage, now: datetime) -> None:
+    """See ``Galleries.put``."""
+    row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": said(page)}
+    upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
+
+
+def refuse(connection: Connection, identity: str, reason: str, now: datetime) -> None:
+    """See ``Galleries.refuse``. What was refused too long ago is forgotten."""
+    connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
+    upsert(connection, REFUSED_GALLERIES, [{"name": _hash(identity), "reason": slug(reason) or "", "seen": now}], update=("reason", "seen"))
+
+
+def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGallery:
+    """See ``Galleries.save``."""
+    identity = identity_of(gallery)
+    article = article_of(gallery)
+    there = find(connection, identity)
+    id = there or insert_alone(connection, article, now)[0]
+    found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
+    kept = dict(found) if found else None
+    grown = is_fuller(kept, gallery, lambda: _named(connection, id))
+    _write(connection, id, gallery, kept, grown, now)
+    if grown and there is not None:
+        _revise(connection, id, article)
+    met = add_topics(connection, id, topics_of(article))
+    if gallery.complete:
+        connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
+    connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
+    if grown:
+        _follow(connection, id)
+        _part(connection, id, now)
+        gallery_folding.fold_gallery(connection, id)
+    row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
+    if grown or met:
+        refresh_galleries(connection, row.story_id)
+        log(connection, "article", id, now)
+    complete = gallery.complete or bool(kept and kept["complete"])
+    told: Any = outcome(kept is not None, grown, bool(row.fold_of))
+    return SavedGallery(told, id, row.story_id, complete, in_vain(kept, gallery, grown))
+
+
+def _hash(text: str) -> str:
+    return content_id(storable(text))
+
+
+def _named(connection: Connection, id: str) -> list[tuple[str, str | None]]:
+    """Names and captions of a story's pictures."""
+    rows = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GALLERY_PICTURES.c.gallery_id == id))
+    return [(row.name, row.caption) for row in rows]
+
+
+def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, Any] | None, grown: bool, now: datetime) -> None:
+    """The row of ``galleries`` and, where it grew, its pictures."""
+    values = written(kept, gallery, grown, now)
+    if kept is None:
+        connection.execute(insert(GALLERIES), {"id": id, **values})
+    elif values:
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**values))
+    if grown:
+        at = GALLERY_PICTURES.c.gallery_id == id
+        there = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.dropped, GALLERY_PICTURES.c.said).where(at)).all()
+        left = {row.name: row.dropped for row in there if row.dropped is not None}
+        words = {row.name: row.said for row in there if row.said is not None}
+        connection.execute(delete(GALLERY_PICTURES).where(at))
+        rows = picture_rows(id, gallery, left, words)
+        if rows:
+            connection.execute(insert(GALLERY_PICTURES), rows)
+
+
+def _revise(connection: Connection, id: str, article: Article) -> None:
+    """What a later visit says of a known article."""
+    known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
+
+
+def _follow(connection: Connection, id: str) -> None:
+    """Work out what a story's pictures decide: its number of pictures, the article's text and first pictures, its moment."""
+    shown = GALLERY_PICTURES.c.dropped.is_(None)
+    rows = (
+        connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id, shown).order_by(GALLERY_PICTURES.c.number))
+        .mappings()
+        .all()
+    )
+    own = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**followed(own, [dict(row) for row in rows])))
+    moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
+    connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
+
+
+def caption(connection: Connection, id: str, captions: Mapping[str, str | None], now: datetime) -> int:
+    """See ``Galleries.caption``."""
+    wanted = {_hash(url): said for url, said in captions.items()}
+    changed = 0
+    for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
+        said = recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
+        if said != row["said"]:
+            at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
+            connection.execute(update(GALLERY_PICTURES).where(*at).values(said=said))
+            changed += 1
+    if changed:
+        _follow(connection, id)
+        refresh_galleries(connection, _story_of(connection, id))
+        log(connection, "article", id, now)
+    return changed
+
+
+def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:
+    """See ``Galleries.drop``."""
+    dropped = slug(reason)
+    changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
+    wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({_hash(url) for url in urls})]
+    wanted += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
+    galleries: dict[str, None] = {}
+    changed = 0
+    for which in wanted:
+        galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(which, changing).distinct()))
+        changed += connection.execute(update(GALLERY_PICTURES).where(which, changing).values(dropped=dropped)).rowcount
+    for id in galleries:
+        _follow(connection, id)
+        _part(connection, id, now)
+        refresh_galleries(connection, _story_of(connection, id))
+        log(connection, "article", id, now)
+    return changed
+
+
+def _part(connection: Connection, id: str, now: datetime) -> None:
+    """Take a story's folds apart that its pictures no longer bear out."""
+    old = _story_of(connection, id)
+    left = gallery_folding.part_galleries(connection, id)
+    if left:
+        for story_id in {old, *(_story_of(connection, one) for one in left)}:
+            refresh_galleries(connection, story_id)
+    for one in left:
+        log(connection, "fold", one, now)
+
+
+def _story_of(connection: Connection, id: str) -> str:
+    return str(connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)))

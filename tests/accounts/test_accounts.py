@@ -16,7 +16,7 @@ from sqlalchemy import select, text
 
 from newsportal.accounts import Accounts, Person, Right, Role, open_accounts, tokens
 from newsportal.accounts.alerts import Alert, Message
-from newsportal.accounts.secret import digest
+from newsportal.accounts.base import digest
 from newsportal.accounts.sessions import IDLE, LONGEST
 from newsportal.accounts.store import LINE
 from newsportal.accounts.tables import METADATA, PEOPLE

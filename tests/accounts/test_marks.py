@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.accounts import Accounts, marks, open_accounts, searches
-from newsportal.accounts.marks import TooManyStarred
-from newsportal.accounts.searches import NotKept
+from newsportal.accounts import Accounts, marks, open_accounts
+from newsportal.accounts.marks import NotKept, TooManyStarred
 from newsportal.items import Article, Link
 from newsportal.store import open_store
 from newsportal.store.results import Story, StoryFilter
@@ -144,7 +143,7 @@ def test_the_secret_of_a_feed_can_be_made_anew(accounts: Accounts) -> None:
 
 
 def test_searches_are_kept_by_name(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "MAX_SEARCHES", 2)
+    monkeypatch.setattr(marks, "MAX_SEARCHES", 2)
     kept = accounts.searches.keep(ME, " 峡谷\x00 ", "q=峡谷", now=NOW)
     assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == kept.id
     accounts.searches.keep(ME, "啊", "q=啊", now=NOW)

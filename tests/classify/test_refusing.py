@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from newsportal.classify.base import train
+from newsportal.classify.calibration import GIVEN_UP, Refusal, auroc, refusal
 from newsportal.classify.features import counted, matrix, vocabulary
 from newsportal.classify.fitting import MIXES
 from newsportal.classify.held_out import folds
-from newsportal.classify.refusing import GIVEN_UP, Refusal, auroc, refusal
 from tests.classify.test_linear import WORDS, made_up
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.dedup.canonical import bare
-from newsportal.dedup.url_collisions import set_apart, shared, spellings
+from newsportal.dedup.canonical import bare, set_apart, shared, spellings
 from newsportal.items import Link
 
 TITLES = ("山间古镇的路铺好了", "码头的渡船又开了", "老人学会了网上挂号", "菜市场换了新棚子")

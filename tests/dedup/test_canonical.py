@@ -7,8 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from work import ends
 
-from newsportal.dedup.canonical import bare, identity, readable, site_of
-from newsportal.dedup.url_variants import domain, main_host, specific, uncached
+from newsportal.dedup.canonical import bare, domain, identity, main_host, readable, site_of, specific, uncached
 
 A = "example.com/2026/0305/123456.html"
 SLUG = "example.com/news/old-town-roads-are-mended"

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from newsportal.errors import NotApplicable
-from newsportal.pictures import decoding
-from newsportal.pictures.decoding import MAX_SCANS, decoded, reduced
+from newsportal.pictures import thumbnails
 from newsportal.pictures.head import look
+from newsportal.pictures.thumbnails import MAX_SCANS, decoded, reduced
 
 
 def saved(picture: Image.Image, format: str, **how: object) -> bytes:
@@ -29,7 +29,7 @@ def half(width: int, height: int) -> tuple[int, int]:
 
 def test_a_jpeg_of_a_thousand_scans_is_refused_before_it_is_decoded() -> None:
     data = saved(noise(64, 64), "JPEG", progressive=True)
-    at = data.rindex(decoding.SCAN)
+    at = data.rindex(thumbnails.SCAN)
     bomb = data[:at] + data[at:-2] * MAX_SCANS + data[-2:]
     assert look(bomb).width == 64  # its head is sound
     with pytest.raises(NotApplicable, match="scans") as caught, decoded(bomb, half):
@@ -54,7 +54,7 @@ def test_bands_make_the_same_picture_as_the_whole(mode: str, monkeypatch: pytest
     picture = noise(300, 211, "L").convert(mode)
     wanted = "RGBA" if mode in ("RGBA", "LA") else "RGB"
     whole = reduced(picture, wanted, (100, 70))
-    monkeypatch.setattr(decoding, "BAND", 1000)
+    monkeypatch.setattr(thumbnails, "BAND", 1000)
     assert reduced(picture, wanted, (100, 70)).tobytes() == whole.tobytes()
     assert (whole.mode, whole.size) == (wanted, (100, 71))
     assert reduced(picture, wanted, (300, 211)).size == (300, 211)

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.accounts import marks, searches
+from newsportal.accounts import marks
 from newsportal.search import open_index
 from newsportal.store import open_store
 from newsportal.store.results import StoryFilter
@@ -210,7 +210,7 @@ def test_searches_are_kept_found_again_renamed_and_removed(reader: httpx.Client)
 
 
 def test_a_search_that_has_no_room_any_more_is_told_so(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "MAX_SEARCHES", 1)
+    monkeypatch.setattr(marks, "MAX_SEARCHES", 1)
     reader.post("/searches", data={"asked": "q=峡谷", "name": "一"})
     [search] = page_of(reader, "/searches").xpath("//input[@name='search']/@value")
     page = page_of(reader, reader.post("/searches/remove", data={"search": search}).headers["location"])

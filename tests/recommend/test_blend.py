@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from newsportal.recommend import arranging, best, blend, evaluation
+from newsportal.recommend import best, blend, evaluation
 from newsportal.recommend.base import Item, Log
 from newsportal.recommend.blend import BACK, NEW
 from newsportal.recommend.evaluation import AGAIN, NEXT
@@ -61,6 +61,6 @@ def test_variety_does_not_bring_up_what_is_far_less_likely() -> None:
     labels = [("sport",)] * 8 + [("culture",)] * 8
     near = [-0.01 * place for place in range(16)]
     far = [*near[:8], *(score - 3 for score in near[8:])]
-    assert arranging.varied(labels, lambda one, other: False, 8, 5, near)[5] == 8
-    assert arranging.varied(labels, lambda one, other: False, 8, 5, far) == list(range(8))
-    assert arranging.varied(labels, lambda one, other: False, 8, 5)[5] == 8
+    assert best.varied(labels, lambda one, other: False, 8, 5, near)[5] == 8
+    assert best.varied(labels, lambda one, other: False, 8, 5, far) == list(range(8))
+    assert best.varied(labels, lambda one, other: False, 8, 5)[5] == 8

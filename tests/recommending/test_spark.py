@@ -158,11 +158,11 @@ def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.Monkey
 BOTH = """
 import sys
 from datetime import datetime
-from newsportal.recommending import fitting, spark
+from newsportal.recommending import parts, spark
 from newsportal.store import open_store
 uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
 store = open_store(uri)
-for name, fit in (("one", fitting.fit(store, now)), ("many", spark.fit(store, uri, "local[2]", now))):
+for name, fit in (("one", parts.fit(store, now)), ("many", spark.fit(store, uri, "local[2]", now))):
     open(name, "wb").write(fit.packed)
 """
 

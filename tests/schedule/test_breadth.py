@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from newsportal.schedule.breadth import pages
+from newsportal.schedule.policies import pages
 from newsportal.visits import Visit
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)

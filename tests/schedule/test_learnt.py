@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from newsportal.schedule import Next, Past, Rules, next_visit, price, strip
-from newsportal.schedule.cadence import factors
-from newsportal.schedule.grid import CELLS_A_DAY, grid
-from newsportal.schedule.sightings import lies, sightings
+from newsportal.schedule.cadence import CELLS_A_DAY, factors, grid, lies, sightings
 from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 26, tzinfo=UTC)  # a Thursday, midnight

@@ -6,7 +6,7 @@ import pytest
 
 from newsportal.errors import StoreError
 from newsportal.store import open_store
-from newsportal.store.places import shown
+from newsportal.store.dialects import shown
 
 NOWHERE = "127.0.0.1:1"
 

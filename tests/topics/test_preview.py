@@ -12,7 +12,7 @@ from newsportal.classify.topics import TopicRule, rule
 from newsportal.items import Article, Link, TopicMark
 from newsportal.search.base import Index
 from newsportal.store.store import Store
-from newsportal.topics.assigning import assign
+from newsportal.topics.changing import assign
 from newsportal.topics.preview import counts, preview
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)

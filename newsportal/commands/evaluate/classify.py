@@ -14,8 +14,8 @@ import numpy as np
 import typer
 
 from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
+from newsportal.classify.calibration import auroc
 from newsportal.classify.measure import Report, measure
-from newsportal.classify.refusing import auroc
 from newsportal.commands.evaluate import classify_peers
 from newsportal.commands.evaluate.gold import gold_lines
 from newsportal.commands.options import check_names

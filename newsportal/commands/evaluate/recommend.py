@@ -80,7 +80,7 @@ def _enough(log: Log) -> Log:
 
 
 def _stored(sources: Path | None) -> Log:
-    from newsportal.recommending.fitting import items
+    from newsportal.recommending.parts import items
 
     with open_record(sources) as (_, store):
         views: list[View] = list(store.readers.views())

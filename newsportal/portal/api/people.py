@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.accounts import Accounts, Entry, Person, Right, Role
-from newsportal.accounts.secret import drawn_password
+from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of

@@ -27,8 +27,8 @@ from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.timing import timetable, visit_soon, visited
 from newsportal.sources.watched import Judged
 from newsportal.trying.proposing import Family
+from newsportal.trying.saved import plain, tried
 from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, looked
-from newsportal.trying.tried import plain, tried
 
 router = APIRouter(tags=["Sources"], responses=told_of(404))
 

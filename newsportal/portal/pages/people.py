@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Accounts, Person, Right, Role
-from newsportal.accounts.secret import drawn_password
+from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import log, needs

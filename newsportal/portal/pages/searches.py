@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
-from newsportal.accounts.searches import MAX_NAME, NotKept, Search
+from newsportal.accounts.marks import MAX_NAME, NotKept, Search
 from newsportal.portal.access import log, needs
 from newsportal.portal.asked import Asked, asked_in
 from newsportal.portal.context import Visit

@@ -35,8 +35,8 @@ from newsportal.sources.timing import visit_soon
 from newsportal.trying.entries import AlreadyThere
 from newsportal.trying.proposing import Family
 from newsportal.trying.proposing import write as write_entries
+from newsportal.trying.saved import tried
 from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
-from newsportal.trying.tried import tried
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -238,7 +238,7 @@ class Nightly(Duty):
             return False
 
     def _expire(self) -> Iterable[Row]:
-        from newsportal.recommending.fitting import alpha_of  # loads what learns, which the portal itself does not need
+        from newsportal.recommending.parts import alpha_of  # loads what learns, which the portal itself does not need
 
         with closing(open_store(self._file.known.store, create=False)) as store:
             yield {"deleted": store.readers.let_go(alpha=alpha_of(store), now=datetime.now(UTC))}

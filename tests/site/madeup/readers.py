@@ -14,7 +14,7 @@ from sqlalchemy import Engine, insert
 
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA
-from newsportal.recommending import fitting
+from newsportal.recommending import parts
 from newsportal.recommending.serving import Recommender
 from newsportal.store.reader_months import MONTHS, month_of
 from newsportal.store.readers import StoryOffer
@@ -48,7 +48,7 @@ def fill(store: Store, now: datetime, seed: int = 1) -> Brought:
     names = [f"{chance.getrandbits(128):032x}" for _ in range(READERS)]
     views = [view for name in names for view in _looks(name, told, sizes, now, chance)] if told else []
     store.readers.bring([replace(view, story=heads[view.story]) for view in views], now=now)
-    fitting.fit(store, now)
+    parts.fit(store, now)
     recommender = Recommender(store)
     for name in names:
         offered = [one.recommendation for one in recommender.recommended(name, now, SHOWN)]
