@@ -52,13 +52,12 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The answer of ``take``. ``waiting``: tasks of this queue that wait now, those for later apart (``later``). ``soon``: seconds until
+    """The answer of ``take``. ``waiting``: tasks of this queue that wait now, not counting those for later. ``soon``: seconds until
     something may be had again, ``None`` if nothing waits. ``held``: the hosts that the worker holds now, with the seconds until they may
     be asked for the first time (0: at once). ``yielded``: hosts it must let go when what it has of them is done."""
 
     leases: tuple[Lease, ...] = ()
     waiting: int = 0
-    later: int = 0
     soon: float | None = None
     held: Mapping[str, float] = field(default_factory=dict)
     yielded: frozenset[str] = frozenset()

@@ -19,6 +19,7 @@ from newsportal.frontier.queues.base import Aside, QueueState, Taken, Task, Wait
 from newsportal.frontier.queues.shared import SharedQueue
 from newsportal.frontier.queues.table import end_request
 from newsportal.frontier.queues.table_taking import task_of
+from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, Row, Turn
 from newsportal.store.link_states import FAILED, LATER, WAITING
 from newsportal.store.link_tables import LINKS
@@ -44,14 +45,12 @@ class RedisTableQueue:
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
         def step(turn: Turn) -> tuple[set[str], list[Task]]:
-            entered = turn.add(tasks)
-            states = {row.id: row.state for row in turn.rows([task.id for task in tasks])}
-            return entered, [task for task in tasks if states.get(task.id) in (*WAITING, LATER)]
+            return turn.add(tasks), self._waiting_tasks(turn, [task.id for task in tasks])
 
         if not tasks:
             return set()
         entered, waiting = self._table(step)
-        self._asked(lambda: self.redis.push([replace(task, seen=None) for task in waiting]))  # what was seen, the table knows
+        self._asked(lambda: self.redis.push(waiting))
         return entered
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
@@ -68,20 +67,19 @@ class RedisTableQueue:
         return replace(taken, leases=tuple(leases))
 
     def done(self, ids: Collection[str]) -> None:
-        def step(turn: Turn) -> dict[str, Row]:
+        def step(turn: Turn) -> dict[str, float | None]:
             for row in list(turn.rows(ids)):
                 if row.state in WAITING:
                     end_request(turn, row)
             turn.settle()
-            return {row.id: row for row in turn.rows(ids) if row.state in (*WAITING, LATER)}
+            return {task.id: task.at for task in self._waiting_tasks(turn, ids)}
 
         if not ids:
             return
-        rows = self._table(step)
-        moments = self._moments(rows)
-        for id in rows:  # it failed in passing: it waits for another try
-            self._asked(lambda id=id: self.redis.back([id], at=moments.get(id)))  # type: ignore[misc]
-        self._asked(lambda: self.redis.done([id for id in ids if id not in rows]))
+        moments = self._table(step)
+        for id, at in moments.items():  # it failed in passing: it waits for another try
+            self._asked(lambda id=id, at=at: self.redis.back([id], at=at))  # type: ignore[misc]
+        self._asked(lambda: self.redis.done([id for id in ids if id not in moments]))
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         def step(turn: Turn) -> None:
@@ -94,8 +92,8 @@ class RedisTableQueue:
         self._asked(lambda: self.redis.back(ids, at=at))
 
     def refresh(self, ids: Collection[str]) -> None:
-        tasks = self._tasks(ids=ids)
-        self._asked(lambda: self.redis.push(tasks))
+        tasks = self._table(lambda turn: self._waiting_tasks(turn, ids), write=False)
+        self._asked(lambda: self.redis.hasten(tasks))
 
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         return self._asked(lambda: self.redis.beat(doing))
@@ -178,13 +176,15 @@ class RedisTableQueue:
         found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
         return [task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found], found[-1][0] if found else last
 
-    def _tasks(self, ids: Collection[str]) -> list[Task]:
-        asked = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(LINKS.c.queue == self.name, LINKS.c.id.in_(list(ids)))
-        found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
+    def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
+        """Those of these rows that wait, as the table has them."""
+        asked = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER)))
+        found = [
+            one
+            for some in chunks(list(ids))
+            for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some)).order_by(LINKS.c.number)).all()
+        ]
         return [task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found]
-
-    def _moments(self, ids: Collection[str]) -> dict[str, float]:
-        return {task.id: task.at for task in self._tasks(ids) if task.at is not None} if ids else {}
 
     def _asked(self, ask: Callable[[], Answer]) -> Answer:
         try:

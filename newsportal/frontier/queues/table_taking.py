@@ -100,7 +100,7 @@ def idle(turn: Turn) -> Taken | None:
     if waiting or (due is not None and due <= turn.wall):
         return None
     held, yielded = table_hosts.held(turn)
-    return Taken((), 0, int(due is not None), None if due is None else due - turn.wall, held, yielded)
+    return Taken((), 0, None if due is None else due - turn.wall, held, yielded)
 
 
 def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[str, int], *, alone: bool) -> tuple[Taken, bool]:
@@ -127,7 +127,7 @@ def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[s
         soon = 0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay)
     if due is not None:
         soon = max(0.0, due - turn.wall) if soon is None else min(soon, max(0.0, due - turn.wall))
-    return Taken(tuple(taking.leases), waiting, int(due is not None), soon, held, yielded), taking.suspect
+    return Taken(tuple(taking.leases), waiting, soon, held, yielded), taking.suspect
 
 
 def task_of(row: Row, body: str, at: float | None) -> Task:

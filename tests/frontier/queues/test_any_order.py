@@ -108,7 +108,7 @@ class Frontier(RuleBasedStateMachine):
             assert not taken.leases
         worker.hosts = set(taken.held)
         assert taken.yielded <= worker.hosts
-        assert (taken.waiting + taken.later) == len(model.waits)
+        assert taken.waiting == sum(model.later.get(id, 0) <= self.bench.now for id in model.waits)
 
     def lanes(self, name: str) -> list[str | None]:
         return [task.lane for one in self.workers if one.name == name for task in one.hand.values()]

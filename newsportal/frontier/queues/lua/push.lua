@@ -1,4 +1,4 @@
--- ARGV[2…]: ten of each task: id, host, priority, body, lane, source, the bucket and the print of its seen name, that name, at ('' is none).
+-- ARGV[2…]: ten of each task: id, host, priority, body, lane, source, the bucket and the print of its seen name, that name, at ('' is none, 'now': waits for it no more).
 -- Answers the ids that were taken in.
 
 sign_of_life()
@@ -42,7 +42,7 @@ local function some(text) return text ~= '' and text or false end
 for n = 0, count - 1 do
   local a = 2 + n * FIELDS
   local id, host, bucket = ARGV[a], ARGV[a + 1], ARGV[a + 6]
-  if ARGV[a + 9] == '' and call('ZREM', Q .. ':later', id) == 1 then  -- its moment has come earlier
+  if ARGV[a + 9] == 'now' and call('ZREM', Q .. ':later', id) == 1 then  -- its moment has come earlier
     local t = task(id)
     if t then
       t[AT] = false
