@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from newsportal.frontier.queues.base import Task
-from newsportal.frontier.queues.shared import SharedQueue
+from newsportal.frontier.queues.redis_queue import RedisQueue
 
 BATCH = 500
 PEER = 20_000
@@ -54,7 +54,7 @@ def batches(number: int, hosts: int) -> Iterator[list[Task]]:
 
 def measure(client: Any, number: int, hosts: int) -> None:
     client.flushall()
-    queue = SharedQueue(client, "rss")
+    queue = RedisQueue(client, "rss")
     print(f"\n{number:,} tasks of {hosts:,} hosts in Redis")
     empty, body, before, since = used(client), 0, spent(client), time.perf_counter()
     for batch in batches(number, hosts):
@@ -72,7 +72,7 @@ def measure(client: Any, number: int, hosts: int) -> None:
     peer(client, hosts)
 
 
-def take(client: Any, queue: SharedQueue, delay: float, *, rest: float, number: int) -> None:
+def take(client: Any, queue: RedisQueue, delay: float, *, rest: float, number: int) -> None:
     """128 at a time, so many times; done, and the hosts let go, to be asked again after ``rest`` seconds."""
     calls, tasks, before = [], 0, spent(client)
     for _ in range(number):
@@ -89,7 +89,7 @@ def take(client: Any, queue: SharedQueue, delay: float, *, rest: float, number: 
     )
 
 
-def seen(client: Any, queue: SharedQueue, number: int, hosts: int) -> None:
+def seen(client: Any, queue: RedisQueue, number: int, hosts: int) -> None:
     client.flushall()
     empty = 0
     before = spent(client)

@@ -151,11 +151,11 @@ def _proxy(sources: Sources) -> Finding | None:
 
 def _filter(sources: Sources) -> Finding:
     """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
-    from newsportal.frontier import shared
+    from newsportal.frontier.seen_filter import filter_status
 
     what = "known addresses"
     try:
-        state = shared.told(sources)
+        state = filter_status(sources)
     except NewsportalError as error:
         return Finding(what, False, str(error), "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked")
     return Finding(what, None if state.fill is None else True, state.says)

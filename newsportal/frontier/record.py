@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from newsportal.extractors.site import SiteKnowledge
-from newsportal.frontier.known import KnownUrls
 from newsportal.frontier.models import Models
 from newsportal.frontier.reach import Reach
-from newsportal.frontier.shared import open_sieve
+from newsportal.frontier.seen_filter import KnownUrls, open_filter
 from newsportal.frontier.sites import SiteMemory
 from newsportal.store import open_store
 
@@ -26,7 +25,7 @@ class Record:
 
     def __init__(self, sources: Sources, settings: BaseSettings) -> None:
         self.store: Store = open_store(sources.store)
-        self.known = KnownUrls(self.store, open_sieve(sources, settings, self.store))
+        self.known = KnownUrls(self.store, open_filter(sources, settings, self.store))
         self.sites = SiteMemory(self.store, SiteKnowledge())
         self.models = Models(self.store)
         self.reach = Reach()

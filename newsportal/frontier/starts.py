@@ -94,12 +94,12 @@ def _text(value: Any) -> str:
 
 def open_starts(settings: BaseSettings, spider: Spider) -> Starts | None:
     """The start URLs of a spider that knows what to do with them; ``None`` without Redis. Nothing is sent yet. Raises ``StoreError``."""
-    from newsportal.frontier import shared
+    from newsportal.frontier.redis_connection import connect, is_named
 
-    if not shared.wanted(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
+    if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
-    return Starts(shared.connect(settings), written % {"name": spider.name, "spider": spider.name})
+    return Starts(connect(settings), written % {"name": spider.name, "spider": spider.name})
 
 
 def told(value: bytes) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def test_drivers_stay_in_their_rooms() -> None:
 )
 def test_the_search_finds_drivers_elsewhere(source: str) -> None:
     assert list(_strays(source, "portal/pages/home.py"))
-    assert list(_strays("import redis", "frontier/queues/shared.py")) == []
+    assert list(_strays("import redis", "frontier/queues/redis_queue.py")) == []
 
 
 def test_the_doors_open_nothing_but_checked_connections() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from newsportal.errors import FrontierRefused
 from newsportal.frontier.queues.base import Queue, Terms
 from newsportal.frontier.queues.table import TableQueue
+from newsportal.frontier.redis_connection import address, connect, is_named, queue_names_in
 from newsportal.items import content_id
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
@@ -20,26 +22,23 @@ from newsportal.store.links import Links
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from newsportal.frontier.queues.shared import SharedQueue
+    from newsportal.frontier.queues.redis_queue import RedisQueue
     from newsportal.sources import Sources
 
-
-RedisQueue = TypeVar("RedisQueue", bound="SharedQueue")
+Kind = TypeVar("Kind", bound="RedisQueue")
 
 
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
     """The queue of spider ``name``, for one worker. ``links``: those of the store, where it is open already. Raises ``StoreError``."""
-
-    terms = terms_of(sources)
+    terms = Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
     close: Callable[[], None] = _nothing
     if links is None:
         store = open_store(sources.store)
         links, close = store.links, store.close
     if is_shared(sources, settings):
         from newsportal.frontier.queues.redis_table import RedisTableQueue
-        from newsportal.frontier.queues.shared import SharedQueue
 
-        return RedisTableQueue(links, open_redis(settings, name, terms, sources.store, SharedQueue), close=close)
+        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, links=links, close=close)
     return TableQueue(links, name, terms=terms, close=close)
 
 
@@ -47,31 +46,13 @@ def _nothing() -> None:
     """The store stays open: others use it."""
 
 
-def open_redis(settings: BaseSettings, name: str, terms: Terms, owner: str, kind: type[RedisQueue]) -> RedisQueue:
-    """The queue in the Redis that the settings name. ``owner``: the store whose links these are."""
-    from newsportal.frontier import shared
-    from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY
-
-    return kind(
-        shared.connect(settings),
-        name,
-        terms,
-        queue_key=settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY,
-        seen_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or SEEN_KEY,
-        owner=content_id(owner),
-        told=mask(owner),
-        where=shared.where(settings),
-    )
-
-
 def open_plain(settings: BaseSettings, name: str) -> Queue:
     """For a project of Scrapy's without ``sources.yaml``: the table lies in the ``JOBDIR`` or in ``.scrapy``, unless a Redis is named."""
-    from newsportal.frontier import shared
-    from newsportal.frontier.queues.shared import UnbackedQueue
+    from newsportal.frontier.queues.redis_queue import UnbackedQueue
 
-    if not shared.wanted(settings):
+    if not is_named(settings):
         return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
-    return open_redis(settings, name, Terms(), "sqlite:///:memory:", UnbackedQueue)
+    return _in_redis(UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
 
 
 def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
@@ -83,42 +64,43 @@ def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
     return TableQueue(Links(engine), name, terms=terms, close=engine.dispose)
 
 
+def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **more: Any) -> Kind:
+    """The queue in the Redis that the settings name. ``owner``: the store whose links these are."""
+    from scrapy.utils.misc import load_object
+
+    chosen = settings.get("SCHEDULER_QUEUE_CLASS")
+    if chosen and not str(chosen).startswith("scrapy_redis."):  # theirs pop: what is in flight is lost
+        found = load_object(chosen)
+        if not (isinstance(found, type) and issubclass(found, kind)):
+            raise FrontierRefused(f"SCHEDULER_QUEUE_CLASS is {chosen}: name a subclass of {kind.__module__}.{kind.__name__}, or nothing")
+        kind = found
+    keys = {"queue_key": settings.get("SCHEDULER_QUEUE_KEY"), "seen_key": settings.get("SCHEDULER_DUPEFILTER_KEY")}
+    more |= {parameter: key for parameter, key in keys.items() if key}
+    more |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings)}
+    return kind(connect(settings), name, terms, **more)
+
+
 def is_shared(sources: Sources, settings: BaseSettings) -> bool:
     """Whether Redis hands out: ``frontier.redis`` or the settings name one, and not for the filter of known addresses alone."""
-    from newsportal.frontier import shared
-
     of_filter = sources.url_filter.redis
     for_filter = of_filter is not None and sources.frontier.redis is None and of_filter == settings.get("REDIS_URL")
-    return shared.wanted(settings) and not for_filter
+    return is_named(settings) and not for_filter
 
 
 def place(sources: Sources, settings: BaseSettings) -> str:
     """Where the queue lies, for people (no password)."""
-    from newsportal.frontier import shared
-
-    return f"Redis at {shared.where(settings)}" if is_shared(sources, settings) else f"the store, {mask(sources.store)}"
+    return f"Redis at {address(settings)}" if is_shared(sources, settings) else f"the store, {mask(sources.store)}"
 
 
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
     """The queues that are there. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
-    from newsportal.frontier import shared
-
-    if not is_shared(sources, settings):
-        file = sqlite_file(sources.store)
-        if file is not None and not file.exists():
-            return []
-        store = open_store(sources.store, create=False)
-        try:
-            return store.links.queues()
-        finally:
-            store.close()
-    from newsportal.frontier.queues.shared import QUEUE_KEY
-    from newsportal.frontier.queues.shared_names import names
-
-    key = settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY
-    return names(shared.connect(settings), key, content_id(sources.store), shared.where(settings))
-
-
-def terms_of(sources: Sources) -> Terms:
-    """By which ``sources.yaml`` wants its queues to be run."""
-    return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
+    if is_shared(sources, settings):
+        return queue_names_in(connect(settings), settings.get("SCHEDULER_QUEUE_KEY"), content_id(sources.store), address(settings))
+    file = sqlite_file(sources.store)
+    if file is not None and not file.exists():
+        return []
+    store = open_store(sources.store, create=False)
+    try:
+        return store.links.queues()
+    finally:
+        store.close()

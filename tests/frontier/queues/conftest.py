@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # import queue_benches
 
 from queue_benches import Bench, TableBench
 from redis_bench import RedisBench, RedisTableBench
+from servers import OVER_SERVERS, Servers
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "sqlite": lambda request: TableBench(f"sqlite:///{request.getfixturevalue('tmp_path')}/新闻 库.db"),
@@ -23,9 +26,19 @@ BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
 """Name -> an empty frontier. A later backend is one line."""
 
 
-@pytest.fixture(params=BENCHES)
+@pytest.fixture(scope="session")
+def server_uris(servers: Servers) -> Iterator[Callable[[str], str]]:
+    """The URI of a database in each SQL server, the same for all tests: their tables are made anew."""
+    with ExitStack() as stack:
+        yield cache(lambda server: stack.enter_context(servers.database(server)).uri)
+
+
+@pytest.fixture(params=[*BENCHES, *(pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS)])
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """An empty frontier of each backend."""
-    made: Bench = BENCHES[request.param](request)
+    if request.param in OVER_SERVERS:
+        made: Bench = TableBench(request.getfixturevalue("server_uris")(request.param))
+    else:
+        made = BENCHES[request.param](request)
     yield made
     made.close()

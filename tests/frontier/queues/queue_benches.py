@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, delete
 
 from newsportal.frontier.queues.base import Lease, Queue, Task, Terms
 from newsportal.frontier.queues.table import TableQueue
@@ -60,8 +60,9 @@ class TableBench(Bench):
         super().__init__()
         self.uri, self.skipped = uri, 0.0
         self._engines: list[Engine] = []
-        self.links().write(lambda turn: METADATA.drop_all(turn.connection, QUEUE_TABLES))
-        self.links().write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
+        links = self.links()
+        links.write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
+        links.write(lambda turn: [turn.connection.execute(delete(table)) for table in QUEUE_TABLES])
 
     def links(self) -> Links:
         engine = open_engine(self.uri)

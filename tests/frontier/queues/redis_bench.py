@@ -5,8 +5,8 @@ from __future__ import annotations
 import redis
 from queue_benches import TERMS, Bench, TableBench
 
+from newsportal.frontier.queues.redis_queue import RedisQueue
 from newsportal.frontier.queues.redis_table import RedisTableQueue
-from newsportal.frontier.queues.shared import SharedQueue
 
 
 class RedisBench(Bench):
@@ -18,8 +18,8 @@ class RedisBench(Bench):
         with redis.Redis(port=port) as client:
             client.flushdb()
 
-    def worker(self, name: str) -> SharedQueue:
-        return SharedQueue(redis.Redis(port=self.port), name, TERMS, clock=lambda: self.now)
+    def worker(self, name: str) -> RedisQueue:
+        return RedisQueue(redis.Redis(port=self.port), name, TERMS, clock=lambda: self.now)
 
     def jump(self, seconds: float) -> None:
         """Somebody sets the clock of Redis' machine: no time goes by."""
@@ -33,9 +33,9 @@ class RedisTableBench(RedisBench):
         super().__init__(port)
         self._table = TableBench(uri)
 
-    def worker(self, name: str) -> RedisTableQueue:  # type: ignore[override]
+    def worker(self, name: str) -> RedisTableQueue:
         self._table.now = self.now
-        return RedisTableQueue(self._table.links(), super().worker(name))
+        return RedisTableQueue(redis.Redis(port=self.port), name, TERMS, clock=lambda: self.now, links=self._table.links())
 
     def pass_by(self, seconds: float) -> None:
         super().pass_by(seconds)

@@ -1,4 +1,4 @@
-"""The sieve before the store: a Bloom filter of known names, this process's with a file beside the store, or one in Redis for all.
+"""Which articles are stored: a Bloom filter of their names before the store, this process's with a file beside it, or one in Redis for all.
 
 Either may lag behind the store, which never costs more than a second fetch: what it calls unknown is fetched, what it calls known is
 asked of the store. Both know up to which change of the store they have every name, so a start asks for the newer ones alone.
@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Unusable, UrlBloom, packed, unpacked
-from newsportal.dedup.bloom_redis import Emptied, RedisBloom
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, Unusable, UrlBloom, packed, unpacked
+from newsportal.dedup.bloom_redis import KEY, Emptied, RedisBloom
 from newsportal.errors import StoreError
+from newsportal.frontier.redis_connection import address, connect, is_named
+from newsportal.items import content_id
 
 if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from newsportal.sources import Sources
     from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
@@ -33,23 +39,20 @@ AWAY = 5.0
 """Seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page."""
 
 
-class Sieve(Protocol):
+class SeenFilter(Protocol):
     """Blocking, shared between threads. Never raises but ``StoreError``."""
 
     def perhaps(self, identities: Collection[str]) -> set[str]:
         """Those that the store must be asked about; the others are not known."""
-        ...
 
     def enter(self, identities: Collection[str]) -> None:
         """These are stored now."""
-        ...
 
     def keep(self) -> None:
         """The crawl ends: what is known is for the next one."""
-        ...
 
 
-class LocalSieve:
+class LocalFilter:
     """This process's own filter, filled from its ``file`` and from the store. ``file`` None: from the store alone."""
 
     def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
@@ -115,7 +118,7 @@ def replace_file(file: Path, data: bytes) -> None:
         made.unlink(missing_ok=True)
 
 
-class SharedSieve:
+class RedisFilter:
     """The filter in Redis. While Redis is away every name is asked of the store; when it is back, it gets what it missed.
 
     ``faults`` are the errors of its client, ``where`` names it in messages (no password).
@@ -138,7 +141,7 @@ class SharedSieve:
         none: set[str] = set()
         try:
             self._tried(lambda: self._bloom.enter(identities), none)
-        except StoreError:  # their articles are stored; they are entered when the sieve catches up
+        except StoreError:  # their articles are stored; they are entered when the filter catches up
             self._looked = None
 
     def keep(self) -> None:
@@ -184,3 +187,100 @@ class SharedSieve:
             self._bloom.enter(self._store.identities(after=since))
             self._bloom.moved(position)
             self._looked = monotonic()
+
+
+class KnownUrls:
+    """Known identities of one store. Blocking where the store or the filter must be asked, so call it in a thread.
+
+    An identity is *entered* only when its article is stored: a crash between fetch and store costs a second fetch, never an article.
+    """
+
+    def __init__(self, store: Store, filter_: SeenFilter | None = None) -> None:
+        self._store = store
+        self._filter = LocalFilter(store) if filter_ is None else filter_
+
+    def known(self, identities: Iterable[str]) -> set[str]:
+        """Those that are stored. Raises ``StoreError``."""
+        perhaps = self._filter.perhaps(list(identities))
+        return self._store.known(perhaps) if perhaps else set()
+
+    def enter(self, identities: Iterable[str]) -> None:
+        """They are stored now."""
+        self._filter.enter(list(identities))
+
+    def keep(self) -> None:
+        """At the end of a crawl: what is known is for the next one."""
+        self._filter.keep()
+
+
+def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
+    """The settings by which the filter's Redis is reached: ``sources.yaml`` may name another one for it than for the queue."""
+    named = sources.url_filter.redis
+    if named is None or settings.get("REDIS_URL") != sources.frontier.redis:
+        return settings
+    own = settings.copy()
+    own.frozen = False
+    own.set("REDIS_URL", named, priority="cmdline")
+    return own
+
+
+def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
+    """The filter of the sources' store in Redis. Each store has its own, so several portals may share one Redis."""
+    form = sources.url_filter
+    key = f"{KEY}:{content_id(sources.store)}"
+    return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
+
+
+def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> SeenFilter:
+    """The filter that the settings ask for. Raises ``StoreError``."""
+    form = sources.url_filter
+    if not is_named(settings):
+        return LocalFilter(store, sources.known_file, capacity=form.capacity, error_rate=form.error_rate)
+    from redis.exceptions import RedisError
+
+    settings = filter_settings(sources, settings)
+    return RedisFilter(store, shared_bloom(sources, settings), address(settings), (RedisError, OSError))
+
+
+@dataclass(frozen=True, slots=True)
+class FilterStatus:
+    """What is to be said of the filter; ``fill`` None: there is none yet."""
+
+    says: str
+    fill: Fill | None = None
+
+
+def filter_status(sources: Sources) -> FilterStatus:
+    """How the filter stands that ``sources.yaml`` asks for. Raises ``StoreError`` for a Redis that does not answer."""
+    from scrapy.settings import Settings
+
+    from newsportal.frontier.addon import scrapy_settings
+
+    settings = filter_settings(sources, Settings(scrapy_settings(sources)))
+    return _redis_status(sources, settings) if is_named(settings) else _file_status(sources)
+
+
+def _redis_status(sources: Sources, settings: BaseSettings) -> FilterStatus:
+    from redis.exceptions import RedisError
+
+    try:
+        fill = shared_bloom(sources, settings).fill()
+    except (RedisError, OSError) as error:
+        raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
+    return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
+
+
+def _file_status(sources: Sources) -> FilterStatus:
+    file, form = sources.known_file, sources.url_filter
+    if file is None or not file.exists():
+        return FilterStatus("no filter is kept yet; the first crawl makes it from the store")
+    try:
+        bloom, position = unpacked(file.read_bytes(), form.capacity, form.error_rate)
+    except (OSError, Unusable) as why:
+        return FilterStatus(f"{file} is not used: {why}; the next crawl makes it anew from the store")
+    return FilterStatus(f"{file}: {_described(bloom.fill())}; knows the store up to change {position}", bloom.fill())
+
+
+def _described(fill: Fill) -> str:
+    size = f"{fill.bytes / 1e6:.1f} MB in {fill.filters} filter{'s' if fill.filters != 1 else ''}"
+    return f"{fill.entered:,} of {fill.capacity:,} entered, {size}, false positives expected: {fill.error:.1e}"

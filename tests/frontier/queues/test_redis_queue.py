@@ -15,11 +15,12 @@ import redis
 from queue_benches import NOON, TERMS, ids, take, task, tasks
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from scrapy.settings import Settings
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable
 from newsportal.frontier.queues.identity import Identity, identity
-from newsportal.frontier.queues.shared import SharedQueue, UnbackedQueue
-from newsportal.frontier.queues.shared_scripts import NAMES, script
+from newsportal.frontier.queues.opening import open_plain
+from newsportal.frontier.queues.redis_queue import RedisQueue, UnbackedQueue
 
 
 @pytest.fixture
@@ -30,12 +31,12 @@ def client(redis_for_all: Any) -> redis.Redis:
 
 
 @pytest.fixture
-def opened(client: redis.Redis) -> Callable[..., SharedQueue]:
-    return lambda name="rss", **more: SharedQueue(client, name, TERMS, where="127.0.0.1", **more)
+def opened(client: redis.Redis) -> Callable[..., RedisQueue]:
+    return lambda name="rss", **more: RedisQueue(client, name, TERMS, where="127.0.0.1", **more)
 
 
 def connected(server: Any, **more: Any) -> redis.Redis:
-    """As ``newsportal.frontier.shared.connect``: asked twice, without a pause."""
+    """As ``newsportal.frontier.redis_connection.connect``: asked twice, without a pause."""
     return redis.Redis(port=server.port, retry=Retry(NoBackoff(), 1), **more)
 
 
@@ -49,7 +50,7 @@ def gone_identity() -> Identity:
 # what people see in it
 
 
-def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     queue.push([*tasks(3), task("lane", lane="x"), task("lane too", lane="x"), task("later", at=4e9)])
     assert client.zcard("rss:requests") == 5
@@ -57,15 +58,15 @@ def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Cal
     assert b"a.example/0" in client.zrange("rss:requests", 0, 0)[0]
 
 
-def test_keys_may_be_named(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_keys_may_be_named(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
     queue.push([task("1", seen="1")])
     assert client.zcard("mine:rss:q") == 1
-    assert client.type("mine:rss:seen") == b"hash"
+    assert client.type("mine:rss:seen") == b"zset"
     assert not client.exists("rss:requests", "rss:dupefilter")
 
 
-def test_removing_the_dupefilter_forgets_what_was_seen(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_removing_the_dupefilter_forgets_what_was_seen(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     """As with scrapy-redis."""
     queue = opened()
     assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
@@ -73,43 +74,56 @@ def test_removing_the_dupefilter_forgets_what_was_seen(client: redis.Redis, open
     assert queue.push([task("3", seen="1")]) == {"3"}
 
 
-def test_what_was_seen_runs_out_of_redis_by_itself(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_what_was_seen_runs_out_of_redis_by_itself(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     opened().push([task("1", seen="1")])
-    (kept,) = client.scan_iter("rss:dupefilter:*")
-    assert TERMS.forget < client.ttl(kept) < TERMS.forget + 3600
+    assert TERMS.forget < client.ttl("rss:dupefilter") < TERMS.forget + 3600
 
 
 def test_a_client_that_decodes_gives_the_same(redis_for_all: Any, client: redis.Redis) -> None:
     decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
-    queue = SharedQueue(decoding, "rss", TERMS)
-    whole = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲", seen="一")
-    assert queue.push([whole]) == {"一"}
+    queue = RedisQueue(decoding, "rss", TERMS)
+    whole = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲")
+    assert queue.push([replace(whole, seen="一")]) == {"一"}
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [whole]
     assert queue.beat() == set()
     assert queue.hold("b.example") == 0
 
 
+def test_the_settings_name_the_class_of_the_queue(redis_for_all: Any) -> None:
+    settings = Settings({"REDIS_URL": f"redis://127.0.0.1:{redis_for_all.port}"})
+    for named in (None, "scrapy_redis.queue.FifoQueue", f"{Own.__module__}.{Own.__name__}"):
+        settings.set("SCHEDULER_QUEUE_CLASS", named)
+        assert type(open_plain(settings, "rss")).__name__ == ("Own" if named and "Own" in named else "UnbackedQueue")
+    settings.set("SCHEDULER_QUEUE_CLASS", "collections.deque")
+    with pytest.raises(FrontierRefused, match=r"collections\.deque: name a subclass of newsportal.*UnbackedQueue"):
+        open_plain(settings, "rss")
+
+
+class Own(UnbackedQueue):
+    """As a project names it."""
+
+
 # answers that are lost
 
 
-def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., SharedQueue], monkeypatch: Any) -> None:
+def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
     queue = opened()
     queue.push(tasks(5))
-    asked = queue._call._scripts["take"]
+    asked = queue._scripts["take"]
 
     def lose(**more: Any) -> Any:
         asked(**more)
         raise redis.ConnectionError("Connection reset by peer")
 
     with monkeypatch.context() as patch:
-        patch.setitem(queue._call._scripts, "take", lose)
+        patch.setitem(queue._scripts, "take", lose)
         with pytest.raises(FrontierUnavailable, match="Connection reset"):
             take(queue, 3)
     assert sorted(take(queue, 3)) == ["a.example/0", "a.example/1", "a.example/2"]
     assert take(queue, 3) == ["a.example/3", "a.example/4"]
 
 
-def test_pushing_and_ending_may_be_repeated(opened: Callable[..., SharedQueue]) -> None:
+def test_pushing_and_ending_may_be_repeated(opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     assert len(queue.push(tasks(3))) == 3
     assert queue.push(tasks(3)) == set()
@@ -120,7 +134,7 @@ def test_pushing_and_ending_may_be_repeated(opened: Callable[..., SharedQueue]) 
     assert (queue.state().waiting, queue.state().leased) == (0, 0)
 
 
-def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     queue.push(tasks(2))
     client.script_flush()
@@ -128,11 +142,6 @@ def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: C
     client.script_flush()
     queue.done(["a.example/0"])
     assert queue.state().leased == 1
-
-
-def test_every_script_can_be_read() -> None:
-    folder = {name for name in NAMES if script(name).startswith("-- What every script begins with")}
-    assert folder == set(NAMES)
 
 
 # Redis that is away, full, or not ours
@@ -143,7 +152,7 @@ def test_nothing_is_lost_when_redis_restarts_with_its_log(redis_server: Any) -> 
     redis_server.kill()
     kept = ("--appendonly", "yes", "--appendfsync", "always")
     redis_server.start(*kept)
-    queue = SharedQueue(connected(redis_server), "rss", TERMS)
+    queue = RedisQueue(connected(redis_server), "rss", TERMS)
     queue.push(tasks(10))
     had = take(queue, 4)
     redis_server.kill()
@@ -160,7 +169,7 @@ def test_nothing_is_lost_when_redis_restarts_with_its_log(redis_server: Any) -> 
     assert len(take(queue)) == 6
 
 
-def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     queue = opened()
     queue.push(tasks(3))
     had = take(queue, 2)
@@ -171,7 +180,7 @@ def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened:
     assert len(take(queue)) == 3
 
 
-def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., SharedQueue], monkeypatch: Any) -> None:
+def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., RedisQueue], monkeypatch: Any) -> None:
     """Nobody could give a sign of life while it was away: all get ten seconds."""
     now = [NOON]
     first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
@@ -179,7 +188,7 @@ def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., Sh
     had = take(first)
     second.beat()
     now[0] += 3600
-    second._call.away = True  # its last call found nobody
+    second.away = True  # its last call found nobody
     assert take(second) == []
     now[0] += 5
     assert first.beat() == set()
@@ -193,7 +202,7 @@ def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., Sh
 @pytest.mark.slow
 def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> None:
     client = connected(redis_server)
-    queue, other = SharedQueue(client, "rss", TERMS), SharedQueue(client, "rss", TERMS)
+    queue, other = RedisQueue(client, "rss", TERMS), RedisQueue(client, "rss", TERMS)
     queue.push([task(str(n), f"h{n % 7}.example", source="甲", lane=f"l{n}") for n in range(200)])
     first = take(queue, 50)
     client.config_set("maxmemory", "1mb")
@@ -217,20 +226,20 @@ def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> N
 @pytest.mark.slow
 def test_a_replica_and_a_password_are_told(redis_server: Any) -> None:
     client = connected(redis_server)
-    queue = SharedQueue(client, "rss", TERMS, where="127.0.0.1:6379")
+    queue = RedisQueue(client, "rss", TERMS, where="127.0.0.1:6379")
     client.execute_command("REPLICAOF", "127.0.0.1", "1")
     with pytest.raises(FrontierUnavailable, match=r"127\.0\.0\.1:6379 does not serve: it is a replica"):
         queue.push(tasks(1))
     client.execute_command("REPLICAOF", "NO", "ONE")
     client.config_set("requirepass", "secret")
     with pytest.raises(FrontierUnavailable, match="password"):
-        SharedQueue(connected(redis_server), "rss", TERMS).push(tasks(1))
+        RedisQueue(connected(redis_server), "rss", TERMS).push(tasks(1))
     with pytest.raises(FrontierUnavailable, match="refuses the password"):
-        SharedQueue(connected(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
+        RedisQueue(connected(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
 
 
 def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
-    client: redis.Redis, opened: Callable[..., SharedQueue], tmp_path: Any
+    client: redis.Redis, opened: Callable[..., RedisQueue], tmp_path: Any
 ) -> None:
     class Bomb:
         def __reduce__(self) -> Any:
@@ -248,14 +257,14 @@ def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
 
 
 @pytest.mark.parametrize("fill", [lambda one: one.lpush("rss:requests", "x"), lambda one: one.sadd("rss:dupefilter", "x")])
-def test_other_foreign_keys_are_refused(client: redis.Redis, opened: Callable[..., SharedQueue], fill: Callable[..., Any]) -> None:
+def test_other_foreign_keys_are_refused(client: redis.Redis, opened: Callable[..., RedisQueue], fill: Callable[..., Any]) -> None:
     fill(client)
     with pytest.raises(FrontierRefused, match="is not of newsportal"):
         opened().push(tasks(1))
 
 
-def test_another_portals_tasks_are_not_taken(opened: Callable[..., SharedQueue]) -> None:
-    ours, theirs = opened(owner="1", told="postgresql://***@db/ours"), opened(owner="2", told="sqlite:///theirs.db")
+def test_another_portals_tasks_are_not_taken(opened: Callable[..., RedisQueue]) -> None:
+    ours, theirs = opened(owner="1", owner_name="postgresql://***@db/ours"), opened(owner="2", owner_name="sqlite:///theirs.db")
     ours.push(tasks(2))
     for call in (lambda: take(theirs), lambda: theirs.push(tasks(1)), theirs.clear, theirs.state):
         with pytest.raises(FrontierRefused, match=r"belongs to another portal \(postgresql://\*\*\*@db/ours\)"):
@@ -267,7 +276,7 @@ def test_another_portals_tasks_are_not_taken(opened: Callable[..., SharedQueue])
     assert len(theirs.push(tasks(1))) == 1
 
 
-def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., SharedQueue]) -> None:
+def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., RedisQueue]) -> None:
     ours, theirs = opened("rss", owner="1"), opened("forum", owner="2")
     assert ours.hold("a.example") == 0
     assert theirs.hold("a.example") is None
@@ -278,7 +287,7 @@ def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., Shar
 # death on this machine
 
 
-def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callable[..., SharedQueue]) -> None:
+def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callable[..., RedisQueue]) -> None:
     dead = opened(worker=gone_identity())
     dead.push(tasks(2))
     had = take(dead)
@@ -287,7 +296,7 @@ def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callab
     assert {lease.tries for lease in leases} == {1}
 
 
-def test_nor_are_its_hosts_and_jobs(opened: Callable[..., SharedQueue]) -> None:
+def test_nor_are_its_hosts_and_jobs(opened: Callable[..., RedisQueue]) -> None:
     dead = opened(worker=gone_identity())
     assert dead.hold("a.example") == 0
     assert dead.claim("visit:甲", 1000)
@@ -295,14 +304,14 @@ def test_nor_are_its_hosts_and_jobs(opened: Callable[..., SharedQueue]) -> None:
     assert opened().claim("visit:甲", 1000)
 
 
-def test_a_worker_of_another_machine_is_waited_for(opened: Callable[..., SharedQueue]) -> None:
+def test_a_worker_of_another_machine_is_waited_for(opened: Callable[..., RedisQueue]) -> None:
     dead = opened(worker=replace(gone_identity(), machine="elsewhere|"))
     dead.push(tasks(2))
     take(dead)
     assert take(opened()) == []
 
 
-def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., SharedQueue]) -> None:
+def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., RedisQueue]) -> None:
     """As in containers that all call themselves app:1."""
     who = identity()
     first, second = opened(worker=who), opened(worker=who)
@@ -316,7 +325,7 @@ def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., 
 # hosts
 
 
-def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable[..., SharedQueue]) -> None:
+def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable[..., RedisQueue]) -> None:
     now = [NOON]
     first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
     assert first.hold("a.example") == 0
@@ -329,7 +338,7 @@ def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable
 # the clock
 
 
-def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., SharedQueue]) -> None:
+def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., RedisQueue]) -> None:
     now = [NOON]
     queue, other = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
     queue.hold("a.example")
@@ -348,7 +357,7 @@ def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., SharedQueu
 # size
 
 
-def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, opened: Callable[..., RedisQueue]) -> None:
     """What one call asks of Redis does not grow with the hosts that cannot be had."""
 
     def commands(hosts: int) -> int:

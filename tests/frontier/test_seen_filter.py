@@ -1,4 +1,4 @@
-"""The sieve before the store: kept between crawls, caught up with the store, and never in the way when it is away or damaged."""
+"""The filter before the store: kept between crawls, caught up with the store, and never in the way when it is away or damaged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from newsportal.errors import StoreError
-from newsportal.frontier import shared, sieve
-from newsportal.frontier.known import KnownUrls
-from newsportal.frontier.ledger import ledger_of
-from newsportal.frontier.sieve import LocalSieve, SharedSieve
+from newsportal.frontier import seen_filter
+from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.frontier.seen_filter import KnownUrls, LocalFilter, RedisFilter
 from newsportal.items import Article, Link
 from newsportal.sources import Sources
 from newsportal.store import open_store
@@ -63,18 +62,18 @@ class Asked:
 class TestLocal:
     def test_a_restart_forgets_nothing_and_asks_for_the_newer_names_alone(self, store: Store, file: Path) -> None:
         put(store, "a.example/1", "a.example/2")
-        LocalSieve(store, file).keep()
+        LocalFilter(store, file).keep()
         put(store, "a.example/3")
         store.add_alias("m.a.example/3", "a.example/3")
         asked: Any = Asked(store)
-        again = LocalSieve(asked, file)
+        again = LocalFilter(asked, file)
         known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
         assert again.perhaps([*known, "a.example/4"]) == known
         assert asked.since == [2]
 
     def test_without_a_file_it_is_filled_from_the_store(self, store: Store) -> None:
         put(store, "a.example/1")
-        filled = LocalSieve(store)
+        filled = LocalFilter(store)
         filled.keep()
         assert filled.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
 
@@ -83,10 +82,10 @@ class TestLocal:
         self, store: Store, file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
-        LocalSieve(store, file).keep()
+        LocalFilter(store, file).keep()
         whole = file.read_bytes()
         file.write_bytes(whole[:-20] + b"x" * 20 if damage is None else damage)
-        again = LocalSieve(store, file)
+        again = LocalFilter(store, file)
         assert [record.levelno for record in caplog.records] == [logging.WARNING]
         assert str(file) in caplog.text
         assert again.perhaps(["a.example/1"]) == {"a.example/1"}
@@ -95,17 +94,17 @@ class TestLocal:
 
     def test_other_settings_make_it_anew(self, store: Store, file: Path) -> None:
         put(store, "a.example/1")
-        LocalSieve(store, file).keep()
-        assert LocalSieve(store, file, capacity=5000).perhaps(["a.example/1"]) == {"a.example/1"}
+        LocalFilter(store, file).keep()
+        assert LocalFilter(store, file, capacity=5000).perhaps(["a.example/1"]) == {"a.example/1"}
 
     def test_a_file_of_a_later_state_of_the_store_is_not_believed(
         self, store: Store, file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1", "a.example/2", "a.example/3")
-        LocalSieve(store, file).keep()
+        LocalFilter(store, file).keep()
         other = open_store(f"sqlite:///{tmp_path}/restored.db")
         put(other, "a.example/9")
-        assert LocalSieve(other, file).perhaps(["a.example/9", "a.example/1"]) == {"a.example/9"}
+        assert LocalFilter(other, file).perhaps(["a.example/9", "a.example/1"]) == {"a.example/9"}
         assert "of another store" in caplog.text
         other.close()
 
@@ -113,40 +112,40 @@ class TestLocal:
         self, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         (tmp_path / "taken").mkdir()
-        LocalSieve(store, tmp_path / "taken").keep()
+        LocalFilter(store, tmp_path / "taken").keep()
         assert "not kept" in caplog.text
         assert not list(tmp_path.glob("*.new"))
 
     def test_the_spiders_of_a_process_may_end_at_once(self, store: Store, file: Path, caplog: pytest.LogCaptureFixture) -> None:
         put(store, "a.example/1")
-        shared = LocalSieve(store, file)
+        shared = LocalFilter(store, file)
         with ThreadPoolExecutor(8) as pool:
             for kept in [pool.submit(shared.keep) for _ in range(64)]:
                 kept.result()
         assert not caplog.records
-        assert LocalSieve(store, file).perhaps(["a.example/1"]) == {"a.example/1"}
+        assert LocalFilter(store, file).perhaps(["a.example/1"]) == {"a.example/1"}
 
     def test_what_another_process_stored_is_known_after_a_while(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        ours = LocalSieve(store)
+        ours = LocalFilter(store)
         put(store, "a.example/1")
         assert ours.perhaps(["a.example/1"]) == set()
-        monkeypatch.setattr(sieve, "CATCH_UP", -1.0)
+        monkeypatch.setattr(seen_filter, "CATCH_UP", -1.0)
         assert ours.perhaps(["a.example/1"]) == {"a.example/1"}
 
 
 @pytest.fixture
-def connect(redis_server: Any, store: Store) -> Callable[..., SharedSieve]:
-    def made(of: Any = store, **options: Any) -> SharedSieve:
+def connect(redis_server: Any, store: Store) -> Callable[..., RedisFilter]:
+    def made(of: Any = store, **options: Any) -> RedisFilter:
         sources = Sources.model_validate({"url_filter": {"redis": redis_server.url, **options}})
-        found = shared.open_sieve(sources, Settings({"REDIS_URL": redis_server.url}), of)
-        assert isinstance(found, SharedSieve)
+        found = seen_filter.open_filter(sources, Settings({"REDIS_URL": redis_server.url}), of)
+        assert isinstance(found, RedisFilter)
         return found
 
     return made
 
 
 class TestShared:
-    def test_it_is_filled_once_and_shared(self, store: Store, connect: Callable[..., SharedSieve]) -> None:
+    def test_it_is_filled_once_and_shared(self, store: Store, connect: Callable[..., RedisFilter]) -> None:
         put(store, "a.example/1", "a.example/2")
         first = connect()
         asked: Any = Asked(store)
@@ -157,7 +156,7 @@ class TestShared:
         assert second.perhaps(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}
 
     def test_without_redis_every_name_is_asked_of_the_store_and_nothing_is_lost(
-        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture, monkeypatch: Any
+        self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture, monkeypatch: Any
     ) -> None:
         put(store, "a.example/1")
         shared_one = connect()
@@ -174,7 +173,7 @@ class TestShared:
         assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, "it got what it missed"
 
     def test_a_start_without_redis_works_on(
-        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture
+        self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         redis_server.kill()
         put(store, "a.example/1")
@@ -184,7 +183,7 @@ class TestShared:
         assert "does not serve" in caplog.text
 
     def test_a_redis_that_was_emptied_is_filled_again(
-        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture
+        self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
         ours = connect()
@@ -194,7 +193,7 @@ class TestShared:
         assert "filled anew" in caplog.text
 
     def test_a_redis_that_takes_nothing_is_like_none(
-        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture
+        self, store: Store, connect: Callable[..., RedisFilter], redis_server: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         put(store, "a.example/1")
         redis_server.kill()
@@ -208,14 +207,14 @@ class TestShared:
         redis_server.kill()
         redis_server.start("--requirepass", "right")
         url = redis_server.url.replace("redis://", "redis://:geheim@")
-        made = shared.open_sieve(Sources(), Settings({"REDIS_URL": url}), store)
+        made = seen_filter.open_filter(Sources(), Settings({"REDIS_URL": url}), store)
         assert made.perhaps(["a.example/1"]) == {"a.example/1"}
         assert "does not serve" in caplog.text
         assert "geheim" not in caplog.text
 
     def test_two_stores_do_not_mix(self, redis_server: Any) -> None:
         settings = Settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": redis_server.port})
-        one, other = (shared.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
+        one, other = (seen_filter.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
         one.open(), other.open()
         one.enter(["a.example/1"])
         assert other.perhaps(["a.example/1"]) == set()
@@ -224,35 +223,47 @@ class TestShared:
         (tmp_path / "sources.yaml").write_text(f"url_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
         assert crawler_for().settings["REDIS_URL"] == redis_server.url
         ledger = ledger_of(crawler_for())
-        assert isinstance(ledger.known._sieve, SharedSieve)
+        assert isinstance(ledger.known._filter, RedisFilter)
         ledger.store.close()
 
 
 def test_an_address_that_is_none_says_what_is_allowed(store: Store) -> None:
     with pytest.raises(StoreError, match="allowed: redis://"):
-        shared.open_sieve(Sources(), Settings({"REDIS_URL": "http://:geheim@127.0.0.1"}), store)
+        seen_filter.open_filter(Sources(), Settings({"REDIS_URL": "http://:geheim@127.0.0.1"}), store)
 
 
 class TestTold:
     def test_before_the_first_crawl(self, tmp_path: Path) -> None:
-        told = shared.told(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
+        told = seen_filter.filter_status(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
         assert (told.fill, "no filter is kept yet" in told.says) == (None, True)
 
     def test_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
         put(store, "a.example/1")
         sources = Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"})
         assert sources.known_file == file
-        LocalSieve(store, file).keep()
-        told = shared.told(sources)
+        LocalFilter(store, file).keep()
+        told = seen_filter.filter_status(sources)
         assert told.fill is not None
         assert "1 of 100,000 entered" in told.says
         assert "change 1" in told.says
         file.write_bytes(b"?")
-        assert "is not used" in shared.told(sources).says
+        assert "is not used" in seen_filter.filter_status(sources).says
 
     def test_of_redis(self, redis_server: Any) -> None:
         sources = Sources.model_validate({"url_filter": {"redis": redis_server.url}})
-        assert "answers; 0 of 100,000 entered" in shared.told(sources).says
+        assert "answers; 0 of 100,000 entered" in seen_filter.filter_status(sources).says
         redis_server.kill()
         with pytest.raises(StoreError, match="does not serve"):
-            shared.told(sources)
+            seen_filter.filter_status(sources)
+
+
+def test_what_was_stored_by_earlier_runs_is_known_from_the_start(ledger: Ledger) -> None:
+    put(ledger.store, "a.example/1")
+    ledger.store.add_alias("a.example/old", "a.example/1")
+    fresh = KnownUrls(ledger.store)
+    assert fresh.known(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
+
+
+def test_the_store_has_the_last_word(ledger: Ledger) -> None:
+    ledger.known.enter(["a.example/gone"])
+    assert ledger.known.known(["a.example/gone"]) == set()

@@ -1,0 +1,200 @@
+-- All calls of a queue but take, by the name in ARGV[2]; `given` are the arguments after it.
+
+local given = {}
+for n = 3, #ARGV do given[n - 2] = ARGV[n] end
+local calls = {}
+
+-- Three of each task: id, print of its seen name ('' is none), what is kept of it. Before them 'now' if tasks that wait for a moment are to
+-- wait for it no more. Answers the ids that were taken in.
+function calls.push()
+  sign_of_life()
+  claim_queue()
+  local now = table.remove(given, 1) == 'now'
+  local seq = call('HINCRBY', Q .. ':about', 'seq', #given / 3) - #given / 3
+  local taken, plain, hosts = {}, {}, {}  -- what has no lane is written once a call
+  call('ZREMRANGEBYSCORE', SEEN, '-inf', NOW - ctx.forget)
+  for n = 1, #given, 3 do
+    local id, mark = given[n], given[n + 1]
+    if now and call('ZREM', Q .. ':later', id) == 1 then
+      local t = task(id)
+      outstanding(t, 1)
+      enter(id, t)
+    elseif call('HEXISTS', Q .. ':tasks', id) == 0 and (mark == '' or call('ZADD', SEEN, 'NX', NOW, mark) == 1) then
+      local t = unpack_task(string.format('%010x%04x', seq + (n - 1) / 3, 0) .. given[n + 2])
+      keep(id, t)
+      if t.at and t.at > WALL then
+        call('ZADD', Q .. ':later', t.at, id)
+      else
+        outstanding(t, 1)
+        if t.lane then
+          enter(id, t)
+        else
+          plain[#plain + 1] = 0
+          plain[#plain + 1] = member(line(t.host), id, t)
+          hosts[t.host] = (hosts[t.host] or 0) + 1
+        end
+      end
+      taken[#taken + 1] = id
+    end
+  end
+  call('EXPIRE', SEEN, math.ceil(ctx.forget) + 60)
+  if #plain > 0 then call('ZADD', Q, unpack(plain)) end
+  for host, number in pairs(hosts) do
+    call('ZINCRBY', Q .. ':hosts', number, host)
+    awake(host)
+  end
+  return taken
+end
+
+-- 'done', or from when they may be had ('' is now), then ids that I took. Answers those that were in my hands.
+function calls.finish()
+  sign_of_life()
+  local how, mine = table.remove(given, 1), {}
+  local at = tonumber(how)
+  for _, id in ipairs(given) do
+    local t = unlease(ME, id)
+    if t then mine[#mine + 1] = id end
+    if how == 'done' then
+      if t then
+        outstanding(t, -1)
+      else  -- I was thought dead: if nobody has it yet, it is done all the same
+        t = task(id)
+        t = t and unwait(id, t) and t
+      end
+      if t then call('HDEL', Q .. ':tasks', id) end
+    elseif t and at and at > WALL then
+      call('ZADD', Q .. ':later', at, id)
+      outstanding(t, -1)
+    elseif t then
+      enter(id, t)
+    end
+    if t and t.lane then advance(t.lane) end
+  end
+  return mine
+end
+
+-- What I do, as JSON ('' is as before). Answers the ids that I have.
+function calls.beat()
+  sign_of_life()
+  if given[1] ~= '' then call('HSET', record(ME), 'doing', given[1]) end
+  bury_dead()
+  return call('SMEMBERS', record(ME) .. ':leased')
+end
+
+-- A host. Answers the seconds until it may be asked, nil if another has it.
+function calls.hold()
+  sign_of_life()
+  bury_dead()
+  local host = given[1]
+  local held = holder(host)
+  if held and held ~= ME and not lives(held) and NOW >= grace then
+    bury(held, 1)
+    held = holder(host)
+  end
+  local waits = held or wished(host)
+  if waits and waits ~= ME then
+    wish(host)
+    return false
+  end
+  if not held then grab(host) end
+  return string.format('%.6f', math.max(0, free_at(host) - NOW))
+end
+
+-- Hosts, each with the seconds until the next one may ask it.
+function calls.free()
+  sign_of_life()
+  for n = 1, #given, 2 do
+    if holder(given[n]) == ME then let_go(ME, given[n], NOW + tonumber(given[n + 1])) end
+  end
+  return 0
+end
+
+-- A job, and for how many seconds; '' releases it. Answers 1 if it is mine.
+function calls.claim()
+  sign_of_life()
+  bury_dead()
+  local job, seconds, jobs = given[1], tonumber(given[2]), P .. 'jobs:' .. ctx.owner
+  if not seconds then
+    release(job, ME, ctx.owner)
+    return call('SREM', record(ME) .. ':jobs', job)
+  end
+  local until_, worker = string.match(call('HGET', jobs, job) or '', '^(%S+) (.*)$')
+  if worker and worker ~= ME and tonumber(until_) > NOW and lives(worker) then return 0 end
+  call('HSET', jobs, job, string.format('%.3f ', NOW + seconds) .. ME)
+  call('SADD', record(ME) .. ':jobs', job)
+  return 1
+end
+
+-- 1 and workers whose processes are gone, or 0 and me: I leave.
+function calls.bury()
+  local died = tonumber(table.remove(given, 1))
+  for _, worker in ipairs(given) do
+    if call('ZSCORE', P .. 'workers', worker) then bury(worker, died) end
+  end
+  return 0
+end
+
+-- What becomes of tasks that were set aside: 'again' or 'drop', then ids, or none: the first thousand. Answers how many there were.
+function calls.settle()
+  local what, count = table.remove(given, 1), 0
+  for _, id in ipairs(given[1] and given or call('ZRANGE', Q .. ':aside', 0, 999)) do
+    if call('ZREM', Q .. ':aside', id) == 1 then
+      count = count + 1
+      call('HDEL', Q .. ':reasons', id)
+      local t = task(id)
+      if t and what == 'again' then
+        t.tries = 0
+        keep(id, t)
+        outstanding(t, 1)
+        enter(id, t)
+      else
+        call('HDEL', Q .. ':tasks', id)
+      end
+    end
+  end
+  return count
+end
+
+-- Forgets a thousand of the tasks that wait, now or for later, and all names seen. Answers how many it were.
+function calls.clear()
+  call('DEL', SEEN)
+  local ids = call('ZRANGE', Q .. ':later', 0, 499)
+  for _, found in ipairs(call('ZRANGE', Q, 0, 499)) do ids[#ids + 1] = id_of(found) end
+  for _, id in ipairs(ids) do
+    unwait(id, task(id))
+    call('HDEL', Q .. ':tasks', id)
+  end
+  return #ids
+end
+
+-- How many hosts. Answers how the queue stands, as JSON.
+function calls.state()
+  local number, workers, leased, hosts, listed = tonumber(given[1]), {}, 0, {}, {}
+  local function list(host, waiting)
+    if #hosts >= number or listed[host] then return end
+    local held = holder(host)
+    listed[host] = true
+    hosts[#hosts + 1] = {
+      host = host,
+      waiting = tonumber(waiting),
+      holder = held and (call('HGET', record(held), 'name') or held) or nil,
+      free_in = math.max(0, free_at(host) - NOW),
+    }
+  end
+  local most = number > 0 and call('ZREVRANGE', Q .. ':hosts', 0, number - 1, 'WITHSCORES') or {}
+  for n = 1, #most, 2 do list(most[n], most[n + 1]) end
+  for _, worker in ipairs(call('SMEMBERS', Q .. ':workers')) do
+    if call('ZSCORE', P .. 'workers', worker) then
+      local about = call('HMGET', record(worker), 'name', 'since', 'beat', 'doing')
+      local held, has = call('HKEYS', record(worker) .. ':hosts'), call('SCARD', record(worker) .. ':leased')
+      leased = leased + has
+      workers[#workers + 1] = { about[1] or worker, tonumber(about[2]) or 0, tonumber(about[3]) or 0, has, held, about[4] or '{}' }
+      for _, host in ipairs(held) do list(host, 0) end
+    end
+  end
+  local counts = { waiting = call('ZCARD', Q), later = call('ZCARD', Q .. ':later'), leased = leased, aside = call('ZCARD', Q .. ':aside') }
+  return cjson.encode({ counts = counts, workers = workers, hosts = hosts })
+end
+
+if ARGV[2] ~= 'state' then begin(ARGV[2] ~= 'push') end
+return calls[ARGV[2]]()

@@ -1,0 +1,117 @@
+"""The connection to Redis, by the names of scrapy-redis' settings (``REDIS_URL``, ``REDIS_HOST``, ``REDIS_PARAMS`` …), and what its errors
+mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
+from newsportal.sources.uris import mask
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
+"""Seconds; scrapy-redis waits 30. A crawl can do without Redis, so it need not wait long. ``REDIS_PARAMS`` wins."""
+
+QUEUE_KEY: Final = "%(spider)s:requests"
+SEEN_KEY: Final = "%(spider)s:dupefilter"
+"""scrapy-redis' SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY, as it comes."""
+
+SHARED: Final = "newsportal:"
+"""What is shared by all queues of a Redis begins with it."""
+
+REMEDIES: Final = {
+    "OOM": "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
+    "READONLY": "it is a replica that takes no writes: name the primary",
+    "MISCONF": "it cannot save to its disk and refuses writes: look at its log, free its disk",
+    "LOADING": "it is reading its data; it will answer in a moment",
+    "BUSY": "another script keeps it busy; redis-cli SCRIPT KILL ends that",
+    "NOAUTH": "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
+    "WRONGPASS": "it refuses the password or the user's name",
+    "NOPERM": "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
+    "MOVED": "it is a cluster; the queue needs one Redis",
+    "CROSSSLOT": "it is a cluster; the queue needs one Redis",
+}
+"""By the first word of Redis' errors."""
+
+KINDS: Final = {
+    "AuthenticationError": "WRONGPASS",
+    "AuthenticationWrongNumberOfArgsError": "WRONGPASS",
+    "OutOfMemoryError": "OOM",
+    "ReadOnlyError": "READONLY",
+    "BusyLoadingError": "LOADING",
+    "NoPermissionError": "NOPERM",
+}
+"""redis-py's classes for errors whose first word it cuts off."""
+
+
+def is_named(settings: BaseSettings) -> bool:
+    """Whether the settings name a Redis."""
+    return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
+
+
+def address(settings: BaseSettings) -> str:
+    """Which Redis it is, without its password."""
+    url = settings.get("REDIS_URL")
+    return mask(url) if url else f"{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
+
+
+def connect(settings: BaseSettings) -> Any:
+    """redis-py's client; nothing is sent yet. Raises ``StoreError`` for an address that is none."""
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+    from scrapy_redis import connection, defaults
+
+    named = {parameter: settings.get(name) for name, parameter in connection.SETTINGS_PARAMS_MAP.items()}
+    given = {parameter: value for parameter, value in named.items() if value}
+    usual = {name: value for name, value in defaults.REDIS_PARAMS.items() if name != "retry_on_timeout"}  # redis-py warns of it
+    once_more = Retry(NoBackoff(), 1)  # a connection that was idle too long is made anew; more is ours to decide
+    try:
+        return connection.get_redis(**{**usual, **PATIENCE, "retry": once_more, **settings.getdict("REDIS_PARAMS"), **given})
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"no Redis can be at {address(settings)}: {error}; allowed: redis://[:PASSWORD@]HOST[:PORT][/NUMBER]") from error
+
+
+def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | FrontierRefused:
+    """What an error of the queue under ``key`` means, and what to do."""
+    text, kind = str(error), type(error).__name__
+    refusal = text.partition("NEWSPORTAL ")[2] or (f"FOREIGN {key}" if "WRONGTYPE" in text else "")
+    why, _, rest = refusal.partition(" ")
+    if why == "FOREIGN":
+        return FrontierRefused(
+            f"Redis at {where}: {rest} is not of newsportal (scrapy-redis' own requests, say, which are pickled and never read); "
+            f"finish that crawl first, or remove the key: redis-cli DEL {rest}; or take another database: redis://HOST:PORT/1"
+        )
+    if why == "OWNER":
+        return FrontierRefused(
+            f"Redis at {where}: {key} belongs to another portal ({rest}), whose tasks wait there; "
+            "take another database of that Redis: redis://HOST:PORT/1"
+        )
+    if why:
+        return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")
+    word = next((word for word in text.split() if word in REMEDIES), KINDS.get(kind, ""))
+    return FrontierUnavailable(f"queue of requests: Redis at {where} does not serve: {REMEDIES.get(word) or text or kind}")
+
+
+def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str) -> list[str]:
+    """The queues whose keys look like ``queue_key`` (``%(spider)s:requests``) and that belong to ``owner``. Closes the client. Raises
+    ``FrontierUnavailable``."""
+    from redis.exceptions import RedisError
+
+    form = re.compile(re.escape(queue_key or QUEUE_KEY).replace(re.escape("%(spider)s"), "(.+)"))
+    try:
+        keys = [as_text(key) for key in client.smembers(f"{SHARED}queues")]
+        found = [(form.fullmatch(key), client.hget(f"{key}:about", "owner")) for key in keys]
+    except (RedisError, OSError) as error:
+        raise FrontierUnavailable(f"Redis at {where} does not serve: {error}") from error
+    finally:
+        client.close()
+    return sorted(match[1] for match, of in found if match is not None and of is not None and as_text(of) == owner)
+
+
+def as_text(value: Any) -> str:
+    """An answer of Redis, whether the client decodes it or not."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
