@@ -64,7 +64,7 @@ def test_what_is_new_waits_before_it_is_fetched_and_once_whoever_names_it(ledger
 def test_a_page_is_stale_when_all_of_it_was_stored_before_this_run(ledger: Ledger) -> None:
     ledger.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
     ledger.store.add_alias(identity("https://a.example/1"), "old")
-    ledger.known._sieve.enter([identity("https://a.example/1")])  # as if read from the store at the start
+    ledger.known.enter([identity("https://a.example/1")])  # as if read from the store at the start
     assert filtered(ledger, [link("1")]).stale
     filtered(ledger, [link("2")])
     keep(ledger, link("2"))

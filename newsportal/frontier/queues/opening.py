@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
     """The queue of spider ``name``, for one worker. ``links``: those of the store, where it is open already. Raises ``StoreError``."""
-    terms = Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
+    terms = terms_of(sources)
     close: Callable[[], None] = _nothing
     if links is None:
         store = open_store(sources.store)
@@ -78,6 +78,11 @@ def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms,
     more |= {parameter: key for parameter, key in keys.items() if key}
     more |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings)}
     return kind(connect(settings), name, terms, **more)
+
+
+def terms_of(sources: Sources) -> Terms:
+    """By which ``sources.yaml`` wants its queues to be run."""
+    return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
 
 
 def is_shared(sources: Sources, settings: BaseSettings) -> bool:
