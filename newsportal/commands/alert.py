@@ -11,7 +11,6 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from newsportal.accounts import open_accounts
 from newsportal.accounts.alerts import Alert, State
@@ -22,8 +21,8 @@ from newsportal.alerts.preview import DAYS, preview
 from newsportal.alerts.run import Tally, Work, step
 from newsportal.alerts.run import test as send_test
 from newsportal.commands.context import open_all
-from newsportal.commands.options import AsJsonLine, SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.options import AsJsonLine, SourcesFile, command_group
+from newsportal.commands.output import make_table, print_json
 from newsportal.errors import NewsportalError
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
@@ -47,7 +46,7 @@ def found(work: Work, begin: str) -> Alert:
     return alerts[0]
 
 
-def listed(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """All alerts with their owners; never where exactly they go."""
     with opened(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
@@ -56,9 +55,8 @@ def listed(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed", box=None, header_style="bold")
-    for row in rows:
-        table.add_row(*(str(row[name]) for name in ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")))
+    columns = ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")
+    table = make_table(columns, ([row[name] for name in columns] for row in rows))
     Console(markup=False).print(table if rows else "no alerts yet; people set them up in the portal, at /alerts")
 
 
@@ -78,7 +76,7 @@ def _row(alert: Alert, owner: str, counts: Mapping[State, int]) -> dict[str, obj
     }
 
 
-def previewed(
+def preview_(
     which: Which,
     days: Annotated[int, typer.Option(min=1, max=YEAR, help="How many days back.")] = DAYS,
     as_json: AsJsonLine = False,
@@ -100,7 +98,7 @@ def previewed(
     typer.echo(f"{len(told.planned)} messages, {told.stories} stories{' and more' if told.capped else ''}")
 
 
-def tried(which: Which, sources: SourcesFile = None) -> None:
+def _test(which: Which, sources: SourcesFile = None) -> None:
     """Send a message that says that it works."""
     with opened(sources) as work:
         alert = found(work, which)
@@ -142,8 +140,4 @@ def _told(tally: Tally, as_json: bool, *, always: bool) -> None:
         typer.echo(f"  {reason}")
 
 
-group = typer.Typer(help="What people are told of, and where.", no_args_is_help=True)
-group.command("list")(listed)
-group.command("preview")(previewed)
-group.command("test")(tried)
-group.command()(send)
+group = command_group("What people are told of, and where.", list_, preview_, _test, send)

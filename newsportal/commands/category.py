@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.commands.context import sources_path
-from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.output import print_rows
 from newsportal.errors import NewsportalError
 from newsportal.sources import edit, load
@@ -67,8 +67,6 @@ def remove(name: Name, sources: SourcesFile = None) -> None:
     typer.echo(f"{name} was removed from {path}; to have it back: newsportal source undo")
 
 
-group = typer.Typer(
-    no_args_is_help=True, help="The categories that come with newsportal, and those and the words of one's own in sources.yaml."
+group = command_group(
+    "The categories that come with newsportal, and those and the words of one's own in sources.yaml.", list_, set_, remove
 )
-for name, command in (("list", list_), ("set", set_), ("remove", remove)):
-    group.command(name)(command)

@@ -16,7 +16,7 @@ import typer
 
 from newsportal.commands import jsonl
 from newsportal.commands.context import moment, open_record
-from newsportal.commands.options import AsJson, CorpusName, OutFile, SourcesFile, Yes
+from newsportal.commands.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group
 from newsportal.commands.output import confirm_loss, print_json, print_rows, progress, report_progress
 from newsportal.errors import CorpusError, StoreError
 from newsportal.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
@@ -236,11 +236,4 @@ def delete(name: CorpusName, yes: Yes = False, sources: SourcesFile = None) -> N
     typer.echo(f"{name}: deleted")
 
 
-group = typer.Typer(no_args_is_help=True, help="Labelled texts that a classifier learns from.")
-group.command("import")(import_)
-group.command("from-store")(from_store)
-group.command("label")(label)
-group.command("list")(list_)
-group.command("show")(show)
-group.command("export")(export)
-group.command("delete")(delete)
+group = command_group("Labelled texts that a classifier learns from.", import_, from_store, label, list_, show, export, delete)

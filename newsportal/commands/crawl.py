@@ -20,13 +20,11 @@ from rich.table import Table
 from newsportal import report
 from newsportal.commands import hints, publishing
 from newsportal.commands.options import SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.report import SourceReport, add_up
 from newsportal.sources import Sources, load
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -218,14 +216,13 @@ class Progress:
             self._live.update(self._table())
 
     def _table(self) -> Table:
-        table = Table(box=None, padding=(0, 1))
-        for heading in ("spider", "list pages", "entries", "new", "fetched", "stored", "folded", "failed", "to go"):
-            table.add_column(heading, justify="left" if heading == "spider" else "right")
+        columns = {"list pages": "list_pages", **{name: name for name in ("entries", "new", "fetched", "stored", "folded")}}
+        columns |= {"failed": "failures", "to go": "left"}
+        rows = []
         for crawler in self._crawlers:
             total = _total(crawler)
-            counts = (total.list_pages, total.entries, total.new, total.fetched, total.stored, total.folded, total.failures, total.left)
-            table.add_row(crawler.spidercls.name, *map(str, counts))
-        return table
+            rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
+        return make_table(("spider", *columns), rows, right=columns)
 
 
 def _total(crawler: Crawler) -> SourceReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -12,23 +12,17 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from scrapy.settings import Settings
 
 from newsportal.commands.hints import counted
-from newsportal.commands.options import AsJson, SourcesFile, Yes
-from newsportal.commands.output import print_json
+from newsportal.commands.options import AsJson, SourcesFile, Yes, command_group
+from newsportal.commands.output import WIDEST, make_table, print_json
 from newsportal.errors import NewsportalError
 from newsportal.frontier.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.sources import Sources, load
-from newsportal.text import clean
 
 ASIDE = 1000
 """Requests set aside that are looked through for one that is named; more are no accident but a fault of ours."""
-
-WIDEST = 10_000
-"""Columns: addresses are to be copied whole, and a terminal breaks long lines itself."""
 
 Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]
@@ -78,10 +72,8 @@ def aside(
     if not rows:
         console.print("nothing is set aside")
         return
-    table = _table("queue", "id", "since", "reason", "address")
-    for row in rows:
-        table.add_row(row["queue"], row["id"], row["since"], Text(row["reason"]), Text(clean(row["url"] or row["host"])))
-    console.print(table)
+    cells = ((row["queue"], row["id"], row["since"], row["reason"], row["url"] or row["host"]) for row in rows)
+    console.print(make_table(("queue", "id", "since", "reason", "address"), cells))
     console.print("to try them again: newsportal frontier again; to forget them: newsportal frontier drop", markup=False)
 
 
@@ -191,71 +183,41 @@ def url_of(body: str) -> str | None:
 
 
 def _show(place: str, states: list[QueueState], retries: list[WaitingLinks]) -> None:
+    def show(heads: Sequence[str], rows: Sequence[Sequence[Any]], right: Collection[str], before: str = "\n") -> None:
+        if rows:
+            console.print(before, end="")
+            console.print(make_table(heads, rows, right=right))
+
     console = Console(emoji=False, highlight=False, width=WIDEST)
     console.print(f"queue of requests: {place}", markup=False)
     if not states:
         console.print("nothing waits, and nobody works; the first crawl begins it")
         return
-    table = _table("queue", "waiting", "later", "leased", "set aside", "workers", right=range(1, 6))
-    for state in states:
-        counts = (state.waiting, state.later, state.leased, state.aside, len(state.workers))
-        table.add_row(state.name, *map(str, counts))
-    console.print(table)
-    _show_workers(console, states)
-    _show_hosts(console, states)
-    _show_retries(console, retries)
+    counts = ("waiting", "later", "leased", "set aside", "workers")
+    queues = [(one.name, one.waiting, one.later, one.leased, one.aside, len(one.workers)) for one in states]
+    show(("queue", *counts), queues, counts, before="")
+    now = datetime.now(UTC).timestamp()
+    workers = [
+        (
+            *(one.name, state.name, _iso(one.since), f"{max(0.0, now - one.beat):.0f} s ago", one.leased, len(one.hosts)),
+            ", ".join(f"{name}: {value}" for name, value in one.doing.items()),
+        )
+        for state in states
+        for one in state.workers
+    ]
+    if not workers:
+        console.print("\nnobody works now")
+    show(("worker", "queue", "since", "last sign of life", "in hand", "hosts", "doing"), workers, ("in hand", "hosts"))
+    hosts = [(one.host, state.name, one.waiting, one.holder or "", f"{one.free_in:.1f} s") for state in states for one in state.hosts]
+    show(("host", "queue", "waiting", "held by", "may be asked in"), hosts, ("waiting", "may be asked in"))
+    failed = [(row.reason, row.source or "", row.number, "" if row.next is None else _iso(row.next)) for row in retries]
+    show(("links that failed in passing", "source", "links", "next try"), failed, ("links",))
     if sum(state.aside for state in states):
         console.print("\nwhat was set aside, and why: newsportal frontier aside", markup=False)
-
-
-def _show_workers(console: Console, states: list[QueueState]) -> None:
-    if not any(state.workers for state in states):
-        console.print("\nnobody works now")
-        return
-    now = datetime.now(UTC).timestamp()
-    table = _table("worker", "queue", "since", "last sign of life", "in hand", "hosts", "doing", right=(4, 5))
-    for state in states:
-        for one in state.workers:
-            doing = ", ".join(f"{name}: {value}" for name, value in one.doing.items())
-            ago = f"{max(0.0, now - one.beat):.0f} s ago"
-            table.add_row(one.name, state.name, _iso(one.since), ago, str(one.leased), str(len(one.hosts)), Text(clean(doing)))
-    console.print()
-    console.print(table)
-
-
-def _show_hosts(console: Console, states: list[QueueState]) -> None:
-    if not any(state.hosts for state in states):
-        return
-    table = _table("host", "queue", "waiting", "held by", "may be asked in", right=(2, 4))
-    for state in states:
-        for one in state.hosts:
-            table.add_row(Text(clean(one.host)), state.name, str(one.waiting), one.holder or "", f"{one.free_in:.1f} s")
-    console.print()
-    console.print(table)
-
-
-def _show_retries(console: Console, retries: list[WaitingLinks]) -> None:
-    if not retries:
-        return
-    table = _table("links that failed in passing", "source", "links", "next try", right=(2,))
-    for row in retries:
-        table.add_row(Text(row.reason), Text(clean(row.source or "")), str(row.number), "" if row.next is None else _iso(row.next))
-    console.print()
-    console.print(table)
-
-
-def _table(*names: str, right: Collection[int] = ()) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for number, name in enumerate(names):
-        table.add_column(name, justify="right" if number in right else "left")
-    return table
 
 
 def _iso(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).astimezone().isoformat(timespec="seconds")
 
 
-group = typer.Typer(invoke_without_command=True, help="Look at the queue of requests, and mend it.")
-group.callback()(frontier)
-for name, command in (("status", status), ("aside", aside), ("again", again), ("drop", drop), ("clear", clear)):
-    group.command(name)(command)
+group = command_group("Look at the queue of requests, and mend it.", status, aside, again, drop, clear, default=frontier)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from newsportal.commands.context import open_all
 from newsportal.commands.hints import counted
-from newsportal.commands.options import SourcesFile
+from newsportal.commands.options import SourcesFile, command_group
 from newsportal.commands.output import count_bar, print_json
 from newsportal.search.base import Index
 from newsportal.store.store import Store
@@ -52,7 +52,4 @@ def tell(index: Index, store: Store, *, as_json: bool) -> None:
     Console(emoji=False, highlight=False, soft_wrap=True).print(Text(f"{found.says}: {counted(found.articles, 'article')}{size}, {late}"))
 
 
-group = typer.Typer(invoke_without_command=True, help="Look at the search index, or build it anew.")
-group.callback()(index)
-for name, command in (("status", status), ("rebuild", rebuild)):
-    group.command(name)(command)
+group = command_group("Look at the search index, or build it anew.", status, rebuild, default=index)

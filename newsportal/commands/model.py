@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,7 +11,7 @@ import typer
 
 from newsportal.classify.measure import Report
 from newsportal.commands.context import open_record
-from newsportal.commands.options import AsJson, CorpusName, SourcesFile
+from newsportal.commands.options import AsJson, CorpusName, SourcesFile, command_group
 from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress
 from newsportal.commands.train import writable
 from newsportal.learning.evaluation import kept_versions, put_to_use, side_by_side
@@ -155,17 +155,6 @@ def delete(
             typer.echo(f"{name}: version {version} is deleted")
 
 
-COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
-    "list": list_,
-    "show": show,
-    "compare": compare,
-    "activate": activate,
-    "rollback": rollback,
-    "delete": delete,
-}
-"""What is typed → what is done."""
-
-
-group = typer.Typer(no_args_is_help=True, help="Versions of a corpus' model: what they are worth, and which of them is in use.")
-for name, command in COMMANDS.items():
-    group.command(name)(command)
+group = command_group(
+    "Versions of a corpus' model: what they are worth, and which of them is in use.", list_, show, compare, activate, rollback, delete
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +14,16 @@ AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def command_group(text: str, *commands: Callable[..., None], default: Callable[..., None] | None = None) -> typer.Typer:
+    """Commands under the names of their functions (``list_`` → ``list``); ``default`` runs when none is named, else their help is shown."""
+    group = typer.Typer(help=text, no_args_is_help=default is None, invoke_without_command=default is not None)
+    if default is not None:
+        group.callback()(default)
+    for command in commands:
+        group.command(command.__name__.strip("_").replace("_", "-"))(command)
+    return group
 
 
 def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
@@ -35,6 +35,9 @@ NUMBER = re.compile(r"[\d.]*")
 WIDE = 160
 """Characters in a line of a table that goes into a file."""
 
+WIDEST = 10_000
+"""Characters in a line of a table whose ids and addresses are to be copied whole: a terminal breaks long lines itself."""
+
 T = TypeVar("T")
 
 
@@ -63,12 +66,17 @@ def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: 
         print_json(*rows)
         return
     numbers = {name for name in columns if all(NUMBER.fullmatch(_cell(row.get(name))) for row in rows)}
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    print_table(make_table(columns, ([_cell(row.get(name)) for name in columns] for row in rows), right=numbers))
+
+
+def make_table(columns: Iterable[str], rows: Iterable[Iterable[Any]] = (), *, right: Collection[str] = (), **options: Any) -> Table:
+    """A table without lines. Cells are no markup: a name may hold [brackets]."""
+    table = Table(box=None, pad_edge=False, **options)
     for name in columns:
-        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
+        table.add_column(Text(name), justify="right" if name in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_cell(row.get(name))) for name in columns))  # a label may hold [brackets], which are not markup
-    print_table(table)
+        table.add_row(*(cell if isinstance(cell, Text) else Text(clean(str(cell))) for cell in row))
+    return table
 
 
 def _cell(value: Any) -> str:
@@ -79,10 +87,11 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else clean(str(value))
 
 
-def print_table(table: Table) -> None:
-    """A table as wide as the terminal, or ``WIDE`` in a file."""
+def print_table(table: Table, *, width: int | None = None) -> None:
+    """A table in ``width`` columns; by default as wide as the terminal, or ``WIDE`` in a file."""
     plain = Console(emoji=False, highlight=False)
-    (plain if plain.is_terminal else Console(emoji=False, highlight=False, width=WIDE)).print(table)
+    width = width or (None if plain.is_terminal else WIDE)
+    Console(emoji=False, highlight=False, width=width, soft_wrap=width == WIDEST).print(table)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -6,22 +6,14 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from newsportal.commands.context import open_record
 from newsportal.commands.hints import counted
 from newsportal.commands.options import AsJson, SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.output import WIDEST, make_table, print_json, print_table
 from newsportal.store.gallery_tables import StoredGallery, WallFilter
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
-from newsportal.text import clean
-
-WIDEST = 10_000
-"""Columns of the table, at most: ids and addresses are to be copied whole."""
-
 
 MOST_INCOMPLETE = 10_000
 """Stories that lack pages among which those of a topic or source are looked for."""
@@ -103,7 +95,5 @@ def told(gallery: StoredGallery) -> str:
 
 
 def _print(found: list[Row]) -> None:
-    table = Table("article", "title", "pictures", "address", box=None)
-    for article, gallery in found:
-        table.add_row(*(Text(clean(cell)) for cell in (article.id, article.title, told(gallery), article.url)))
-    Console(emoji=False, width=WIDEST, soft_wrap=True).print(table)
+    rows = ((article.id, article.title, told(gallery), article.url) for article, gallery in found)
+    print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)

@@ -6,22 +6,16 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from newsportal.commands.context import open_record
 from newsportal.commands.options import SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.output import WIDEST, console, make_table, print_json
 from newsportal.errors import NewsportalError
 from newsportal.pictures.filter import BY_HAND, KEPT, key
 from newsportal.sources import Sources
 from newsportal.store.pictures import Seen
 from newsportal.store.store import Store
-from newsportal.text import clean
-
-WIDEST = 10_000
-"""Columns of the table, at most: addresses are to be copied whole, and a terminal breaks long lines itself."""
 
 
 def pictures(
@@ -110,24 +104,24 @@ def _clear(sources: Sources) -> dict[str, int]:
 
 
 def _print(told: dict[str, Any]) -> None:
-    console = Console(emoji=False, highlight=False, soft_wrap=True)
+    out = console()
     if "changed" in told:
-        console.print(f"changed in stories: {told['changed']}")
+        out.print(f"changed in stories: {told['changed']}")
     if "cleared" in told:
-        console.print(f"removed from the cache: {told['cleared']['files']} pictures, {_mega(told['cleared']['bytes'])}")
-    console.print(
+        out.print(f"removed from the cache: {told['cleared']['files']} pictures, {_mega(told['cleared']['bytes'])}")
+    out.print(
         f"{told['pictures']} pictures of {told['stories']} photo stories; looked at: {told['looked_at']}, "
         f"no pictures: {told['refused']}, of no story: {told['left_out']}"
     )
     cache = told["cache"]
-    console.print(
+    out.print(
         f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
         if cache
         else "cache: none (pictures.cache in sources.yaml names a folder)",
         markup=False,
     )
     if told["often"]:
-        console.print(_table(told["often"]), width=WIDEST)
+        out.print(_table(told["often"]), width=WIDEST)
 
 
 def _mega(size: int) -> str:
@@ -135,11 +129,8 @@ def _mega(size: int) -> str:
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in ("stories", "sites", "size", "left out", "address"):
-        table.add_column(name, justify="right" if name in ("stories", "sites") else "left")
+    cells = []
     for row in rows:
         size = f"{row['width']}×{row['height']}" if row["width"] else "?"
-        reason = "kept by hand" if row["kept"] else row["left_out"] or ""
-        table.add_row(str(row["stories"]), str(row["sites"]), size, reason, Text(clean(row["url"])))
-    return table
+        cells.append((row["stories"], row["sites"], size, "kept by hand" if row["kept"] else row["left_out"] or "", row["url"]))
+    return make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites"))

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 
 from newsportal.commands.context import open_record
 from newsportal.commands.hints import counted
-from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.output import print_json, print_rows
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
@@ -251,7 +251,4 @@ def unpublish(
     fail(tallies)
 
 
-group = typer.Typer(invoke_without_command=True, help="Publish what is new where sources.yaml says.")
-group.callback()(publish)
-for name, command in (("status", status), ("again", again), ("check", check)):
-    group.command(name)(command)
+group = command_group("Publish what is new where sources.yaml says.", status, again, check, default=publish)

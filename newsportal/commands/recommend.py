@@ -20,7 +20,7 @@ import typer
 from newsportal.commands import click_files, jsonl
 from newsportal.commands.click_files import FIELDS, FORMS, as_row, form_of
 from newsportal.commands.context import moment, open_record
-from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.output import format_time, print_json, print_rows, progress
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
@@ -291,9 +291,4 @@ def _why(suggestion: Suggestion) -> str:
     return f"{why}, because of 《{clean(because.head.title)}》" if because else why
 
 
-group = typer.Typer(no_args_is_help=True, help="Learn what readers like; look at what was learnt, and what a reader gets.")
-group.command("fit")(fit)
-group.command("show")(show)
-group.command("for")(for_)
-group.command("import")(import_)
-group.command("export")(export)
+group = command_group("Learn what readers like; look at what was learnt, and what a reader gets.", fit, show, for_, import_, export)

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.commands.job_lines import brought, sayer
-from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.output import print_rows
 from newsportal.commands.publishing import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
@@ -195,7 +195,4 @@ def _brought(job: Job, row: Mapping[str, Any]) -> str | None:
     return brought(row)
 
 
-group = typer.Typer(invoke_without_command=True, help="Visit what is due, by jobs on this machine or in a scrapyd.")
-group.callback()(schedule)
-for name, command in (("jobs", jobs), ("log", log), ("cancel", cancel)):
-    group.command(name)(command)
+group = command_group("Visit what is due, by jobs on this machine or in a scrapyd.", jobs, log, cancel, default=schedule)

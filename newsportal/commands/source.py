@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from newsportal.commands import hints
-from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.outlines import export, import_
-from newsportal.commands.output import console, print_json
+from newsportal.commands.output import console, make_table, print_json
 from newsportal.commands.source_adding import add, show
 from newsportal.commands.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.commands.source_status import health, schedule
@@ -40,10 +38,6 @@ SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="
 
 
-group = typer.Typer(help="Look at sources.yaml, check it, try its sources, add to it.", no_args_is_help=True)
-
-
-@group.command("list")
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List topics, engines, feeds, sitemaps, regions, forums and galleries."""
     known = load(sources)
@@ -51,14 +45,16 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json(*rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("key", "", "what is visited", "topics, category"):
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        mark = "" if row["enabled"] else "off"
-        cells = (row["key"], mark, " ".join(row["visits"]), ", ".join(filter(None, [*row["topics"], row["category"]])))
-        table.add_row(*map(Text, cells))  # a name may hold [brackets], which are not markup
-    console().print(table)
+    cells = (
+        (
+            row["key"],
+            "" if row["enabled"] else "off",
+            " ".join(row["visits"]),
+            ", ".join(filter(None, [*row["topics"], row["category"]])),
+        )
+        for row in rows
+    )
+    console().print(make_table(("key", "", "what is visited", "topics, category"), cells))
 
 
 def _row(source: Source) -> dict[str, Any]:
@@ -82,7 +78,6 @@ def _visits(source: Source) -> Sequence[str]:
     return (source.url,) if isinstance(source, Feed | Sitemap | Forum | CustomEngine) else ()
 
 
-@group.command()
 def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Print every mistake of sources.yaml with its line; exit status 1 if there is one."""
     try:
@@ -98,13 +93,11 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         typer.echo(hints.packaged(known) or f"{known.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
-@group.command()
 def schema() -> None:
     """Print the JSON Schema of sources.yaml, for editors."""
     typer.echo(schema_text(), nl=False)
 
 
-@group.command()
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
@@ -120,14 +113,7 @@ def init(
     typer.echo(f"{path} written; look at it, then: newsportal up")
 
 
-group.command()(add)
-group.command()(suggest)
-group.command("import")(import_)
-group.command()(export)
-
-
-@group.command("test")
-def try_(
+def _test(
     name: Annotated[str, typer.Argument(help="A source, engine or topic of sources.yaml, or a built-in engine.")],
     query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
     sources: SourcesFile = None,
@@ -146,7 +132,23 @@ def try_(
         raise typer.Exit(1)
 
 
-for _command in (enable, disable, interval, remove, visit, undo):
-    group.command()(_command)
-group.command()(health)
-group.command()(schedule)
+group = command_group(
+    "Look at sources.yaml, check it, try its sources, add to it.",
+    list_,
+    check,
+    schema,
+    init,
+    add,
+    suggest,
+    import_,
+    export,
+    _test,
+    enable,
+    disable,
+    interval,
+    remove,
+    visit,
+    undo,
+    health,
+    schedule,
+)

@@ -7,12 +7,10 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from newsportal.commands.options import AsJson, SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.output import console, make_table, print_json
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
 from newsportal.sources.timing import Planned, timetable, visited
@@ -86,7 +84,7 @@ def plain(row: Judged) -> dict[str, Any]:
 
 
 def _show_health(rows: list[Judged], counted: str) -> None:
-    out = Console(emoji=False, highlight=False, soft_wrap=True)
+    out = console()
     width = max((len(row.health.state) for row in rows), default=0)
     for row in rows:
         said = row.health
@@ -153,13 +151,11 @@ def _plan(one: Planned) -> dict[str, Any]:
 
 
 def _show_schedule(rows: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("next", "source", "the next 24 hours", "why then"):
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        moment = datetime.fromisoformat(row["next"])
-        table.add_row(*map(Text, (f"{moment:%m-%d %H:%M}", row["key"], hour_bars(row["expected"] or ()), row["why"])))
-    Console(emoji=False, highlight=False, soft_wrap=True).print(table)
+    cells = (
+        (f"{datetime.fromisoformat(row['next']):%m-%d %H:%M}", row["key"], Text(hour_bars(row["expected"] or ())), row["why"])
+        for row in rows
+    )
+    console().print(make_table(("next", "source", "the next 24 hours", "why then"), cells))
 
 
 def hour_bars(expected: tuple[float, ...] | list[float]) -> str:

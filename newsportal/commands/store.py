@@ -8,11 +8,9 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from newsportal.commands.options import AsJsonLine, SourcesFile
-from newsportal.commands.output import count_bar, print_json
+from newsportal.commands.options import AsJsonLine, SourcesFile, command_group
+from newsportal.commands.output import count_bar, make_table, print_json, print_table
 from newsportal.errors import StoreError
 from newsportal.sources import load
 from newsportal.sources.uris import mask
@@ -41,10 +39,7 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
         print_json(told)
         return
     typer.echo(f"{told['store']}: {rows['articles']} articles in {rows['stories']} stories, last change {told['last_change']}")
-    table = _table("table", "rows")
-    for name in sorted(rows):
-        table.add_row(name, str(rows[name]))
-    Console().print(table)
+    print_table(make_table(("table", "rows"), sorted(rows.items()), right=("rows",)))
 
 
 def copy(
@@ -73,11 +68,12 @@ def _both(source: str, target: str) -> Iterator[tuple[Store, Store]]:
 
 
 def _show(done: Copied) -> None:
-    table = _table("table", "rows", "rows there", "digest", "digest there", "")
-    for one in done.tables:
-        row = (one.table, str(one.rows), str(one.rows_there), one.digest[-DIGITS:], one.digest_there[-DIGITS:])
-        table.add_row(*row, "equal" if one.equal else "NOT EQUAL")
-    Console().print(table)
+    columns = ("table", "rows", "rows there", "digest", "digest there", "")
+    rows = (
+        (one.table, one.rows, one.rows_there, one.digest[-DIGITS:], one.digest_there[-DIGITS:], "equal" if one.equal else "NOT EQUAL")
+        for one in done.tables
+    )
+    print_table(make_table(columns, rows, right=columns[1:]))
     typer.echo(f"{done.written} rows written, {done.deleted} deleted; {'equal' if done.equal else 'NOT equal'} up to change {done.until}")
     if not done.equal:
         typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
@@ -107,14 +103,4 @@ def shown(uri: str) -> str:
     return clean(mask(uri))
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, padding=(0, 1))
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
-    return table
-
-
-group = typer.Typer(help="Look at a store, check it, copy it into another.", no_args_is_help=True)
-group.command()(info)
-group.command()(copy)
-group.command()(check)
+group = command_group("Look at a store, check it, copy it into another.", info, copy, check)

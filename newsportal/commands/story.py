@@ -14,13 +14,12 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from newsportal.accounts import open_accounts
 from newsportal.commands.context import moment, open_record
 from newsportal.commands.hints import counted
-from newsportal.commands.options import SourcesFile
-from newsportal.commands.output import local, print_json
+from newsportal.commands.options import SourcesFile, command_group
+from newsportal.commands.output import WIDEST, format_time, make_table, print_json
 from newsportal.commands.photos import figures, told
 from newsportal.editing import drafts
 from newsportal.editing.drafts import Draft, correction, details, draft_of
@@ -29,9 +28,6 @@ from newsportal.sources import Sources
 from newsportal.store.results import StoredArticle, Story, is_gallery, is_thread
 from newsportal.store.store import Store
 from newsportal.text import clean
-
-WIDEST = 10_000
-"""Columns of the table of versions, at most: ids and addresses are to be copied whole, and a terminal breaks long lines itself."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the story as JSON.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A story or an article, as in the portal's addresses.")]
@@ -114,12 +110,9 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
         return
     console = Console(emoji=False, soft_wrap=True)
     console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
-    table = Table("article", "site", "time", "why", "address", box=None)
-    for version in story.versions:
-        cells = (version.id, version.publisher, f"{local(version.moment):%Y-%m-%d %H:%M}", _why(version, story), version.url)
-        table.add_row(*(Text(clean(cell)) for cell in cells))
+    rows = ((one.id, one.publisher, format_time(one.moment), _why(one, story), one.url) for one in story.versions)
     wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
-    wide.print(table)
+    wide.print(make_table(("article", "site", "time", "why", "address"), rows))
     if (gallery := store.galleries.gallery(story.head.id)) is not None:
         wide.print(f"\n{told(gallery)}", markup=False, highlight=False)
         wide.print(_pictures(store, story.head.id))
@@ -127,12 +120,12 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
 
 def _pictures(store: Store, id: str) -> Table:
     """The pictures of a photo story: those shown in order, then those left out with the reason."""
-    table = Table("", "size", "caption", "address", box=None)
+    rows = []
     for picture in store.galleries.pictures(id, dropped=True):
         image, place = picture.image, picture.dropped or str(picture.place)
         size = f"{image.width}×{image.height}" if image.width and image.height else ""
-        table.add_row(*(Text(clean(cell)) for cell in (place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url)))
-    return table
+        rows.append((place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url))
+    return make_table(("", "size", "caption", "address"), rows)
 
 
 def _why(version: StoredArticle, story: Story) -> str:
@@ -270,9 +263,6 @@ def _told(article: StoredArticle, as_json: bool, sentence: str) -> None:
     print_json({**values, "text": article.text, "corrected": list(article.corrected_fields)})
 
 
-group = typer.Typer(help="Look at a story and its versions; put versions together or take them apart.", no_args_is_help=True)
-group.command()(show)
-group.command()(fold)
-group.command()(unfold)
-for _command in (correct, withdraw, hide, reveal):
-    group.command()(_command)
+group = command_group(
+    "Look at a story and its versions; put versions together or take them apart.", show, fold, unfold, correct, withdraw, hide, reveal
+)

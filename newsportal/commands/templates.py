@@ -6,25 +6,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from newsportal.commands.options import AsJson
-from newsportal.commands.output import print_json
+from newsportal.commands.options import AsJson, command_group
+from newsportal.commands.output import make_table, print_json, print_table
 from newsportal.extractors.template import Template
 from newsportal.extractors.url_library import Directory, Library, plain, write_library
-from newsportal.text import clean
 from newsportal.trying.templates import load, save
-
-group = typer.Typer(no_args_is_help=True, help="The templates that pages of one site taught (see extract --algorithm url_tree --library).")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The library: what extract --algorithm url_tree --library wrote.")]
 Site = Annotated[str, typer.Argument(metavar="SITE", help="A host, as list shows it.")]
 Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this directory and those below it, such as /news/2024.")]
 
 
-@group.command("list")
 def list_(file: File, as_json: AsJson = False) -> None:
     """List the sites of a library: their templates, the pages these stand for, and the pages that wait for a sibling."""
     rows = [
@@ -39,7 +32,6 @@ def list_(file: File, as_json: AsJson = False) -> None:
     _print(rows, ("site", "templates", "pages", "waiting"), as_json)
 
 
-@group.command("show")
 def show(file: File, site: Site, directory: Below = None, as_json: AsJson = False) -> None:
     """Show a site's templates: directory, pages, where the text is (contentTagSeq) and the tree of the page (structureTagSeq)."""
     wanted = _directory(directory)
@@ -53,7 +45,6 @@ def show(file: File, site: Site, directory: Below = None, as_json: AsJson = Fals
     _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
 
 
-@group.command("forget")
 def forget(file: File, site: Site, directory: Below = None) -> None:
     """Make a library forget a site, or one of its directories: templates and pages that wait. What comes later is learnt anew."""
     library = load(file)
@@ -86,9 +77,7 @@ def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) 
     if as_json:
         print_json(*rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(clean(str(row[column]))) for column in columns))  # a site's names may hold [brackets], which are not markup
-    Console().print(table)
+    print_table(make_table([column.replace("_", " ") for column in columns], ([row[column] for column in columns] for row in rows)))
+
+
+group = command_group("The templates that pages of one site taught (see extract --algorithm url_tree --library).", list_, show, forget)

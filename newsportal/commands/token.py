@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from newsportal.accounts import Right, Token
-from newsportal.commands.options import AsJson, SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.options import AsJson, SourcesFile, command_group
+from newsportal.commands.output import make_table, print_json
 from newsportal.commands.user import Name, found, log, opened
 from newsportal.errors import AccountError
 
@@ -28,7 +27,7 @@ def told(token: Token, name: str) -> dict[str, Any]:
     }
 
 
-def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
+def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     """Everybody's tokens."""
     with opened(sources) as accounts:
         names = {person.id: person.name for person in accounts.people.all()}
@@ -36,10 +35,11 @@ def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("id", "person", "for", "rights", "until", "last used", box=None, header_style="bold")
-    for row in rows:
-        ends, used = (row["expires"] or "revoked")[:10], (row["used"] or "never")[:10]
-        table.add_row(row["id"], row["person"], row["for"], ", ".join(row["rights"]), ends, used)
+    cells = (
+        (row["id"], row["person"], row["for"], ", ".join(row["rights"]), (row["expires"] or "revoked")[:10], (row["used"] or "never")[:10])
+        for row in rows
+    )
+    table = make_table(("id", "person", "for", "rights", "until", "last used"), cells)
     Console(markup=False).print(table if rows else "no tokens")
 
 
@@ -77,7 +77,4 @@ def revoke(
     typer.echo(f"token {token_id}, for {gone.name}, does not count any more")
 
 
-group = typer.Typer(help="Ways in for programs: the API, feeds, metrics.", no_args_is_help=True)
-group.command("list")(listed)
-group.command()(add)
-group.command()(revoke)
+group = command_group("Ways in for programs: the API, feeds, metrics.", list_, add, revoke)

@@ -9,7 +9,7 @@ import typer
 
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.commands.context import open_all, open_record
-from newsportal.commands.options import AsJson, SourcesFile
+from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.output import print_json, print_rows, report_progress
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, Topic
@@ -140,8 +140,6 @@ def _found(known: Sources, name: str) -> Topic:
     return found
 
 
-group = typer.Typer(
-    no_args_is_help=True, help="Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them."
+group = command_group(
+    "Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them.", list_, preview_, assign
 )
-for name, command in (("list", list_), ("preview", preview_), ("assign", assign)):
-    group.command(name)(command)

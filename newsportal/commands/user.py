@@ -11,12 +11,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from newsportal.accounts import Accounts, Person, Role, open_accounts
 from newsportal.accounts.base import drawn_password
-from newsportal.commands.options import AsJsonLine, SourcesFile
-from newsportal.commands.output import print_json
+from newsportal.commands.options import AsJsonLine, SourcesFile, command_group
+from newsportal.commands.output import make_table, print_json
 from newsportal.errors import AccountError
 from newsportal.sources import load
 
@@ -43,7 +42,7 @@ def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] 
     accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
 
 
-def listed(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Everybody, with role, sessions and tokens."""
     now = datetime.now(UTC)
     with opened(sources) as accounts:
@@ -61,10 +60,17 @@ def listed(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("name", "role", "since", "sessions", "tokens", box=None, header_style="bold")
-    for row in rows:
-        name = f"{row['name']} (locked out)" if row["disabled"] else str(row["name"])
-        table.add_row(name, str(row["role"]), str(row["created"])[:10], str(row["sessions"]), str(row["tokens"]))
+    cells = (
+        (
+            f"{row['name']} (locked out)" if row["disabled"] else row["name"],
+            row["role"],
+            str(row["created"])[:10],
+            row["sessions"],
+            row["tokens"],
+        )
+        for row in rows
+    )
+    table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
     Console(markup=False).print(table if rows else "nobody yet; the portal makes an administrator when it starts")
 
 
@@ -145,11 +151,4 @@ def _tell(person: Person, made: str | None, sentence: str, as_json: bool) -> Non
         typer.echo(f"password (shown this once): {made}")
 
 
-group = typer.Typer(help="The people of the portal: who they are, what they may.", no_args_is_help=True)
-group.command("list")(listed)
-group.command()(add)
-group.command()(role)
-group.command()(password)
-group.command()(disable)
-group.command()(enable)
-group.command()(remove)
+group = command_group("The people of the portal: who they are, what they may.", list_, add, role, password, disable, enable, remove)

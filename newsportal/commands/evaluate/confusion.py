@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rich.console import Console
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.measure import Cell, Report, matrix
 from newsportal.commands.evaluate.html_report import render
-from newsportal.commands.output import print_table
+from newsportal.commands.output import make_table, print_table
 from newsportal.messages import Message
 from newsportal.text import clean
 
@@ -35,7 +35,7 @@ def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> No
     """Classifiers side by side: their figures, and the F1 of every label."""
     print_table(_figures(reports))
     if by_label:
-        Console().print()
+        typer.echo()
         print_table(_labels(reports))
 
 
@@ -56,28 +56,24 @@ def _shown(cell: Cell) -> Text:
 
 
 def _figures(reports: Mapping[str, Report]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "documents", *FIGURES.values()):
-        table.add_column(heading, justify="left" if not heading else "right")
+    columns, rows = ("documents", *FIGURES.values()), []
     for name, report in reports.items():
-        figures = [getattr(report, figure) for figure in FIGURES]
-        cells = (f"{value:.3f}" if figure == "ece" else f"{100 * value:.1f}" for figure, value in zip(FIGURES, figures, strict=True))
-        table.add_row(Text(clean(name)), str(report.documents), *cells)
-    return table
+        figures = {figure: getattr(report, figure) for figure in FIGURES}
+        cells = (f"{value:.3f}" if figure == "ece" else f"{100 * value:.1f}" for figure, value in figures.items())
+        rows.append((name, report.documents, *cells))
+    return make_table(("", *columns), rows, right=columns)
 
 
 def _labels(reports: Mapping[str, Report]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    several = len(reports) > 1
-    for heading in ("label", "documents", *(reports if several else ("precision", "recall", "F1"))):
-        table.add_column(Text(heading), justify="left" if heading == "label" else "right")
+    several, rows = len(reports) > 1, []
+    columns = ("documents", *(reports if several else ("precision", "recall", "F1")))
     by_name = [{one.label: one for one in report.labels} for report in reports.values()]
     for label in sorted({label for scores in by_name for label in scores}):
         scores = [one.get(label) for one in by_name]
         first = next(score for score in scores if score)
         shown = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
-        table.add_row(Text(clean(label)), str(first.documents), *("–" if value is None else f"{100 * value:.1f}" for value in shown))
-    return table
+        rows.append((label, first.documents, *("–" if value is None else f"{100 * value:.1f}" for value in shown)))
+    return make_table(("label", *columns), rows, right=columns)
 
 
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
