@@ -12,7 +12,7 @@ from time import process_time
 
 from newsportal.classify.base import Example, train
 from newsportal.classify.keywords import keywords
-from newsportal.commands.evaluate import classify_peers
+from newsportal.commands.evaluate import classify
 from newsportal.commands.evaluate.classify import read
 from newsportal.text import segment
 
@@ -44,8 +44,8 @@ def main() -> None:
     print(f"{'keywords':40}{rate(lambda texts: [keywords('', text) for text in texts], texts):9.0f}")
     whole = rate(lambda texts: [(model.classify("", text), segment(text), keywords("", text)) for text in texts], texts)
     print(f"{'linear, words and keywords':40}{whole:9.0f}")
-    for name in classify_peers.PEERS:
-        predict = classify_peers.train(name, [one.text for one in learnt], [one.labels[0] for one in learnt])
+    for name in classify.PEERS:
+        predict = classify.train(name, [one.text for one in learnt], [one.labels[0] for one in learnt])
         print(f"{name:40}{rate(predict, texts):9.0f}")
 
 

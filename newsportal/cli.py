@@ -76,6 +76,7 @@ COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in na
 
 MODULES = {
     "import": "importing:bring_in",
+    "restore": "backup:restore",
     "retrain": "train:retrain",
     "unpublish": "publish:unpublish",
     **{name: f"page_readers:{name}" for name in ("links", "pager", "posts", "results")},

@@ -18,8 +18,7 @@ import typer
 from newsportal.commands import hints
 from newsportal.commands.context import moment, open_record
 from newsportal.commands.exchange import cells, parquet
-from newsportal.commands.exchange.form import whole
-from newsportal.commands.exchange.schema import SCHEMA
+from newsportal.commands.exchange.form import SCHEMA, whole
 from newsportal.commands.exchange.warc import write_warc
 from newsportal.commands.options import SourcesFile
 from newsportal.commands.output import count_items

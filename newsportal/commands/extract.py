@@ -1,9 +1,11 @@
-"""``newsportal extract``: saved pages or an address as JSON lines, one article a line."""
+"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, one article a line."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,17 +14,105 @@ from typing import Annotated, Any
 import typer
 
 from newsportal import dom
-from newsportal.commands import jsonl, turned
+from newsportal.commands import jsonl
 from newsportal.commands.options import OutFile
 from newsportal.commands.output import tracked
+from newsportal.commands.page_readers import UNKNOWN
 from newsportal.commands.pages import WEB, SavedPage, addresses, describe, refuse_for_folder, require_source, saved_pages, web_address
-from newsportal.errors import EgressDenied, LibraryError, NewsportalError
+from newsportal.dedup.canonical import identity
+from newsportal.errors import EgressDenied, FetchFailed, LibraryError, NewsportalError, NotApplicable
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
+from newsportal.extractors.page_turns import NOWHERE
+from newsportal.extractors.pagination import EXPECTED, MAX_FETCHED, MultiPage, PageRead, find_pager, is_thread
 from newsportal.extractors.site import site_of
 from newsportal.items import Extraction, Link, Page
+from newsportal.text import clean
 from newsportal.trying import templates
 
-NOWHERE = "about:blank"
+DELAY = 1.0
+"""Seconds between two pages of one host, as in the crawl."""
+
+PUBLIC_ONLY = "this command asks public http(s) addresses read_one; save the page with a browser and name the file"
+LATER = "try again later"
+REMEDIES = {
+    "egress-denied": PUBLIC_ONLY,
+    "too-many": f"an article is read over {MAX_FETCHED} pages at most",
+    **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
+}
+"""What can be done about a page that is missing, where anything can."""
+
+
+def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
+    """The article of one page; ``pages`` where its pager names further ones. Raises ``NotApplicable``."""
+    read = _read(page, link, run)
+    return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.known))
+
+
+def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
+    """The article from its first page on, over all pages that can be had; which cannot, and why, is said on standard error.
+
+    Raises ``NotApplicable`` if ``page`` is none.
+    """
+    met = _read(page, link, run)
+    if is_thread(page.url):
+        return met.found
+    first = _begin(run, fetch, met)
+    pages, last = MultiPage(first, identity), first.url
+    while urls := pages.wanted():
+        last = urls[0]
+        try:
+            pages.take(met if identity(last) == identity(met.url) else _next_page(run, fetch, last, pages.strays), last)
+        except Exception as error:  # noqa: BLE001  whatever ends the article, the pages that came are the article
+            pages.refuse(last, _why(error))
+    for reason in pages.ends:
+        if reason not in EXPECTED:
+            _say(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
+    found = pages.result()
+    return found if first is met else replace(found, canonical=found.canonical or first.url)
+
+
+def _begin(run: Extract, fetch: Callable[[str], Page], met: PageRead) -> PageRead:
+    """The article's first page where ``met`` is a later one and it can be had, as in the crawl; else ``met``."""
+    url = met.pager.first
+    if url is None or identity(url) == identity(met.url):
+        return met
+    try:
+        first = _next_page(run, fetch, url)
+    except Exception as error:  # noqa: BLE001  the page that was asked for is an article
+        _say(met.url, f"without its first page, {url}", _why(error))
+        return met
+    return first if first.pager.next is not None else met
+
+
+def _next_page(
+    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, asked: False
+) -> PageRead:
+    """The page at ``url``. Raises what ``fetch`` and ``run`` raise, and ``NotApplicable`` for a status that is no page, and for strays."""
+    time.sleep(DELAY)
+    page = fetch(url)
+    if page.status != 200:
+        raise NotApplicable(f"http-{page.status}")
+    if strays(page.url, url):
+        raise NotApplicable("elsewhere")
+    return _read(page, None, run)
+
+
+def _why(error: Exception) -> str:
+    """A slug, the crawl's where it has one."""
+    if isinstance(error, EgressDenied):
+        return "egress-denied"
+    return error.reason if isinstance(error, FetchFailed | NotApplicable) else f"error: {type(error).__name__}"
+
+
+def _say(article: str, what: str, reason: str) -> None:
+    remedy = REMEDIES.get(reason)
+    typer.echo(clean(f"{article}: {what}: {reason}" + (f"; {remedy}" if remedy else "")), err=True)
+
+
+def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
+    """One parse for both."""
+    document = dom.document(page)
+    return PageRead(page.url, run(document, link, page.fetched), find_pager(document))
 
 
 def extract(
@@ -101,7 +191,7 @@ def answers(
         run = partial(_and_learn, run)
     if source.startswith(WEB):
         page = _asked(source, fetch)
-        yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, fetch))}
+        yield {"id": source, **_answer(page, None, algorithm, partial(read_all, run, fetch))}
         return
     if isinstance(run, Learner) and Path(source).is_dir():
         learn(source, run, now, 1 if keeping else 2)
@@ -109,7 +199,7 @@ def answers(
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
             continue
-        yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, partial(turned.alone, run))}
+        yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, partial(read_one, run))}
 
 
 def _and_learn(run: Learner, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
@@ -131,7 +221,7 @@ def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
 
 
 def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link | None]:
-    address = url or saved.url or NOWHERE
+    address = url or saved.url or UNKNOWN
     return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
 
 
@@ -140,11 +230,11 @@ def _asked(url: str, fetch: Callable[[str], Page]) -> Page:
     try:
         return fetch(url)
     except EgressDenied as error:
-        raise NewsportalError(f"not fetched: {error}; {turned.PUBLIC_ONLY}") from error
+        raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
 
 
 def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page, Link | None], Extraction]) -> dict[str, Any]:
-    url = None if page.url == NOWHERE else page.url
+    url = None if page.url == UNKNOWN else page.url
     try:
         found = read(page, link)
     except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so

@@ -11,9 +11,9 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl
+from newsportal.commands.extract import DELAY, LATER, PUBLIC_ONLY
 from newsportal.commands.output import tracked
 from newsportal.commands.pages import WEB, describe, refuse_for_folder, require_source, saved_pages, web_address
-from newsportal.commands.turned import DELAY, LATER, PUBLIC_ONLY
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse

@@ -14,10 +14,9 @@ from newsportal.commands import hints
 from newsportal.commands.options import AsJson, SourcesFile, command_group
 from newsportal.commands.outlines import export, import_
 from newsportal.commands.output import console, make_table, print_json
-from newsportal.commands.source_adding import add, show
+from newsportal.commands.source_adding import add, show, suggest
 from newsportal.commands.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.commands.source_status import health, schedule
-from newsportal.commands.suggesting import suggest
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.sources import (
     FILE_NAME,

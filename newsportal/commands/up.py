@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from newsportal.commands import hints, serve
-from newsportal.commands.job_lines import sayer
 from newsportal.commands.options import SourcesFile
+from newsportal.commands.schedule import sayer
 from newsportal.errors import StoreError
 from newsportal.portal.site import zone_named
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining

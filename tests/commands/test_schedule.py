@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.job_lines import brought
+from newsportal.commands.schedule import brought
 from newsportal.errors import NewsportalError
 from newsportal.report import Run, SourceReport
 from newsportal.services.jobs import duties

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands import suggesting
+from newsportal.commands import source_adding
 from newsportal.discovery.suggestions import Suggestion
 from newsportal.errors import StoreError
 from newsportal.items import Article, Link
@@ -79,6 +79,6 @@ def test_a_look_tells_what_a_site_would_bring(file: Path, web: MadeUpWeb) -> Non
     web.reset()
     site = Suggestion("qingtai.example", 1.0, url=f"{web.addresses['qingtai']}/story/1")
     gone = Suggestion("gone.example", 1.0, url="http://127.0.0.1:1/story/1")
-    found = suggesting._looked([site, gone], load(file))
+    found = source_adding._looked([site, gone], load(file))
     assert [(name, best.kind) for name, best in found.items()] == [("qingtai.example", "feeds")]
     assert found["qingtai.example"].entries > 5

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.commands import turned
+from newsportal.commands import extract
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import extractor
 from newsportal.extractors.pagination import MAX_FETCHED
@@ -31,7 +31,7 @@ def page(number: int, last: int, url: str | None = None) -> Page:
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turned, "DELAY", 0.0)
+    monkeypatch.setattr(extract, "DELAY", 0.0)
 
 
 def numbers(text: str | None) -> list[str]:
@@ -49,14 +49,14 @@ def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
 
 
 def test_all_pages_of_an_address() -> None:
-    found = turned.joined(extractor("best"), from_web(4), page(1, 4), None)
+    found = extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
     assert numbers(found.text) == ["1", "2", "3", "4"]
     assert found.pages == tuple(map(address, range(1, 5)))
 
 
 @pytest.mark.parametrize("algorithm", ["best", "cevc"])
 def test_a_page_that_fails_ends_it(algorithm: str) -> None:
-    assert numbers(turned.joined(extractor(algorithm), from_web(4, failing=3), page(1, 4), None).text) == ["1", "2"]
+    assert numbers(extract.read_all(extractor(algorithm), from_web(4, failing=3), page(1, 4), None).text) == ["1", "2"]
 
 
 def test_no_more_than_so_many() -> None:
@@ -66,25 +66,25 @@ def test_no_more_than_so_many() -> None:
         asked.append(url)
         return page(len(asked) + 1, 99)
 
-    turned.joined(extractor("best"), fetch, page(1, 99), None)
+    extract.read_all(extractor("best"), fetch, page(1, 99), None)
     assert len(asked) == MAX_FETCHED - 1
 
 
 def test_a_saved_page_names_its_further_pages() -> None:
-    assert turned.alone(extractor("best"), page(1, 3), None).pages == tuple(map(address, range(1, 4)))
-    assert turned.alone(extractor("best"), page(1, 1), None).pages == ()
+    assert extract.read_one(extractor("best"), page(1, 3), None).pages == tuple(map(address, range(1, 4)))
+    assert extract.read_one(extractor("best"), page(1, 1), None).pages == ()
 
 
 def test_a_first_page_without_an_article_is_said() -> None:
     with pytest.raises(NotApplicable):
-        turned.joined(extractor("best"), from_web(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
+        extract.read_all(extractor("best"), from_web(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
 
 
 def test_a_status_that_is_no_page_ends_it() -> None:
     def fetch(url: str) -> Page:
         return Page(url, page(2, 3).body, datetime.now(UTC), status=500)
 
-    assert numbers(turned.joined(extractor("best"), fetch, page(1, 3), None).text) == ["1"]
+    assert numbers(extract.read_all(extractor("best"), fetch, page(1, 3), None).text) == ["1"]
 
 
 def failing(error: Exception) -> Callable[[str], Page]:
@@ -102,13 +102,13 @@ def failing(error: Exception) -> Callable[[str], Page]:
     ("error", "said"),
     [
         (FetchFailed(address(3), "timeout"), "timeout; try again later"),
-        (EgressDenied(address(3), "loopback"), f"egress-denied; {turned.PUBLIC_ONLY}"),
+        (EgressDenied(address(3), "loopback"), f"egress-denied; {extract.PUBLIC_ONLY}"),
         (NotApplicable("soft-404", "a\nb"), "soft-404"),
         (ValueError("a page that breaks the reader"), "error: ValueError"),
     ],
 )
 def test_lost_pages_are_told_in_a_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = turned.joined(extractor("best"), failing(error), page(1, 4), None)
+    found = extract.read_all(extractor("best"), failing(error), page(1, 4), None)
     assert numbers(found.text) == ["1", "2"]
     assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {said}\n")
 
@@ -120,7 +120,7 @@ def test_pages_beyond_the_most_are_told(capsys: pytest.CaptureFixture[str]) -> N
         asked.append(url)
         return page(len(asked) + 1, 99)
 
-    turned.joined(extractor("best"), fetch, page(1, 99), None)
+    extract.read_all(extractor("best"), fetch, page(1, 99), None)
     assert f"pages after {address(MAX_FETCHED)} are left out: too-many; " in capsys.readouterr().err
 
 
@@ -128,8 +128,8 @@ def test_ends_that_lose_nothing_are_not_told(capsys: pytest.CaptureFixture[str])
     def fetch(url: str) -> Page:
         return page(2, 3) if url == address(2) else Page("https://a.example/", b"<title>front</title>", datetime.now(UTC))
 
-    assert numbers(turned.joined(extractor("best"), fetch, page(1, 3), None).text) == ["1", "2"]
-    turned.joined(extractor("best"), from_web(4), page(1, 4), None)
+    assert numbers(extract.read_all(extractor("best"), fetch, page(1, 3), None).text) == ["1", "2"]
+    extract.read_all(extractor("best"), from_web(4), page(1, 4), None)
     assert capsys.readouterr() == ("", "")
 
 
@@ -140,7 +140,7 @@ def test_a_later_page_is_read_from_the_first_on() -> None:
         asked.append(url)
         return page(1 if url == address(1) else 2, 3)
 
-    found = turned.joined(extractor("best"), fetch, page(3, 3), None)
+    found = extract.read_all(extractor("best"), fetch, page(3, 3), None)
     assert numbers(found.text) == ["1", "2", "3"]
     assert (found.canonical, found.pages) == (address(1), tuple(map(address, (1, 2, 3))))
     assert asked == [address(1), address(2)], "the page in hand is not asked for again"
@@ -150,5 +150,5 @@ def test_a_later_page_whose_first_is_lost_stands_for_itself(capsys: pytest.Captu
     def fetch(url: str) -> Page:
         return Page(url, b"", datetime.now(UTC), status=404)
 
-    assert numbers(turned.joined(extractor("best"), fetch, page(3, 3), None).text) == ["3"]
+    assert numbers(extract.read_all(extractor("best"), fetch, page(3, 3), None).text) == ["3"]
     assert capsys.readouterr().err == f"{address(3)}: without its first page, {address(1)}: http-404\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.commands import hints
-from newsportal.commands.job_lines import summary
+from newsportal.commands.schedule import summary
 from newsportal.commands.up import Background
 from newsportal.report import Run, SourceReport
 from newsportal.services.jobs.records import Records, job_of, outcome_of

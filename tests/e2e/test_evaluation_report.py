@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from newsportal.commands.evaluate.closer import Closer, differences
-from newsportal.commands.evaluate.readers import Found
 from newsportal.commands.evaluate.report import report
-from newsportal.commands.evaluate.running import PageResult, rows
+from newsportal.commands.evaluate.running import Found, PageResult, rows
 from newsportal.commands.evaluate.scoring import Answer, score_page
 
 NAMES = ["best", "another-extractor"]

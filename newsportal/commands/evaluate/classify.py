@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
@@ -16,12 +16,51 @@ import typer
 from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
 from newsportal.classify.calibration import auroc
 from newsportal.classify.measure import Report, measure
-from newsportal.commands.evaluate import classify_peers
 from newsportal.commands.evaluate.gold import gold_lines
 from newsportal.commands.options import check_names
 from newsportal.commands.output import report_progress
 from newsportal.errors import ModelError
 from newsportal.messages import as_text
+from newsportal.text import segment
+
+Predict = Callable[[Sequence[str]], Sequence[str]]
+"""Texts in, labels out."""
+
+CHARACTER_RUNS: Final = {"char12-svm": (1, 2), "char23-svm": (2, 3)}
+PEERS: Final = (*CHARACTER_RUNS, "words-svm", "words-lr", "words-cnb")
+"""Runs of characters or words, TF-IDF (sublinear), and a linear SVM, logistic regression or complement naive Bayes with their defaults."""
+
+
+def train_peer(name: str, texts: Sequence[str], labels: Sequence[str]) -> Predict:
+    """The peer ``name``, trained."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    if name in CHARACTER_RUNS:
+        vectors = TfidfVectorizer(analyzer="char", ngram_range=CHARACTER_RUNS[name], sublinear_tf=True, min_df=2)
+    else:
+        vectors = TfidfVectorizer(tokenizer=segment, token_pattern=None, sublinear_tf=True, min_df=2)
+    found = make_pipeline(vectors, _model(name)).fit(texts, labels)
+
+    def predict(texts: Sequence[str]) -> Sequence[str]:
+        return [str(label) for label in found.predict(texts)]
+
+    return predict
+
+
+def _model(name: str) -> Any:
+    if name.endswith("svm"):
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(random_state=0)
+    if name.endswith("lr"):
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(max_iter=200)
+    from sklearn.naive_bayes import ComplementNB
+
+    return ComplementNB()
+
 
 HEADINGS: Final = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")
 
@@ -73,7 +112,7 @@ def classify(
     The best label counts, given or not; the column none says how many texts are given no label. For --cross, labels meet by the file
     {"common label": {"A": ["label", …], "B": ["label", …]}}. --leave-out: how many texts of labels that were not learnt are given none.
     """
-    known_peers = classify_peers.PEERS
+    known_peers = PEERS
     check_names("peer", peer or (), (*known_peers, "all"), "--peer")
     names = [*(algorithm or (() if peer else ("linear",))), *(known_peers if "all" in (peer or ()) else dict.fromkeys(peer or ()))]
     check_names("classifier", algorithm or (), CLASSIFIERS, "--algorithm")
@@ -136,8 +175,8 @@ def score(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequenc
     """Train ``name`` and let it answer."""
     true = [one.labels[0] for one in asked]
     start = process_time()
-    if name in classify_peers.PEERS:
-        predict = classify_peers.train(name, [_whole(one) for one in learnt], [one.labels[0] for one in learnt])
+    if name in PEERS:
+        predict = train_peer(name, [_whole(one) for one in learnt], [one.labels[0] for one in learnt])
         trained, start = process_time() - start, process_time()
         answers = [Answer(label, {}, (label,)) for label in predict([_whole(one) for one in asked])]
         unanswered = None

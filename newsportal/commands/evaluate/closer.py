@@ -13,8 +13,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final, Literal
 
 from newsportal.commands.evaluate.gold import gold_page
-from newsportal.commands.evaluate.readers import Found, Reader
-from newsportal.commands.evaluate.running import PageResult, worst
+from newsportal.commands.evaluate.running import Found, PageResult, Reader, worst
 from newsportal.commands.evaluate.scoring import Answer
 
 Kind = Literal["same", "missing", "surplus"]

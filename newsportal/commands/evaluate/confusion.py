@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.measure import Cell, Report, matrix
-from newsportal.commands.evaluate.html_report import render
+from newsportal.commands.evaluate.report import render
 from newsportal.commands.output import make_table, print_table
 from newsportal.messages import Message
 from newsportal.text import clean

@@ -13,10 +13,8 @@ import typer
 
 from newsportal.commands.evaluate.closer import Closer, look_closer
 from newsportal.commands.evaluate.gold import Survey, survey
-from newsportal.commands.evaluate.html_report import write_report
-from newsportal.commands.evaluate.readers import Reader, readers
-from newsportal.commands.evaluate.running import Row, rows, run
-from newsportal.commands.evaluate.table import print_rows, print_worst
+from newsportal.commands.evaluate.report import print_rows, print_worst, write_report
+from newsportal.commands.evaluate.running import Reader, Row, readers, rows, run
 from newsportal.commands.options import check_names
 from newsportal.commands.output import print_json
 from newsportal.commands.peers import PEERS, installed

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.commands.evaluate.gold import NoGold, read_description, text_of
-from newsportal.commands.evaluate.html_report import render, write_report
 from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal.commands.evaluate.report import render, write_report
 from newsportal.commands.options import check_names
 from newsportal.commands.output import print_json, tracked
 from newsportal.commands.pages import SavedPage, describe, saved_pages

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from newsportal.commands.context import open_record
-from newsportal.commands.evaluate.html_report import render
+from newsportal.commands.evaluate.report import render
 from newsportal.commands.options import SourcesFile, check_names
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View

@@ -1,18 +1,180 @@
-"""The report of an evaluation: one HTML file that needs no other, for a browser or a printer."""
+"""Reports of evaluations: tables on a terminal, and HTML files that need no other and send no request."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
 
+import typer
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
 from newsportal.commands.evaluate.closer import Closer, Piece
-from newsportal.commands.evaluate.html_report import render
 from newsportal.commands.evaluate.running import PageResult, Row
 from newsportal.commands.evaluate.scoring import FIELDS
-from newsportal.commands.evaluate.table import COLUMNS, counted, is_best, shown, written
 from newsportal.text import clean
+
+
+def render(template: str, **values: Any) -> str:
+    """A report as HTML; everything that comes from pages is escaped."""
+    loader = PackageLoader(__package__, ".")
+    world = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return world.get_template(template).render(values)
+
+
+def write_report(file: Path, html: str) -> None:
+    """Ends the command with status 1 where ``file`` cannot be written."""
+    try:
+        file.write_text(html, encoding="utf-8", errors="replace")
+    except OSError as error:
+        typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
+        raise typer.Exit(1) from error
+    typer.echo(f"report: {file}", err=True)
+
+
+COLUMNS: Final[dict[str, str]] = {
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "page_f1": "page",
+    "good": "≥.9",
+    "title": "title",
+    "date": "date",
+    "author": "author",
+    "source": "source",
+    "unanswered": "none",
+    "ms": "ms",
+}
+"""Figure → heading; ``page``: the mean of the pages' own F1, ``≥.9``: the share of pages with that F1, ``none``: pages without a text."""
+
+HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source"))
+
+WIDE: Final = 160
+
+EXCERPT: Final = 80
+"""Characters of a difference that a line of the terminal shows."""
+
+LEAST_EXCERPT: Final = 16
+FIGURE: Final = len("0.123")
+
+
+def shown(rows: Sequence[Row]) -> list[str]:
+    """The figures that any of the rows has; that every page has a text needs no column."""
+    values = {name: {getattr(row.scores, name) for row in rows} for name in COLUMNS}
+    return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
+
+
+def written(row: Row, name: str) -> str:
+    """A figure as text: shares in per cent."""
+    value = getattr(row.scores, name)
+    if value is None:
+        return "–"
+    return f"{100 * value:.1f}" if name in HIGHER_IS_BETTER else f"{value:.1f}" if name == "ms" else str(value)
+
+
+def counted(pages: int) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{pages} page{'' if pages == 1 else 's'}"
+
+
+def is_best(row: Row, name: str, rows: Sequence[Row]) -> bool:
+    """Whether nobody has a better figure on the same pages, and somebody a worse one."""
+    values = [value for other in rows if other.set == row.set and (value := getattr(other.scores, name)) is not None]
+    return name in HIGHER_IS_BETTER and len(set(values)) > 1 and getattr(row.scores, name) == max(values)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """A table for each set, a line for each reader; what is best on a set stands out."""
+    names = shown(rows)
+    width = max(len(row.reader) for row in rows)
+    for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
+        own = [row for row in rows if row.set == name]
+        if number:
+            _say()
+        table = _table(f"{name}, {counted(own[0].scores.pages)}")
+        table.add_column("", min_width=width, no_wrap=True)
+        for figure in names:
+            table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
+        for row in own:
+            cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
+            table.add_row(escape(row.reader), *cells)
+        _say(table, whole=True)
+
+
+def _table(title: str) -> Table:
+    return Table(title=escape(title), title_justify="left", title_style="bold", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+
+
+def _width() -> int:
+    """That of the terminal; a file is as wide as it takes."""
+    console = Console(emoji=False, highlight=False)
+    return console.width if console.is_terminal else WIDE
+
+
+def _say(*what: Table, whole: bool = False) -> None:
+    """Print; ``whole``: rather over the terminal's edge than with figures cut off."""
+    width = _width()
+    if whole:
+        wide = Console(width=WIDE)
+        width = max(width, *(wide.measure(table).minimum for table in what))
+    Console(emoji=False, highlight=False, width=width).print(*what)
+
+
+def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
+    """A table for each reader: its worst pages, how the others do there, the longest piece that is missing and that is too much.
+
+    Where the terminal has no room for all the others, the best of them stands for them.
+    """
+    every = _room_for_all(pages, names)
+    for name in names:
+        own = [page for page in pages if page.of == name]
+        if not own:
+            continue
+        table = _table(f"worst of {name}")
+        for heading in ("page", "F1"):
+            table.add_column(heading, no_wrap=True)
+        for other in [other for other in names if other != name] if every else ["best other"]:
+            table.add_column(escape(other), justify="right" if every else "left", no_wrap=every)
+        for heading in ("missing", "too much"):
+            table.add_column(heading, no_wrap=True, ratio=1)
+        table.expand = True
+        for page in own:
+            table.add_row(*_worst_line(page, every))
+        _say()
+        _say(table)
+
+
+def _room_for_all(pages: Sequence[Closer], names: Sequence[str]) -> bool:
+    places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
+    others = sum(max(len(name), FIGURE) + 1 for name in names)
+    return len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
+
+
+def _worst_line(page: Closer, every: bool) -> list[Text]:
+    scores = page.result.scores
+    others = [f"{scores[at].f1:.3f}" for at in range(len(scores)) if at != page.at]
+    if not every:
+        best = max((at for at in range(len(scores)) if at != page.at), key=lambda at: scores[at].f1)
+        others = [f"{scores[best].f1:.3f} {page.names[best]}"]
+    error = page.result.errors[page.at]
+    missing = _excerpt(scores[page.at].missing, page.longest("missing"))
+    surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
+    return [Text(cell) for cell in (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *others, missing, surplus)]
+
+
+def _excerpt(characters: int, text: str | None) -> str:
+    if not characters:
+        return ""
+    start = clean(text or "")[:EXCERPT]
+    return f"{characters}: {start}…" if start else str(characters)
+
 
 KEPT: Final = 90
 """Characters shown at each end of a long stretch that both texts share."""

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.commands import peers
-from newsportal.commands.evaluate import table
+from newsportal.commands.evaluate import report
 from newsportal.errors import DependencyMissing
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
@@ -94,7 +94,7 @@ def test_a_terminal_sees_tables(folders: list[Path], echo: None) -> None:
 
 
 def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "_width", lambda: 60)
+    monkeypatch.setattr(report, "_width", lambda: 60)
     shown = run(folders[1], "--worst", 1).stdout
     assert re.search(r"^best +(\d+\.\d +){9}\d +\d+\.\d", shown, re.MULTILINE)
     heading, line = shown.partition("worst of cevc")[2].splitlines()[1:3]

@@ -20,8 +20,7 @@ from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
 from newsportal.commands.exchange import parquet
-from newsportal.commands.exchange.form import incoming, plain, whole
-from newsportal.commands.exchange.schema import SCHEMA
+from newsportal.commands.exchange.form import SCHEMA, incoming, plain, whole
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
 from newsportal.store import open_store
