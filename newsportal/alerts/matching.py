@@ -81,7 +81,6 @@ def due_of(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
 
 
 def _digest(moment: datetime, hours: Iterable[int], zone: tzinfo) -> datetime:
-    """The first of ``hours`` at or after ``moment``."""
     there = moment.astimezone(zone)
     today = there.replace(minute=0, second=0, microsecond=0, fold=0)
     moments = [today.replace(hour=hour) + timedelta(days=day) for day in (0, 1) for hour in sorted(hours)]

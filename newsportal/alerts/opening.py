@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import logging
-import os
-import platform
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
-from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from newsportal.accounts import Accounts
 from newsportal.alerts.base import Setting
 from newsportal.alerts.conditions import tell
-from newsportal.alerts.run import Work, present, step
+from newsportal.alerts.run import Work, step
 from newsportal.egress import Policy
 from newsportal.errors import NewsportalError
+from newsportal.publishing.run import owner_name
 from newsportal.search.base import Index
 from newsportal.sources import Sources
 from newsportal.sources.watched import watched
@@ -51,7 +49,7 @@ def work_of(
     index: Index | None,
     sources: Sources,
     *,
-    now: Callable[[], datetime] = present,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
     stopped: Callable[[], bool] = lambda: False,
 ) -> Work:
     file = sqlite_file(sources.store)
@@ -83,7 +81,7 @@ class Sender(threading.Thread):
         self._stopping = threading.Event()
         self._work = work
         self._every = every
-        self._owner = f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
+        self._owner = owner_name()
         self._conditions = 0.0
         self._held: Accounts | None = None
         self.error: str | None = None

@@ -73,7 +73,6 @@ def _of_topic(work: Work, alert: Alert) -> list[Found]:
 
 
 def _versions(work: Work, story: Story) -> Sequence[StoredArticle]:
-    """The versions that readers see."""
     whole = work.store.story(story.id) if story.count > 1 else None
     return whole.versions if whole is not None else (story.head,)
 

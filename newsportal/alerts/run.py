@@ -46,10 +46,6 @@ FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=2)
 MOST_TRIES: Final = 12
 
 
-def present() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True)
 class Work:
     """What is followed, and what is needed to send. ``url``: the portal's own address (None: messages lead to the publishers).
@@ -64,7 +60,7 @@ class Work:
     setting: Setting = field(default_factory=Setting)
     url: str | None = None
     per_hour: int = 20
-    now: Callable[[], datetime] = present
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stopped: Callable[[], bool] = lambda: False
     watched: tuple[Watched, ...] = ()
     folder: Path | None = None
@@ -74,8 +70,6 @@ class Work:
 
 @dataclass(slots=True)
 class Tally:
-    """What a run did."""
-
     found: int = 0
     sent: int = 0
     failed: int = 0
@@ -141,7 +135,6 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
 
 
 def deliver(work: Work, tally: Tally) -> None:
-    """Send what is due, a message an alert at a time, until nothing is."""
     book = work.accounts.alerts
     due = book.due(work.now())
     alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
@@ -159,14 +152,10 @@ def deliver(work: Work, tally: Tally) -> None:
 def allowed(work: Work, alert: Alert) -> bool:
     """Whether its owner, as he is now, may be told of this, and there."""
     owner = work.accounts.people.get(alert.person_id)
-    return owner is not None and not owner.disabled and _may(alert, owner.rights)
-
-
-def _may(alert: Alert, rights: Iterable[str]) -> bool:
-    """What somebody may not see any more is not sent to him either."""
-    needed = "keep" if alert.about in ("topic", "search") else "watch"
-    service = SERVICES.get(alert.channel)
-    return needed in set(rights) and (service is None or service.needs in set(rights))
+    if owner is None or owner.disabled:
+        return False
+    needed, service = "keep" if alert.about in ("topic", "search") else "watch", SERVICES.get(alert.channel)
+    return needed in owner.rights and (service is None or service.needs in owner.rights)
 
 
 def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
@@ -205,12 +194,9 @@ def _put_off(work: Work, alert: Alert, held: list[Message], error: Later, tally:
         return
     wait = max(min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT), timedelta(seconds=error.seconds or 0))
     tally.put_off += 1
-    work.accounts.alerts.settle(held, "waiting", now=now, reason=str(error), due=due_of(now + wait, _at_once(alert), work.zone))
-
-
-def _at_once(alert: Alert) -> Alert:
-    """A digest that could not be sent does not wait for the next one."""
-    return replace(alert, digest=())
+    work.accounts.alerts.settle(
+        held, "waiting", now=now, reason=str(error), due=due_of(now + wait, replace(alert, digest=()), work.zone)
+    )  # no digest waits for the next one
 
 
 def item_of(work: Work, alert: Alert, message: Message) -> Item | None:

@@ -73,10 +73,8 @@ def _from_store(corpus: str, version: int | None, sources: Path | None) -> Class
 def answers(
     lines: BinaryIO | Iterable[bytes], classifier: Classifier, *, at_once: int = AT_ONCE, always: bool = False, explain: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """An answer for each line that is not empty, as a plain dict."""
-    rest = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    while chunk := list(islice(rest, at_once)):
-        read = [jsonl.read(number, line) for number, line in chunk]
+    rest = jsonl.documents(lines)
+    while read := list(islice(rest, at_once)):
         said = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
         for row in read:
             if row.error is not None:

@@ -118,5 +118,4 @@ def moment(value: Any) -> datetime:
 
 
 def as_row(view: View) -> dict[str, Any]:
-    """A view as it is written."""
     return {"reader": view.reader, "story": view.story, "seen": view.seen, "pictures": view.pictures, "at": view.at.isoformat()}

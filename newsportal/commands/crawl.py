@@ -41,8 +41,6 @@ BROKEN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What to crawl, as the command line says it."""
-
     spiders: tuple[str, ...]
     topic: str | None = None
     source: str | None = None
@@ -55,7 +53,6 @@ class Ask:
     run_id: str | None = None
 
     def settings(self) -> dict[str, Any]:
-        """Scrapy settings of the command line."""
         found: dict[str, Any] = {"LOG_LEVEL": self.log_level, "LOG_FILE": str(self.log_file) if self.log_file else None}
         for name, path in (("SOURCES", self.sources_file), ("REPLAY", self.replay), ("ARCHIVE", self.archive)):
             if path is not None:
@@ -100,7 +97,6 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
 
 
 def _report(crawlers: list[Crawler]) -> report.Run:
-    """One report of all spiders."""
     from newsportal.extensions import RunReport
 
     one = report.together([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
@@ -129,7 +125,6 @@ def chosen(spider: str | None, topic: str | None, source: str | None, sources: S
 
 
 def spider_of(source: str, sources: Sources) -> str:
-    """The spider that visits the source of this name or key."""
     kinds = _visited(sources)
     for spider, items in kinds.items():
         if any(source in (item.name, item.key) for item in items):

@@ -46,7 +46,6 @@ def dedup(
 
 
 def answers(lines: Iterable[bytes], found: Finder) -> Iterator[dict[str, Any]]:
-    """An answer for each line that is not empty, as a plain dict."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

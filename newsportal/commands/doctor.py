@@ -112,7 +112,6 @@ def _index(sources: Sources) -> str:
 
 
 def _health(sources: Sources) -> Finding:
-    """How the sources do, in a line."""
     what = "sources' health"
     try:
         with closing(open_store(sources.store)) as store:

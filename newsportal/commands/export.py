@@ -110,7 +110,6 @@ def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bo
 
 
 def write_jsonl(rows: Iterable[dict[str, Any]], stream: IO[str]) -> None:
-    """A line each."""
     for row in rows:
         stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 

@@ -110,7 +110,6 @@ def _say(article: str, what: str, reason: str) -> None:
 
 
 def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
-    """One parse for both."""
     document = dom.document(page)
     return PageRead(page.url, run(document, link, page.fetched), find_pager(document))
 

@@ -17,7 +17,7 @@ from newsportal.commands.pages import WEB, describe, refuse_for_folder, require_
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
-from newsportal.items import GalleryPage, Image, Page
+from newsportal.items import GalleryPage, Page
 
 NOWHERE = "about:blank"
 GONE = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
@@ -147,7 +147,7 @@ def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], fo
         "id": name,
         "url": url,
         "title": story.title,
-        "images": [_image(image) for image in story.images],
+        "images": [({"url": image.url, "caption": image.caption, "width": image.width, "height": image.height}) for image in story.images],
         "text": story.text,
         "published": story.published.isoformat() if story.published else None,
         "author": story.author,
@@ -159,10 +159,6 @@ def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], fo
         "missing": list(story.missing),
         "complete": story.complete,
     }
-
-
-def _image(image: Image) -> dict[str, Any]:
-    return {"url": image.url, "caption": image.caption, "width": image.width, "height": image.height}
 
 
 def _failure(name: str, url: str | None, why: str) -> dict[str, Any]:

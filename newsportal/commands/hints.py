@@ -64,7 +64,6 @@ def hosts(known: Sources) -> list[str]:
 
 
 def known_hosts(known: Sources) -> list[str]:
-    """Those of :func:`hosts` that have an address now."""
     policy = egress.Policy(allow_private=tuple(known.politeness.allow_private))
     return [host for host in hosts(known) if _resolves(host, policy)]
 

@@ -41,7 +41,6 @@ def rebuild(sources: SourcesFile = None, as_json: AsJson = False) -> None:
 
 
 def tell(index: Index, store: Store, *, as_json: bool) -> None:
-    """The state of ``index``, for people or as JSON."""
     found = index.status()
     behind = max(0, store.last_seq() - found.position)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -57,6 +57,11 @@ def read(number: int, line: bytes) -> Line:
     except ValueError as error:
         why = str(error)
     return Line(_id(row, number), error=f"line {number}: {why}")
+
+
+def documents(lines: Iterable[bytes]) -> Iterator[Line]:
+    """The documents of the lines that are not empty."""
+    return (read(number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _id(row: Any, number: int) -> Any:

@@ -49,11 +49,7 @@ def _answers(stream: Any, name: str, method: Method, *, plain: bool) -> Iterator
 
 
 def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
-    """An answer for each line that is not empty."""
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        row = jsonl.read(number, line)
+    for row in jsonl.documents(lines):
         if row.error is not None:
             yield {"id": row.id, "keywords": [], "error": row.error}
         else:
@@ -61,6 +57,5 @@ def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
 
 
 def answer(id: Any, title: str, text: str, method: Method) -> dict[str, Any]:
-    """The keywords of one document as a plain dict."""
     words = [{"word": one.word, "weight": round(one.weight, 3)} for one in method(title, text)]
     return {"id": id, "keywords": words}

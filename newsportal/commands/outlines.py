@@ -73,7 +73,6 @@ def export(
 
 
 def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:
-    """The feeds of sources.yaml as outlines."""
     return [Outline(feed.url, feed.name, feed.category) for feed in feeds if feed.enabled or everything]
 
 

@@ -121,7 +121,6 @@ def refuse_for_folder(url: str | None, path: str | Path) -> None:
 
 
 def page_files(folder: str | Path) -> list[Path]:
-    """The files of a folder that are pages, by name."""
     return _files(Path(folder))
 
 

@@ -66,7 +66,6 @@ def _incomplete(store: Store, limit: int, topic: str | None, source: str | None)
 
 
 def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
-    """A photo story as JSON values."""
     values = {
         "id": article.id, "story": article.story_id, "title": article.title, "url": article.url, "source": article.source,
         "published": article.published and article.published.isoformat(),

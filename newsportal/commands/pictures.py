@@ -38,7 +38,6 @@ def pictures(
 
 
 def facts(sources: Sources, store: Store, limit: int) -> dict[str, Any]:
-    """What the command tells, as plain values."""
     census = store.pictures.census()
     return {
         "pictures": census.pictures,

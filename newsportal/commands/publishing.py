@@ -32,7 +32,6 @@ def enabled(known: Sources) -> tuple[Settings, ...]:
 
 @contextmanager
 def opened(known: Sources, chosen: Sequence[Settings]) -> Iterator[list[tuple[Settings, Target]]]:
-    """Targets, closed at the end."""
     terms = terms_of(known)
     found = [(settings, open_target(settings, terms)) for settings in chosen]
     try:
@@ -115,5 +114,4 @@ class Publisher(threading.Thread):
 
 
 def summary(known: Sources) -> str:
-    """How many targets there are, for people."""
     return counted(len(enabled(known)), "target")

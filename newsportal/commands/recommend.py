@@ -119,7 +119,6 @@ def _named(view: View) -> View:
 
 @contextmanager
 def counted(total: int, what: str) -> Iterator[Callable[[Iterable[View]], Iterator[View]]]:
-    """A bar that is moved by the views that pass."""
     with progress() as bar:
         task = bar.add_task(what, total=total)
 
@@ -230,7 +229,6 @@ def _month(month: Month) -> dict[str, Any]:
 
 
 def said(value: Any) -> str:
-    """A figure for people."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {said(inner)}" for name, inner in value.items())
     if isinstance(value, list | tuple):

@@ -41,8 +41,6 @@ STAYS: Final = {
 
 
 def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
-    """Prints one event."""
-
     def say(event: str, facts: Mapping[str, Any]) -> None:
         now = datetime.now().astimezone()
         if as_json:
@@ -74,7 +72,6 @@ def brought(job: Mapping[str, Any]) -> str:
 
 
 def summary(outcome: Row) -> str:
-    """The totals of a crawl."""
     failures = {"page": outcome["failures"], "list page": outcome["list_failures"]}
     failed = " and ".join(counted(number, what) for what, number in failures.items() if number)
     text = f"{counted(outcome['stored'], 'new story')}, {outcome['folded']} folded, {outcome['known']} known"

@@ -97,7 +97,6 @@ def count(results: Results, console: Console, *, as_json: bool) -> None:
 
 
 def plain(hit: Hit) -> dict[str, Any]:
-    """A hit as JSON values, without markup."""
     return {
         "id": hit.id,
         "story": hit.story_id,
@@ -125,7 +124,6 @@ def show(results: Results, console: Console) -> None:
 
 
 def total(results: Results) -> str:
-    """How many were found, in words."""
     return f"{results.total}{'+' if results.capped else ''} found" if results.total else "nothing found"
 
 

@@ -129,12 +129,10 @@ def show(trial: Trial, reading: Reading | None) -> None:
 
 
 def failed(failure: Message | None) -> str:
-    """Why it failed, with the code to look for."""
     return f"{clean(str(failure))} ({failure.code.rpartition('.')[2]})" if failure else ""
 
 
 def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> None:
-    """The first entries, a line each."""
     for link in links[:most]:
         day = local(link.published).strftime("%m-%d %H:%M") if link.published else " " * 11
         out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)

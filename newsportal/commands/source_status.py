@@ -50,7 +50,6 @@ def health(
 
 
 def plain(row: Judged) -> dict[str, Any]:
-    """A source's health as JSON values; times in ISO 8601, spans in seconds."""
     said, figures = row.health, row.health.figures
     pace = said.cadence
     return {
@@ -159,6 +158,5 @@ def _show_schedule(rows: list[dict[str, Any]]) -> None:
 
 
 def hour_bars(expected: tuple[float, ...] | list[float]) -> str:
-    """Entries an hour as a line of bars."""
     top = len(HOUR_BARS) - 1
     return "".join(HOUR_BARS[min(top, round(min(number, HIGHEST) / HIGHEST * top)) if number < HIGHEST else top] for number in expected)

@@ -99,7 +99,6 @@ def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = N
 
 
 def shown(uri: str) -> str:
-    """A store's URI without its password."""
     return clean(mask(uri))
 
 

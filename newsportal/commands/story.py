@@ -75,7 +75,6 @@ def story_of(store: Store, id: str) -> Story:
 
 
 def plain(story: Story) -> dict[str, Any]:
-    """A story as JSON values."""
     spread = story.spread
     versions = [
         {

@@ -15,7 +15,6 @@ from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, Topic
 from newsportal.sources.spelling import did_you_mean
 from newsportal.store.results import StoryFilter
-from newsportal.store.store import Store
 from newsportal.text import clean
 from newsportal.topics.changing import assign as assign_to
 from newsportal.topics.preview import DAYS, Preview, counts, preview
@@ -63,7 +62,14 @@ def preview_(
     with open_all(sources) as (known, store, index):
         asked = _asked(known.topic(name), name, tuple(must or ()), tuple(any_ or ()), tuple(never or ()))
         index.follow(store)
-        found = preview(store, index, asked, topic=name if _is_known(store, known, name) else None, now=datetime.now(UTC), days=days)
+        found = preview(
+            store,
+            index,
+            asked,
+            topic=name if (known.topic(name) is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)) else None,
+            now=datetime.now(UTC),
+            days=days,
+        )
     _show(found, name, as_json)
 
 
@@ -71,10 +77,6 @@ def _asked(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[st
     if must or any_ or never:
         return rule(name, must, any_ or (() if must else (name,)), never)
     return topic.rule if topic else rule(name, any=(name,))
-
-
-def _is_known(store: Store, known: Sources, name: str) -> bool:
-    return known.topic(name) is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)
 
 
 def _show(found: Preview, name: str, as_json: bool) -> None:

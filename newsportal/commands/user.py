@@ -25,7 +25,6 @@ Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or rea
 
 @contextmanager
 def opened(sources: Path | None) -> Iterator[Accounts]:
-    """The accounts that ``sources.yaml`` names."""
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         yield accounts
 

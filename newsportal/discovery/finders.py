@@ -49,7 +49,6 @@ USUAL_SITEMAPS = ("/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml", "/si
 
 
 def feed_of(page: Page, why: Message = FEED) -> Proposal | None:
-    """The feed that a page is."""
     try:
         found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable:
@@ -104,7 +103,6 @@ def _listed(link: hub.HubLink, page: Page) -> Link:
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
-    """The forum whose front page or board a page is."""
     found = kinds.look(document, page.fetched)
     if not _is_forum(document):
         return None
@@ -175,6 +173,5 @@ def common_folder(urls: Collection[str]) -> str:
 
 
 def title_of(document: dom.Document) -> str | None:
-    """What a page calls itself."""
     title = next(iter(document.css("title")), None)
     return clean(title.text or "") or None if title is not None else None

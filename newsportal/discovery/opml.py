@@ -92,7 +92,12 @@ def write(title: str, feeds: Iterable[Outline], now: datetime) -> str:
         folders[one.folder].append(one)
     loose = folders.pop(None, [])
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<opml version="2.0">', "  <head>"]
-    lines += [f"    <title>{_text(title)}</title>", f"    <dateCreated>{format_datetime(now)}</dateCreated>", "  </head>", "  <body>"]
+    lines += [
+        f"    <title>{(clean(title).replace('&', '&amp;').replace('<', '&lt;'))}</title>",
+        f"    <dateCreated>{format_datetime(now)}</dateCreated>",
+        "  </head>",
+        "  <body>",
+    ]
     for name, inside in folders.items():
         lines += [
             f"    <outline text={_quoted(name)} title={_quoted(name)}>",
@@ -110,10 +115,6 @@ def _outline(one: Outline) -> str:
 
 def _quoted(text: str | None) -> str:
     return quoteattr(clean(text or ""))
-
-
-def _text(text: str) -> str:
-    return clean(text).replace("&", "&amp;").replace("<", "&lt;")
 
 
 class _Enough(Exception):

@@ -48,7 +48,6 @@ class Proposal:
 
     @property
     def address(self) -> str:
-        """What is visited first."""
         return self.values.get("url") or self.values.get("seeds") or self.values["prefix"]
 
     @property

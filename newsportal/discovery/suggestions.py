@@ -96,7 +96,6 @@ class Counting:
         self._origins: Counter[str] = Counter()
 
     def take(self, article: StoredArticle) -> None:
-        """Count one article."""
         self.articles += 1
         own, family = Address(article.url).domain, article.source.partition(":")[0]
         if article.site and (article.site in self._names or len(self._names) < MAX_SITES):
@@ -179,6 +178,5 @@ def _platform(address: Address) -> str:
 
 
 def plain(one: Suggestion) -> Mapping[str, object]:
-    """As JSON shows it."""
     told = {"site": one.site, "name": one.name, "score": one.score, "linked": one.linked, "sites": one.sites, "reposted": one.reposted}
     return told | {"found": one.found, "topics": list(one.topics), "url": one.url, "title": one.title, "address": one.address}

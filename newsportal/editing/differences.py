@@ -114,7 +114,6 @@ def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many are the same from the beginning on."""
     return next(
         (place for place, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after))
     )
@@ -179,7 +178,6 @@ class Likeness:
 
 
 def likeness(one: StoredArticle, other: StoredArticle) -> Likeness:
-    """How like ``one`` is to ``other``."""
     own, theirs = (set(np.asarray(fingerprint(article.text).in_order()).tolist()) for article in (one, other))
     smaller = min(len(own), len(theirs))
     letters = title_letters(one.title)

@@ -28,7 +28,6 @@ class Draft:
 
 
 def parts(article: StoredArticle) -> list[Block]:
-    """The parts of the body as it stands."""
     return blocks_of(article.html, article.text, article.images, article.url)
 
 

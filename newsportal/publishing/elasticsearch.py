@@ -110,7 +110,6 @@ class ElasticsearchTarget(DocumentTarget):
         return self._connection
 
     def _bulk(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
-        """What came of each operation."""
         operations: Any = lines  # lines of JSON go as they are, which the client's types do not say
         connection = self._opened()
         answer = connection.ask(partial(connection.client.bulk, operations=operations))

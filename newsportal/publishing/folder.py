@@ -165,17 +165,13 @@ def markdown(article: StoredArticle, zone: tzinfo) -> str:
     head |= {"id": article.id, "revision": article.revision}
     front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10_000)
     lines = [marked(line.strip()) for line in fields.text(article, "text", zone).splitlines() if line.strip()]
-    pictures = [f"![]({_address(url)})" for url in told.get("images", ())]
+    pictures = [f"![]({(BREAKING.sub(lambda found: quote(found[0]), url))})" for url in told.get("images", ())]
     return f"---\n{front}---\n\n" + "\n\n".join([*lines, *pictures]) + "\n"
 
 
 def marked(line: str) -> str:
     """A line of plain text, such that Markdown shows it as it is: no markup, no HTML."""
     return MARKS.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line).replace("&", "&amp;")
-
-
-def _address(url: str) -> str:
-    return BREAKING.sub(lambda found: quote(found[0]), url)
 
 
 def page(article: StoredArticle, zone: tzinfo) -> str:

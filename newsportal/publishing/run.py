@@ -56,10 +56,6 @@ BUSY_WAIT: Final = timedelta(seconds=5)
 """Until it is looked again whether another version of a story was published."""
 
 
-def present() -> datetime:
-    return datetime.now(UTC)
-
-
 def owner_name() -> str:
     """Who takes entries: no two processes, and no two runs, have one name."""
     return f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
@@ -94,7 +90,7 @@ class Work:
     settings: Settings
     target: Target
     owner: str = field(default_factory=owner_name)
-    now: Callable[[], datetime] = present
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     stopped: Callable[[], bool] = lambda: False
     tell: Callable[[Tally], None] = lambda tally: None
 

@@ -67,7 +67,6 @@ class Mark:
 
 
 def marks_table(schema: str | None) -> Table:
-    """The table of marks beside theirs."""
     return Table(
         NAME,
         MetaData(),
@@ -269,7 +268,6 @@ class TableTarget:
         return and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
 
     def _inserted(self, connection: Connection, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Write the row; its key."""
         done = connection.execute(insert(table).values(row))
         if self._target.key is not None:
             return {self._target.key: row[self._target.key]}

@@ -51,15 +51,16 @@ PASSING: Final = frozenset(("dns", "timeout", "connection"))
 """Reasons of ``FetchFailed`` for which every other message would fail as well."""
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 class WebhookTarget:
     """See :class:`~newsportal.publishing.base.Target`. A place is the ``id`` that the receiver answers, else its ``Location``."""
 
     def __init__(
-        self, target: Target, zone: tzinfo, policy: egress.Policy, agent: str = "newsportal", clock: Callable[[], datetime] = now
+        self,
+        target: Target,
+        zone: tzinfo,
+        policy: egress.Policy,
+        agent: str = "newsportal",
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._target = target
         self._zone = zone

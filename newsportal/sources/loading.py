@@ -22,12 +22,10 @@ from newsportal.sources.spelling import did_you_mean
 
 
 def built_in() -> tuple[str, ...]:
-    """The names of the engines that need no declaration."""
     return tuple(engines.ENGINES)
 
 
 def check(tree: Tree) -> Iterator[Mistake]:
-    """All mistakes between the parts of the file."""
     if isinstance(tree.value, dict):
         yield from _doubles(tree)
         declared = [name for _, name in _names(tree.value, "engines")]
@@ -124,12 +122,10 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> S
         content = path.read_bytes()
     except OSError as error:
         message = Message("sources.unreadable", why=error.strerror or str(error))
-        raise SourcesError([Problem(str(path), 1, "(file)", message, _make_one(error))]) from error
+        raise SourcesError(
+            [Problem(str(path), 1, "(file)", message, (WRITE_ONE if isinstance(error, FileNotFoundError) else None))]
+        ) from error
     return parse(content, path, environ)
-
-
-def _make_one(error: OSError) -> Message | None:
-    return WRITE_ONE if isinstance(error, FileNotFoundError) else None
 
 
 def packaged(environ: Mapping[str, str] = os.environ) -> Sources:

@@ -110,7 +110,6 @@ class Sources(Part):
 
     @property
     def path(self) -> Path | None:
-        """The file it was read from, if it was read from one."""
         return self._path
 
     def is_secret(self, address: str) -> bool:
@@ -119,7 +118,6 @@ class Sources(Part):
 
     @property
     def folder(self) -> Path:
-        """What relative paths are relative to."""
         return self._folder
 
     @property

@@ -64,7 +64,6 @@ class Reading(Place):
 
     @property
     def article(self) -> ArticleRule | None:
-        """The rule as the extractor takes it."""
         from newsportal.extractors.rule import ArticleRule  # loads the extractors, which most readers of the file do not need
 
         given = self.article_

@@ -37,7 +37,6 @@ def dotted(path: Path) -> str:
 
 
 def keys_at(path: Path) -> tuple[str, ...]:
-    """The keys that a mapping at ``path`` may have."""
     kind: Any = Sources
     for step in path:
         kind = _inner(kind, step)

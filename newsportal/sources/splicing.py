@@ -63,12 +63,8 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
         after = "\n".join([*lines[:start], *lines[start + _content(lines[start:end]) :]])
         return after if _only(tree.value, after, change, place) else None
     new = made(part).removesuffix("\n").split("\n")[1:]
-    after = "\n".join([*lines[:start], *new, *_ending(lines, end)])
+    after = "\n".join([*lines[:start], *new, *(lines[end:] if end < len(lines) else [""] if lines[-1] == "" else [])])
     return after if _only(tree.value, after, change, place) else None
-
-
-def _ending(lines: list[str], end: int) -> list[str]:
-    return lines[end:] if end < len(lines) else [""] if lines[-1] == "" else []
 
 
 def _place(entries: list[Any], change: EntryChange) -> int | None:

@@ -156,8 +156,6 @@ FEW, FEWER = 200, 30
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A search engine as a source."""
-
     key: str
 
 
@@ -191,7 +189,6 @@ class Planned:
 
 
 def visited(sources: Sources) -> Iterator[Visited]:
-    """Every enabled source, the search engines of enabled topics too."""
     for family, spider in SPIDERS.items():
         for source in getattr(sources, family, ()):
             if source.enabled:

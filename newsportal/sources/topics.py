@@ -120,12 +120,10 @@ class Topic(Source):
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What is sent to the engines."""
         return self.query or (self.name,)
 
     @property
     def rule(self) -> TopicRule:
-        """Its keywords as the crawl compares them."""
         from newsportal.classify.topics import rule  # loads the tables of characters, which most readers of the file do not need
 
         return rule(self.name, self.keywords.must, self.keywords.any, self.keywords.not_)
@@ -185,6 +183,5 @@ class CustomEngine(Source):
     """Where the parts of a result stand; without it the list of results is found by its shape."""
 
     def built(self) -> Engine:
-        """The engine itself."""
         rules = self.wrapper.model_dump() if self.wrapper else {}
         return custom(self.name, self.url, first=self.first, step=self.step, encoding=self.encoding, kind=self.kind, **rules)

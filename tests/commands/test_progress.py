@@ -13,4 +13,4 @@ def test_a_look_before_the_crawler_has_its_extensions_shows_zeros() -> None:
     crawler = Crawler(RssSpider, Settings())
     crawler.crawling = True  # as in the first moments of a crawl
     columns = Progress([crawler], enabled=False)._table().columns
-    assert [list(column.cells) for column in columns] == [["rss"], *[["0"]] * 8]
+    assert [list(map(str, column.cells)) for column in columns] == [["rss"], *[["0"]] * 8]

@@ -32,7 +32,6 @@ PEERS: Final = (*CHARACTER_RUNS, "words-svm", "words-lr", "words-cnb")
 
 
 def train_peer(name: str, texts: Sequence[str], labels: Sequence[str]) -> Predict:
-    """The peer ``name``, trained."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_pipeline
 
@@ -133,7 +132,6 @@ def classify(
 
 
 def _scored(folders: Sequence[Path], cross: Path | None, names: Sequence[str], as_json: bool) -> Iterator[Result]:
-    """Each algorithm's result on each set, printed as it comes."""
     for name_of_set, learnt, asked in _sets(folders, cross):
         if not as_json:
             typer.echo(f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
@@ -172,7 +170,6 @@ def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[E
 
 
 def score(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Result:
-    """Train ``name`` and let it answer."""
     true = [one.labels[0] for one in asked]
     start = process_time()
     if name in PEERS:
@@ -244,16 +241,17 @@ def _part(name: str, learnt: Sequence[Example], asked: Sequence[Example], away: 
     answers = model.classify_many((one.title, one.text) for one in asked)
     best = [max(answer.scores.values(), default=0.0) for answer in answers]
     foreign = np.array([one.labels[0] in away for one in asked])
-    right = np.array([_best(answer) == one.labels[0] for one, answer in zip(asked, answers, strict=True)])
+    right = np.array(
+        [
+            (max(answer.scores, key=answer.scores.__getitem__) if answer.scores else None) == one.labels[0]
+            for one, answer in zip(asked, answers, strict=True)
+        ]
+    )
     refused = np.array([answer.label is None for answer in answers])
     groups = (foreign, ~foreign & right, ~foreign & ~right)
     none_of = [float(refused[group].mean()) if group.any() else 0.0 for group in groups]
     area = auroc(np.array(best)[~foreign], np.array(best)[foreign])
     return area, none_of[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, none_of[1], none_of[2]
-
-
-def _best(answer: Answer) -> str | None:
-    return max(answer.scores, key=answer.scores.__getitem__) if answer.scores else None
 
 
 FORM: Final = '{"text": …, "label": …}'

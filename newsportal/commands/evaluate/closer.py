@@ -107,12 +107,10 @@ class Closer:
         return self.names[self.at]
 
     def longest(self, kind: Kind) -> str | None:
-        """The longest piece of a kind, on one line."""
         texts = [" ".join(piece.text.split()) for piece in self.pieces[self.at] if piece.kind == kind]
         return max(texts, key=len, default=None)
 
     def plain(self) -> dict[str, Any]:
-        """The page as a JSON line says it."""
         score = self.result.scores[self.at]
         return {
             "worst_of": self.of,

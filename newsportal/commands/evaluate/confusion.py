@@ -32,7 +32,6 @@ SIDE: Final = 240
 
 
 def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> None:
-    """Classifiers side by side: their figures, and the F1 of every label."""
     print_table(_figures(reports))
     if by_label:
         typer.echo()
@@ -90,7 +89,6 @@ def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = (
 
 
 def _part(name: str, report: Report) -> dict[str, Any]:
-    """One classifier in the HTML report."""
     rows, headings = matrix(report)
     return {"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)}
 

@@ -69,11 +69,7 @@ def dedup(
         typer.echo(f"{folder.name}, {len(gold.documents)} documents")
         typer.echo(f"{'':16}{'F1':>7}{'prec.':>7}{'recall':>7}{'subsets':>9}{'docs/s':>9}")
     for name in names:
-        _say({"set": folder.name, "algorithm": name, **row(gold, _finder(name))}, as_json)
-
-
-def _finder(name: str) -> Finder:
-    return Stored() if name == STORE else finder(name)
+        _say({"set": folder.name, "algorithm": name, **row(gold, (Stored() if name == STORE else finder(name)))}, as_json)
 
 
 def _say(found: dict[str, Any], as_json: bool) -> None:

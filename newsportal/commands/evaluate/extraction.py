@@ -96,7 +96,6 @@ def _say_what_is_left_out(folder: Path, found: Survey) -> None:
 
 @contextmanager
 def _progress(pages: int) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal."""
     if not sys.stderr.isatty():
         yield lambda: None
         return

@@ -38,8 +38,6 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an algorithm made of a page."""
-
     thread: Thread
     posts: tuple[Post, ...]
     score: PageScore
@@ -106,7 +104,6 @@ def _gold(known: dict[str, Any]) -> GoldThread | None:
 
 
 def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
-    """Every thread read and scored."""
     now = datetime.now(UTC)
     return [_read(read, thread, now) for thread in threads]
 

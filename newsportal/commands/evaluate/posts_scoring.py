@@ -103,7 +103,6 @@ class PageScore:
 
 
 def score_posts(gold: GoldThread, found: Sequence[Post], now: datetime) -> PageScore:
-    """``found`` against ``gold``; ``now``: what relative times count from."""
     wanted = [squashed(post.text) for post in gold.posts]
     bodies = [squashed(post.full_text if post.full_text is not None else post.text) for post in found]
     blocks = [squashed(post.block_text or post.text) for post in found]

@@ -88,7 +88,6 @@ def _stored(sources: Path | None) -> Log:
 
 
 def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bool) -> Iterator[dict[str, Any]]:
-    """A row a cut and method, printed as it comes."""
     from newsportal.recommend import evaluation
     from newsportal.recommend.methods import METHODS
 
@@ -116,7 +115,6 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
 
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
-    """A report with NDCG as bars, a table a cut."""
     longest = max((row["ndcg"] for row in rows), default=0) or 1
     cuts = {cut: [row for row in rows if row["cut"] == cut] for cut in dict.fromkeys(row["cut"] for row in rows)}
     return render("recommend.html", cuts=cuts, figures=FIGURES, longest=longest, width=WIDTH)

@@ -72,7 +72,6 @@ def shown(rows: Sequence[Row]) -> list[str]:
 
 
 def written(row: Row, name: str) -> str:
-    """A figure as text: shares in per cent."""
     value = getattr(row.scores, name)
     if value is None:
         return "–"
@@ -113,7 +112,6 @@ def _table(title: str) -> Table:
 
 
 def _width() -> int:
-    """That of the terminal; a file is as wide as it takes."""
     console = Console(emoji=False, highlight=False)
     return console.width if console.is_terminal else WIDE
 

@@ -105,8 +105,6 @@ class PageResult:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table: a set of pages, who read them, how well."""
-
     set: str
     reader: str
     scores: Scores

@@ -90,7 +90,6 @@ class Scores:
 
 
 def score_page(gold: Answer, found: Answer) -> PageScore:
-    """``found`` against ``gold``."""
     wanted, given = squash(gold.text), squash(found.text)
     return PageScore(
         common=lcs_length(wanted, given) if wanted else 0,

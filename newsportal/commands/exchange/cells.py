@@ -110,20 +110,15 @@ def _row(names: list[str], cells: list[str]) -> Any:
                 return more
             said |= more
         elif name in LISTS:
-            said[name] = [_item(item) for item in found.split("\n") if item]
+            said[name] = [("\\".join(part.replace("\\n", "\n") for part in item.split("\\\\"))) for item in found.split("\n") if item]
         elif found or name in ("title", "text"):
             said[name] = found
     return said
 
 
 def more_of(text: str) -> dict[str, Any] | ValueError:
-    """What the last column says."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         return ValueError(f"more is no JSON ({error})")
     return found if isinstance(found, dict) else ValueError("more is no object in JSON")
-
-
-def _item(written: str) -> str:
-    return "\\".join(part.replace("\\n", "\n") for part in written.split("\\\\"))

@@ -77,7 +77,6 @@ def _noted(record: Record) -> Any:
 
 
 def _read(record: Record) -> Any:
-    """The article on a page, as the extractor finds it."""
     try:
         body = _unpacked(record)
     except TooLarge as error:

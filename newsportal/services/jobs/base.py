@@ -116,5 +116,4 @@ def new_id() -> str:
 
 
 def settings_of(id: str, more: Mapping[str, str]) -> dict[str, str]:
-    """Scrapy settings of a job."""
     return {**more, "NEWSPORTAL_RUN_ID": id}

@@ -85,5 +85,4 @@ class Jobs:
         return self._runner.cancel(id)
 
     def stop(self) -> None:
-        """End what runs: the portal ends."""
         self._runner.close()

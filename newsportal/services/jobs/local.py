@@ -32,10 +32,6 @@ NAMES: Final = "--"
 PROGRAM: Final = (sys.executable, "-m", "newsportal")
 
 
-def present() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Child:
     """A job of this process: ``process`` is ``None`` for one in a thread."""
@@ -61,7 +57,7 @@ class LocalRunner:
         origin: str = "",
         say: Callable[[str], None] | None = None,
         ended: Callable[[], None] = lambda: None,
-        now: Callable[[], datetime] = present,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         program: Sequence[str] = PROGRAM,
     ) -> None:
         self._records, self._folder, self._settings = records, folder, dict(settings)

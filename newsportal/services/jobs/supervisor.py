@@ -98,7 +98,6 @@ class Supervisor:
         self._woken.set()
 
     def wake(self) -> None:
-        """Look at once."""
         self._woken.set()
 
     def run(self) -> None:
