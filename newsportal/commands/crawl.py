@@ -19,7 +19,7 @@ from rich.table import Table
 
 from newsportal import report
 from newsportal.commands import hints, publishing
-from newsportal.commands.options import SourcesFile
+from newsportal.commands.options import LogFile, LogLevel, SourcesFile, log_level_of
 from newsportal.commands.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.report import SourceReport, add_up
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")
 """Those that run when none is named."""
-
-LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 BROKEN = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
@@ -158,17 +156,16 @@ def crawl(
     replay: Annotated[Path | None, typer.Option(help="Answer every request from this WARC file instead of the network.")] = None,
     archive: Annotated[Path | None, typer.Option(help="Write everything that is fetched to this WARC file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
-    log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "WARNING",
-    log_file: Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")] = None,
+    log_level: LogLevel = "WARNING",
+    log_file: LogFile = None,
     run_id: Annotated[str | None, typer.Option(help="What the run report is called after; default: drawn by lot.")] = None,
 ) -> None:
     """Crawl what sources.yaml says into the store, and print the run report."""
     if once and due:
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
-    if log_level.upper() not in LOG_LEVELS:
-        raise typer.BadParameter(f"{log_level!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
+    level = log_level_of(log_level)
     known = load(sources)
-    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, log_level.upper(), log_file, run_id)
+    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, level, log_file, run_id)
     if not as_json and (word := hints.packaged(known)):
         typer.echo(word, err=True)
     result = run(ask, progress=sys.stderr.isatty() and not as_json)

@@ -18,7 +18,17 @@ from newsportal.commands import jsonl
 from newsportal.commands.options import OutFile
 from newsportal.commands.output import tracked
 from newsportal.commands.page_readers import UNKNOWN
-from newsportal.commands.pages import WEB, SavedPage, addresses, describe, refuse_for_folder, require_source, saved_pages, web_address
+from newsportal.commands.pages import (
+    WEB,
+    PageSource,
+    SavedFrom,
+    SavedPage,
+    addresses,
+    describe,
+    refuse_for_folder,
+    require_source,
+    saved_pages,
+)
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, LibraryError, NewsportalError, NotApplicable
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
@@ -115,12 +125,8 @@ def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
 
 
 def extract(
-    source: Annotated[
-        str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
-    ],
-    url: Annotated[
-        str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
-    ] = None,
+    source: PageSource,
+    url: SavedFrom = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
     out: OutFile = None,
     library: Annotated[
@@ -141,7 +147,7 @@ def extract(
     require_source(source)
     if render and not source.startswith(WEB):
         raise typer.BadParameter("a saved page is read as it is; name an address", param_hint="--render")
-    fetch = _rendered if render else _fetched
+    fetch = _rendered if render else fetch_public
     if library is None:
         jsonl.write(answers(source, url, algorithm, run, fetch=fetch), out)
         return
@@ -163,7 +169,7 @@ def _restore(run: Keeper, library: Path) -> None:
         raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
 
 
-def _fetched(url: str) -> Page:
+def fetch_public(url: str) -> Page:
     from newsportal import egress
 
     return egress.fetch(url, egress.PUBLIC)
@@ -178,7 +184,7 @@ def _rendered(url: str) -> Page:
 
 
 def answers(
-    source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False, fetch: Callable[[str], Page] = _fetched
+    source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False, fetch: Callable[[str], Page] = fetch_public
 ) -> Iterator[dict[str, Any]]:
     """An answer line for each page, as a plain dict. Raises ``NewsportalError`` for an address, ``FileNotFoundError``.
 

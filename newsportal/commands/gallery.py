@@ -11,9 +11,9 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl
-from newsportal.commands.extract import DELAY, LATER, PUBLIC_ONLY
+from newsportal.commands.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
 from newsportal.commands.output import tracked
-from newsportal.commands.pages import WEB, describe, refuse_for_folder, require_source, saved_pages, web_address
+from newsportal.commands.pages import WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
@@ -27,12 +27,8 @@ CAPTION_CHARS = 60
 
 
 def gallery(
-    source: Annotated[
-        str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
-    ],
-    url: Annotated[
-        str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
-    ] = None,
+    source: PageSource,
+    url: SavedFrom = None,
     pattern: Annotated[
         str | None, typer.Option("--pattern", "-p", help="How further pages are named, as in sources.yaml: {id}_{n}.html, {id}{a}.html.")
     ] = None,
@@ -80,7 +76,7 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
 def _followed(url: str, pattern: str | None) -> dict[str, Any]:
     """The story at an address over all its pages; which could not be had, and why, is said on standard error."""
     try:
-        first = _fetched(url)
+        first = fetch_public(url)
     except EgressDenied as error:
         raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
     try:
@@ -105,7 +101,7 @@ def _turn(url: str, met: list[GalleryPage], ended: set[str], lost: dict[str, str
     """Ask for one further page, and put the answer where it belongs. ``guessed``: nothing on the first page names it."""
     time.sleep(DELAY)
     try:
-        page = _fetched(url)
+        page = fetch_public(url)
         found = _read(page)
     except (NotApplicable, EgressDenied):
         ended.add(url)
@@ -129,12 +125,6 @@ def _read(page: Page) -> GalleryPage:
     if page.status != 200:
         raise FetchFailed(page.url, f"http-{page.status}")
     return read(dom.document(page), now=page.fetched)
-
-
-def _fetched(url: str) -> Page:
-    from newsportal import egress
-
-    return egress.fetch(url, egress.PUBLIC)
 
 
 def _say(url: str, what: str) -> None:

@@ -8,9 +8,15 @@ from typing import Annotated
 
 import typer
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
 SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
 AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
+AsJsonRows = Annotated[bool, typer.Option("--json", help="One JSON line a row.")]
+Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all.")]
+LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
+LogFile = Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -24,6 +30,13 @@ def command_group(text: str, *commands: Callable[..., None], default: Callable[.
     for command in commands:
         group.command(command.__name__.strip("_").replace("_", "-"))(command)
     return group
+
+
+def log_level_of(written: str) -> str:
+    """Raises ``typer.BadParameter`` for what is no level."""
+    if written.upper() not in LOG_LEVELS:
+        raise typer.BadParameter(f"{written!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
+    return written.upper()
 
 
 def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -27,6 +27,9 @@ MAX_SIDECAR_BYTES = 4 * 1024 * 1024
 """A ``<id>.json`` beyond this is not the description of one page."""
 
 WEB = ("http://", "https://")
+PageSource = Annotated[
+    str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
+]
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
 PACKING_SLACK = 64 * 1024  # gzip makes what cannot be packed longer: 18 bytes, the file's name, 5 bytes a block of 16 kB
@@ -102,6 +105,11 @@ def web_address(url: str | None) -> str | None:
     if url is not None and not url.startswith(WEB):
         raise typer.BadParameter(f"{url!r} is no address of a page: those begin with http:// or https://")
     return url
+
+
+SavedFrom = Annotated[
+    str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
+]
 
 
 def require_source(source: str) -> None:

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from newsportal.commands.context import open_record
 from newsportal.commands.hints import counted
 from newsportal.commands.options import AsJson, SourcesFile, command_group
-from newsportal.commands.output import print_json, print_rows
+from newsportal.commands.output import print_json, print_rows, progress
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
 from newsportal.publishing.base import Step, Target
@@ -174,17 +173,16 @@ def fail(tallies: Sequence[Tally]) -> None:
 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    console = Console(stderr=True, emoji=False)
-    with Progress(*columns, console=console, transient=True, disable=not shown or not sys.stderr.isatty()) as progress:
-        task = progress.add_task(f"{settings.name}: looking for what is new", total=None)
+    with progress(TimeElapsedColumn()) as bar:
+        bar.disable = bar.disable or not shown
+        task = bar.add_task(f"{settings.name}: looking for what is new", total=None)
 
         def tell(tally: Tally) -> None:
-            if progress.tasks[task].total is None:
+            if bar.tasks[task].total is None:
                 counts = store.outbox.counts().get(settings.name, {})
-                progress.update(task, total=min(tally.done + sum(counts.get(state, 0) for state in OPEN), limit or sys.maxsize))
+                bar.update(task, total=min(tally.done + sum(counts.get(state, 0) for state in OPEN), limit or sys.maxsize))
             description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
-            progress.update(task, completed=tally.done, description=description)
+            bar.update(task, completed=tally.done, description=description)
 
         return published(Work(store, settings, target, tell=tell), limit=limit)
 

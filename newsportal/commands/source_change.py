@@ -28,16 +28,12 @@ Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources by 
 
 def enable(names: Names, sources: SourcesFile = None) -> None:
     """Switch sources on that were switched off."""
-    path, found = _changed(sources, names, "enable")
-    for source in found:
-        typer.echo(f"{source.key} is on, in {path}")
+    _change(sources, names, "enable", "is on, in {path}")
 
 
 def disable(names: Names, sources: SourcesFile = None) -> None:
     """Switch sources off: they stay in sources.yaml, but are not visited."""
-    path, found = _changed(sources, names, "disable")
-    for source in found:
-        typer.echo(f"{source.key} is off, in {path}")
+    _change(sources, names, "disable", "is off, in {path}")
 
 
 def interval(
@@ -46,16 +42,13 @@ def interval(
     sources: SourcesFile = None,
 ) -> None:
     """Give sources an interval of their own, or leave them to the schedule again."""
-    path, found = _changed(sources, names, "interval", minutes or None)
-    for source in found:
-        typer.echo(f"{source.key} is visited {f'every {minutes:g} minutes' if minutes else 'when the schedule says so'}, in {path}")
+    when = f"every {minutes:g} minutes" if minutes else "when the schedule says so"
+    _change(sources, names, "interval", f"is visited {when}, in {{path}}", minutes or None)
 
 
 def remove(names: Names, sources: SourcesFile = None) -> None:
     """Take sources out of sources.yaml; their articles stay, and `newsportal source undo` brings them back."""
-    path, found = _changed(sources, names, "remove")
-    for source in found:
-        typer.echo(f"{source.key} was removed from {path}; to have it back: newsportal source undo")
+    _change(sources, names, "remove", "was removed from {path}; to have it back: newsportal source undo")
 
 
 def visit(name: Name, sources: SourcesFile = None) -> None:
@@ -88,13 +81,14 @@ def undo(
     typer.echo(f"{path} is as it was until {version.at.astimezone():%Y-%m-%d %H:%M:%S}; undone once more, this is taken back")
 
 
-def _changed(sources: Path | None, names: Sequence[str], way: Way, minutes: float | None = None) -> tuple[Path, list[Source]]:
+def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:
     """All of them in one change, which is taken back as one; or none."""
     path = sources_path(sources)
     known = load(path)
     found = [_found(known, name) for name in dict.fromkeys(names)]
     edit(path, change_many(way, found, minutes))
-    return path, found
+    for source in found:
+        typer.echo(f"{source.key} {sentence.format(path=path)}")
 
 
 def _found(known: Sources, name: str) -> Source:

@@ -11,14 +11,13 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
 
 from newsportal.commands import crawl, hints
-from newsportal.commands.options import SourcesFile
+from newsportal.commands.options import LogFile, LogLevel, SourcesFile, log_level_of
 from newsportal.commands.publishing import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.sources_reloader import SourcesReloader
@@ -52,14 +51,13 @@ def worker(
         list[str] | None, typer.Option("--spider", help=f"Run this one only, several times: {', '.join(crawl.SPIDERS)}.")
     ] = None,
     sources: SourcesFile = None,
-    log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "WARNING",
-    log_file: Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")] = None,
+    log_level: LogLevel = "WARNING",
+    log_file: LogFile = None,
 ) -> None:
     """Crawl what is due, for ever, side by side with other workers, until SIGTERM or Ctrl-C."""
     if unknown := set(spiders or ()) - set(crawl.SPIDERS):
         raise typer.BadParameter(f"no spider {min(unknown)!r}; there are: {', '.join(crawl.SPIDERS)}", param_hint="--spider")
-    if log_level.upper() not in crawl.LOG_LEVELS:
-        raise typer.BadParameter(f"{log_level!r} is no level; there are: {', '.join(crawl.LOG_LEVELS)}", param_hint="--log-level")
+    level = log_level_of(log_level)
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     known = load(sources)
     chosen = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.chosen(None, None, None, known)
@@ -68,7 +66,7 @@ def worker(
     console.print(f"worker {platform.node() or 'localhost'}:{os.getpid()}: {', '.join(chosen)}; {counted(known)}; Ctrl-C to stop")
     if not await_store(known, console):
         return
-    ask = crawl.Ask(chosen, due=True, sources_file=sources, log_level=log_level.upper(), log_file=log_file)
+    ask = crawl.Ask(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file)
     ending = run(ask, known, console)
     if ending.changed:
         console.print("sources.yaml has changed: the worker begins anew")

@@ -49,7 +49,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | int]:
             raise FetchFailed(url, "timeout")
         return Page(url, b"" if isinstance(there, int) else there, datetime.now(UTC), there if isinstance(there, int) else 200)
 
-    monkeypatch.setattr(gallery, "_fetched", fetched)
+    monkeypatch.setattr(gallery, "fetch_public", fetched)
     monkeypatch.setattr(gallery, "DELAY", 0.0)
     return pages
 

@@ -17,7 +17,7 @@ from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
 from newsportal.classify.calibration import auroc
 from newsportal.classify.measure import Report, measure
 from newsportal.commands.evaluate.gold import gold_lines
-from newsportal.commands.options import check_names
+from newsportal.commands.options import AsJsonRows, check_names
 from newsportal.commands.output import report_progress
 from newsportal.errors import ModelError
 from newsportal.messages import as_text
@@ -104,7 +104,7 @@ def classify(
         bool, typer.Option("--leave-out", help="Leave a third of the labels out of the training, and ask about them: who is refused?")
     ] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a report with confusion tables and reliability plots.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+    as_json: AsJsonRows = False,
 ) -> None:
     """Macro-F1, accuracy, calibration error and documents a second, after training on each folder's train part.
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.commands.evaluate.gold import gold_lines
-from newsportal.commands.options import check_names
+from newsportal.commands.options import Algorithms, AsJsonRows, check_names
 from newsportal.commands.output import print_json, tracked
 from newsportal.dedup import FINDERS, finder, title_evidence
 from newsportal.dedup.document import NEW, Document, Finder, Matcher, Verdict
@@ -48,10 +48,8 @@ def dedup(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder with docs.jsonl(.gz): id, title, body or text, time, cluster; or with pairs.")
     ],
-    algorithm: Annotated[
-        list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+    algorithm: Algorithms = None,
+    as_json: AsJsonRows = False,
 ) -> None:
     """Precision, recall and F1 of the reposts found, and documents a second.
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from rich.progress import MofNCompleteColumn
 
 from newsportal.commands.evaluate.closer import Closer, look_closer
 from newsportal.commands.evaluate.gold import Survey, survey
-from newsportal.commands.evaluate.report import print_rows, print_worst, write_report
+from newsportal.commands.evaluate.report import print_rows, print_worst, report, write_report
 from newsportal.commands.evaluate.running import Reader, Row, readers, rows, run
-from newsportal.commands.options import check_names
-from newsportal.commands.output import print_json
+from newsportal.commands.options import AsJsonRows, check_names
+from newsportal.commands.output import print_json, progress
 from newsportal.commands.peers import PEERS, installed
 from newsportal.errors import DependencyMissing
 from newsportal.extractors import EXTRACTORS
@@ -45,7 +44,7 @@ def extraction(
     worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
     html: Annotated[Path | None, typer.Option("--html", help="Also write a report with curves and marked differences there.")] = None,
     by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site that has so many pages.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+    as_json: AsJsonRows = False,
 ) -> None:
     """Precision, recall and F1 of the text (longest common subsequence of characters), titles, days, authors and sources that are right.
 
@@ -59,16 +58,15 @@ def extraction(
     surveys = {folder: survey(folder) for folder in folders}
     for folder, found_there in surveys.items():
         _say_what_is_left_out(folder, found_there)
-    with _progress(sum(one.pages for one in surveys.values())) as done:
-        results = run(folders, asked, done)
+    with progress(MofNCompleteColumn()) as bar:
+        task = bar.add_task("reading pages", total=sum(one.pages for one in surveys.values()))
+        results = run(folders, asked, lambda: bar.advance(task))
     names = [reader.name for reader in asked]
     found = rows(results, names, by_site=by_site)
     number = worst or (WORST_IN_REPORT if html else 0)
     closer = look_closer(results, asked, number) if number else []
     _show(found, closer if worst else [], names, as_json)
     if html is not None:
-        from newsportal.commands.evaluate.report import report
-
         write_report(html, report(found, results, names, closer))
 
 
@@ -92,20 +90,6 @@ def _say_what_is_left_out(folder: Path, found: Survey) -> None:
         typer.echo(remark, err=True)
     if len(found.remarks) > NAMED:
         typer.echo(f"{folder}: {len(found.remarks) - NAMED} more of the kind", err=True)
-
-
-@contextmanager
-def _progress(pages: int) -> Iterator[Callable[[], None]]:
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("reading pages"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=pages)
-        yield lambda: bar.advance(task)
 
 
 def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], as_json: bool) -> None:

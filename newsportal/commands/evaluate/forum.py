@@ -15,7 +15,7 @@ import typer
 from newsportal.commands.evaluate.gold import NoGold, read_description, text_of
 from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
 from newsportal.commands.evaluate.report import render, write_report
-from newsportal.commands.options import check_names
+from newsportal.commands.options import Algorithms, AsJsonRows, check_names
 from newsportal.commands.output import print_json, tracked
 from newsportal.commands.pages import SavedPage, describe, saved_pages
 from newsportal.dom import document
@@ -49,13 +49,11 @@ def forum(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of <id>.html(.gz), beside each <id>.json with posts: text, author, date.")
     ],
-    algorithm: Annotated[
-        list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all.")
-    ] = None,
+    algorithm: Algorithms = None,
     worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
     html: Annotated[Path | None, typer.Option("--html", help="Also write a report with the posts of the worst pages there.")] = None,
     by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine that gold names.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+    as_json: AsJsonRows = False,
 ) -> None:
     """Posts found (by block and by text), authors and days that are right, milliseconds a page.
 

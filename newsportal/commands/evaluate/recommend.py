@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +10,11 @@ from time import perf_counter
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from newsportal.commands.context import open_record
 from newsportal.commands.evaluate.report import render
-from newsportal.commands.options import SourcesFile, check_names
+from newsportal.commands.options import AsJsonRows, SourcesFile, check_names
+from newsportal.commands.output import progress
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View
 
@@ -40,7 +38,7 @@ def recommend(
     questions: Annotated[int, typer.Option("--questions", min=1, help="At most so many a cut.")] = 1000,
     sources: SourcesFile = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write a report with bars.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+    as_json: AsJsonRows = False,
 ) -> None:
     """Recall, NDCG and hits of lists of 20, and milliseconds an answer, on a log split in time.
 
@@ -51,7 +49,7 @@ def recommend(
     if kind not in ("window", "next"):
         raise typer.BadParameter(f"{kind!r} is neither window nor next", param_hint="--kind")
     try:
-        log = _enough(_read(data) if data else _stored(sources))
+        log = _read(data) if data else _stored(sources)
         rows = list(_rows(log, names, kind, questions, as_json))
         if html is not None:
             html.write_text(page(rows), encoding="utf-8")
@@ -72,13 +70,6 @@ def _read(file: Path) -> Log:
     return Log(views, [Item(story, at) for story, at in first.items()])
 
 
-def _enough(log: Log) -> Log:
-    views = list(log.views)
-    if len(views) < FEWEST:
-        raise NewsportalError(f"{len(views)} views are too few to compare anything: at least {FEWEST} are needed")
-    return log
-
-
 def _stored(sources: Path | None) -> Log:
     from newsportal.recommending.parts import items
 
@@ -91,25 +82,22 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
     from newsportal.recommend import evaluation
     from newsportal.recommend.methods import METHODS
 
-    with Progress(console=Console(stderr=True), transient=True, disable=as_json or not sys.stderr.isatty()) as progress:
-        task = progress.add_task("", total=len(evaluation.CUTS) * len(names))
+    if (views := len(list(log.views))) < FEWEST:
+        raise NewsportalError(f"{views} views are too few to compare anything: at least {FEWEST} are needed")
+    with progress() as bar:
+        task = bar.add_task("", total=len(evaluation.CUTS) * len(names))
         for cut, split in zip(evaluation.CUTS, evaluation.splits(log, kind, most=questions), strict=True):
             if not as_json:
                 typer.echo(f"{cut:.0%} of the views known, {len(split.questions)} questions")
                 typer.echo(f"{'':16}" + "".join(f"{heading:>11}" for heading in FIGURES.values()))
             for name in names:
-                progress.update(task, description=name)
+                bar.update(task, description=name)
                 start = perf_counter()
                 model = METHODS[name](split.known, split.cut)
                 took = round(perf_counter() - start, 2)
-                row = {
-                    "cut": cut,
-                    "kind": kind,
-                    "method": name,
-                    **evaluation.measure(model, split.questions).as_json(),
-                    "fit_seconds": took,
-                }
-                progress.advance(task)
+                measured = evaluation.measure(model, split.questions).as_json()
+                row = {"cut": cut, "kind": kind, "method": name, **measured, "fit_seconds": took}
+                bar.advance(task)
                 typer.echo(json.dumps(row) if as_json else f"{name:16}" + "".join(f"{row[figure]:11.3f}" for figure in FIGURES))
                 yield row
 
