@@ -1,20 +1,26 @@
-"""A row of somebody else's table: made of an article as ``sources.yaml`` says, its values as the columns' types take them."""
+"""A row of somebody else's table: made of an article as ``sources.yaml`` says, its values as the columns' types take them.
+
+Before anything is written, every mistake is told at once: whether the table takes what ``sources.yaml`` says goes into it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Boolean, Date, DateTime, Integer, Numeric, String, Uuid, type_coerce
+from sqlalchemy import Boolean, Date, DateTime, Enum, Integer, Numeric, String, Table, Time, UniqueConstraint, Uuid, type_coerce
 from sqlalchemy import Column as TableColumn
 
 from newsportal.publishing import fields
 from newsportal.publishing.base import Refused
-from newsportal.sources.publishing import Column, Scalar
+from newsportal.sources import templates
+from newsportal.sources.publishing import Column, Scalar, Target
+from newsportal.sources.spelling import did_you_mean
+from newsportal.sources.templates import MOMENTS, NUMBERS
 from newsportal.store.results import StoredArticle
 
 Cell = Scalar | datetime | None
@@ -112,3 +118,165 @@ def _parsed(text: str, kind: Any) -> date | datetime:
     except ValueError as error:
         raise Refused(f"{text!r} is no date that the column takes; leave the format out, or write %Y-%m-%d %H:%M:%S") from error
     return found if isinstance(kind, DateTime) else found.date()
+
+
+Kind = Literal["text", "number", "truth", "moment", "other"]
+
+SHORT: Final[Mapping[str, int]] = {
+    "id": 20,
+    "story": 20,
+    "kind": 7,
+    "day": 10,
+    "language": 35,
+    "source": 255,
+    "category": 255,
+    "topic": 255,
+}
+"""Fields that are never longer, in characters."""
+
+ALWAYS: Final = frozenset(
+    ("id", "story", "identity", "url", "title", "text", "html", "summary", "first_seen", "moment", "day", "site", "source", "kind")
+) | set(NUMBERS)
+"""Fields that every article has."""
+
+TYPES: Final[tuple[tuple[type[Any], Kind], ...]] = (
+    (Boolean, "truth"),
+    (Integer, "number"),
+    (Numeric, "number"),
+    (DateTime, "moment"),
+    (Date, "moment"),
+    (String, "text"),
+)
+
+UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")
+"""Engines of MySQL without transactions."""
+
+
+def kind_of(column: TableColumn[Any]) -> Kind:
+    if isinstance(column.type, Time):
+        return "other"
+    return next((kind for type_, kind in TYPES if isinstance(column.type, type_)), "other")
+
+
+def mistakes(table: Table, target: Target) -> Iterator[str]:
+    """What must be mended in sources.yaml or in the table, each with what to do."""
+    there = table.columns
+    for name, column in target.columns.items():
+        if name not in there:
+            hint = did_you_mean(name, there.keys())
+            yield f"columns.{name}: the table has no such column; it has: {', '.join(there.keys())}" + (f" ({hint})" if hint else "")
+        else:
+            yield from (f"columns.{name}: {wrong}" for wrong in _wrong(there[name], column, is_key=name == target.key))
+    for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(there.keys()):
+        yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
+    for column_there in there:
+        if column_there.name not in target.columns and not _fills_itself(column_there, table):
+            yield f"the table's column {column_there.name} may not be empty and has no default: say under columns what goes into it"
+    if not table.primary_key.columns and target.key is None:
+        yield "the table has no primary key: say under key which column names an article"
+    if _without_transactions(table) and target.key is None:
+        yield "the table's engine has no transactions, so a crash may write an article twice: give key, or ALTER TABLE … ENGINE=InnoDB"
+
+
+def notes(table: Table, target: Target) -> Iterator[str]:
+    """What somebody should know, although it can be published."""
+    if target.key is not None and target.key in table.columns and not _is_unique(table, target.key):
+        yield f"nothing in the table keeps a second row with the same {target.key} out; a UNIQUE index on it would"
+    if _without_transactions(table):
+        yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
+
+
+def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
+    kind = kind_of(there)
+    if wrong := _wrong_kind(kind, column):
+        yield f"the column holds {_called(kind)}, and {wrong}"
+    if not there.nullable and _may_be_nothing(column):
+        yield "the column may not be empty, and some articles have nothing for it: add a default"
+    length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
+    longest = _longest(column)
+    if length is not None and (longest is None or longest > length):
+        found = "nothing bounds what goes into it" if longest is None else f"{longest} characters may go into it"
+        shorter = "it names the article, so it may not be cut: put id into it (20 characters)" if is_key else f"add max: {length}"
+        yield f"the column takes {length} characters, and {found}: {shorter}"
+    if isinstance(there.type, Enum):
+        allowed = tuple(map(str, there.type.enums))
+        for value in _given(column):
+            if str(value) not in allowed:
+                yield f"the column takes {', '.join(allowed)}, and not {value!r}"
+
+
+def _called(kind: Kind) -> str:
+    return {"truth": "true or false", "moment": "dates", "number": "numbers", "text": "text", "other": "something else"}[kind]
+
+
+def _wrong_kind(kind: Kind, column: Column) -> str | None:
+    """What goes into the column that a column of this kind does not hold."""
+    for value in _given(column):
+        if kind == "number" and isinstance(value, str):
+            return f"{value!r} is text: write a number without quotes"
+        if kind == "truth" and (not isinstance(value, bool) and value not in (0, 1)):
+            return f"{value!r} is neither"
+        if kind == "text" and not isinstance(value, str):
+            return f"{value!r} is none: put it in quotes"
+        if kind == "moment" and not isinstance(value, str):
+            return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
+    goes_in = _goes_in(column)
+    if kind == "moment" and column.format == UNIX:
+        return "seconds since 1970 are a number: leave the format out"
+    if goes_in is None or kind in ("other", "text") or goes_in == kind:
+        return None
+    if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):
+        return None
+    return f"{column.field or 'a template'} is {_called(goes_in)}"
+
+
+def _goes_in(column: Column) -> Kind | None:
+    if column.template is not None:
+        return "text"
+    if column.field is None:
+        return None  # constants and lookups are looked at one by one
+    return "moment" if column.field in MOMENTS else "number" if column.field in NUMBERS else "text"
+
+
+def _given(column: Column) -> list[Scalar]:
+    """The values that sources.yaml itself names."""
+    return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
+
+
+def _may_be_nothing(column: Column) -> bool:
+    if column.default is not None or column.constant is not None or column.template is not None:
+        return False
+    return column.field not in ALWAYS
+
+
+def _longest(column: Column) -> int | None:
+    """The most characters that may go in; ``None`` where nothing bounds them."""
+    if column.max is not None or column.field in (*MOMENTS, *NUMBERS):
+        return column.max or 0
+    given = max((len(str(one)) for one in _given(column)), default=0)
+    if column.field is not None:
+        return max(given, SHORT[column.field]) if column.field in SHORT else None
+    if column.template is None:
+        return given
+    parts = templates.parts(column.template)
+    sizes = [SHORT.get(name) if name else 0 for _, name in parts]
+    return None if None in sizes else max(given, sum(len(literal) for literal, _ in parts) + sum(size or 0 for size in sizes))
+
+
+def _fills_itself(column: TableColumn[Any], table: Table) -> bool:
+    if column.nullable or column.server_default is not None or column.computed is not None or column.identity is not None:
+        return True
+    return column is table.autoincrement_column
+
+
+def _is_unique(table: Table, name: str) -> bool:
+    alone = [name]
+    keys = [list(table.primary_key.columns.keys())]
+    keys += [list(one.columns.keys()) for one in table.constraints if isinstance(one, UniqueConstraint)]
+    keys += [list(index.columns.keys()) for index in table.indexes if index.unique]
+    return alone in keys
+
+
+def _without_transactions(table: Table) -> bool:
+    engine = table.dialect_kwargs.get("mysql_engine") or table.dialect_kwargs.get("mariadb_engine") or ""
+    return str(engine).lower() in UNSAFE_ENGINES

@@ -44,7 +44,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.publishing import checking
+from newsportal.publishing import columns
 from newsportal.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
 from newsportal.publishing.columns import bound, key_of, row_of
 from newsportal.sources.publishing import Target
@@ -106,7 +106,7 @@ class TableTarget:
         self._marks = marks_table(_split(target.table or "")[0]) if target.marks == "table" else None
 
     def check(self) -> Sequence[str]:
-        return tuple(checking.notes(self._reflected(), self._target))
+        return tuple(columns.notes(self._reflected(), self._target))
 
     def digest(self, article: StoredArticle) -> str:
         return digest_of(row_of(article, self._target.columns, self._zone))
@@ -181,7 +181,7 @@ class TableTarget:
                 hint = did_you_mean(name, names)
                 there = ", ".join(names) or "none"
                 raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {there}" + (f" ({hint})" if hint else "")) from error
-        if wrong := list(checking.mistakes(found, self._target)):
+        if wrong := list(columns.mistakes(found, self._target)):
             raise TargetUnfit("\n".join(f"{self._place}: table {self._target.table}: {one}" for one in wrong))
         self._table = found
         return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
+from importlib import import_module
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -90,49 +91,24 @@ def terms_of(known: Sources) -> Terms:
     return Terms(ZoneInfo(known.portal.timezone), egress.Policy(tuple(known.politeness.allow_private)), known.user_agent)
 
 
-def _table(target: Settings, terms: Terms) -> Target:
-    from newsportal.publishing.tables import TableTarget
-
-    return TableTarget(target, terms.zone)
-
-
-def _folder(target: Settings, terms: Terms) -> Target:
-    from newsportal.publishing.folder import FolderTarget
-
-    return FolderTarget(target, terms.zone)
-
-
-def _webhook(target: Settings, terms: Terms) -> Target:
-    from newsportal.publishing.webhook import WebhookTarget
-
-    return WebhookTarget(target, terms.zone, terms.policy, terms.agent)
-
-
-def _mongodb(target: Settings, terms: Terms) -> Target:
-    try:
-        from newsportal.publishing.mongodb import MongoTarget
-    except ModuleNotFoundError:
-        return MissingDriver(DependencyMissing("publishing into MongoDB", "mongodb"))
-    return MongoTarget(target)
-
-
-def _elasticsearch(target: Settings, terms: Terms) -> Target:
-    try:
-        from newsportal.publishing.elasticsearch import ElasticsearchTarget
-    except ModuleNotFoundError:
-        return MissingDriver(DependencyMissing("publishing into Elasticsearch", "elasticsearch"))
-    return ElasticsearchTarget(target)
-
-
-WAYS: Final[dict[Way, Callable[[Settings, Terms], Target]]] = {
-    "database": _table,
-    "folder": _folder,
-    "webhook": _webhook,
-    "mongodb": _mongodb,
-    "elasticsearch": _elasticsearch,
+WAYS: Final[Mapping[Way, str]] = {
+    "database": "tables:TableTarget",
+    "folder": "folder:FolderTarget",
+    "webhook": "webhook:WebhookTarget",
+    "mongodb": "mongodb:MongoTarget",
+    "elasticsearch": "elasticsearch:ElasticsearchTarget",
 }
+DRIVERS: Final[Mapping[Way, str]] = {"mongodb": "MongoDB", "elasticsearch": "Elasticsearch"}
+"""Targets of documents, whose drivers are extras of the same name."""
 
 
 def open_target(target: Settings, terms: Terms) -> Target:
     """The target, not yet reached: that comes with the first question."""
-    return WAYS[target.way](target, terms)
+    module, _, name = WAYS[target.way].partition(":")
+    try:
+        made: Callable[..., Target] = getattr(import_module(f"newsportal.publishing.{module}"), name)
+    except ModuleNotFoundError:
+        return MissingDriver(DependencyMissing(f"publishing into {DRIVERS[target.way]}", target.way))
+    if target.way in DRIVERS:
+        return made(target)
+    return made(target, terms.zone, *((terms.policy, terms.agent) if target.way == "webhook" else ()))

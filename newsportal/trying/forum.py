@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 from newsportal import dom
 from newsportal.discovery.proposal import Proposal, newest_first, rated
 from newsportal.discovery.search import NoSource
-from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.kinds import Signpost
 from newsportal.extractors.forum.thread import read_page
@@ -15,7 +14,7 @@ from newsportal.items import Extraction, Link
 from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.sources.uris import mask
-from newsportal.trying.trial import Fetch, Reading, Trial, Unread, page_of
+from newsportal.trying.trial import Fetch, Reading, Trial, Unread, first_reading, page_of
 
 MAX_TRIED = 3
 """Boards, and threads, that are tried until one can be read: the first may be for members."""
@@ -43,25 +42,16 @@ def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, Reading | None]:
     links = tuple(Link(one.url, source.key, one.title, published=one.last) for one in listed.threads)
     failure = None if links else Message("find.members" if listed.kind == "login" else "find.no-threads")
     trial = Trial(source.key, mask(at), links, tuple(notes), failure)
-    return trial, _thread(trial, fetch)
+    return trial, first_reading(trial, lambda link: _read_thread(link, fetch))
 
 
-def _thread(trial: Trial, fetch: Fetch) -> Reading | None:
-    """The first thread that can be read; the last failure if none can."""
-    reading = None
-    for link in trial.links[:MAX_TRIED]:
-        try:
-            page = page_of(link.url, fetch)
-            found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
-        except (Unread, NotApplicable) as error:
-            reading = Reading(link.url, failure=error.message)
-            continue
-        first = found.posts[0]
-        said = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN_POSTS])
-        note = Message("look.posts", number=len(found.posts))
-        title = link.title or found.title
-        return Reading(page.url, Extraction(title, said, published=first.published, author=first.author, algorithm="forum best"), note=note)
-    return reading
+def _read_thread(link: Link, fetch: Fetch) -> Reading:
+    page = page_of(link.url, fetch)
+    found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
+    first = found.posts[0]
+    text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN_POSTS])
+    read = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
+    return Reading(page.url, read, note=Message("look.posts", number=len(found.posts)))
 
 
 def _looked(url: str, fetch: Fetch) -> Signpost:

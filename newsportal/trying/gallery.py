@@ -15,10 +15,7 @@ from newsportal.items import Extraction, GalleryPage, Link
 from newsportal.messages import Message, Value
 from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
-from newsportal.trying.trial import Fetch, Reading, Trial, Unread, page_of
-
-MAX_TRIED = 3
-"""Stories that are tried until one can be read: the first link may lead to a list or a film."""
+from newsportal.trying.trial import Fetch, Reading, Trial, Unread, first_reading, page_of
 
 MAX_PAGES = 5
 """Pages of the story that are fetched: enough to see whether its further pages are found."""
@@ -40,22 +37,14 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]
     links = tuple(Link(one.url, source.key, one.title, published=one.published) for one in found)
     why = Message("find.no-seed", seed=repr(source.seed)) if source.seed else Message("find.no-galleries")
     trial = Trial(source.key, mask(url), links, (Message("look.galleries", number=len(links)),), None if links else why)
-    return trial, _story(trial, source.pattern, fetch)
+    return trial, first_reading(trial, lambda link: _read_story(link, source.pattern, fetch))
 
 
-def _story(trial: Trial, pattern: str | None, fetch: Fetch) -> Reading | None:
-    """The first story that can be read; the last failure if none can."""
-    reading = None
-    for link in trial.links[:MAX_TRIED]:
-        try:
-            first = page_of(link.url, fetch)
-            met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
-        except (Unread, NotApplicable) as error:
-            reading = Reading(link.url, failure=error.message)
-            continue
-        story = gallery.assemble(met, link=link, pattern=pattern, ended=_ended(met, pattern, fetch))
-        return Reading(first.url, _shown(story), note=_size(story, len(met)))
-    return reading
+def _read_story(link: Link, pattern: str | None, fetch: Fetch) -> Reading:
+    first = page_of(link.url, fetch)
+    met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
+    story = gallery.assemble(met, link=link, pattern=pattern, ended=_ended(met, pattern, fetch))
+    return Reading(first.url, _shown(story), note=_size(story, len(met)))
 
 
 def _ended(met: list[GalleryPage], pattern: str | None, fetch: Fetch) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -88,7 +88,8 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
     names = source.engines if isinstance(source, Topic) else (source.name,)
     if isinstance(source, Topic | CustomEngine):
         for name in names:
-            yield engine_trial(name, sources, fetch, query or _query(source, sources))
+            own = source.queries[0] if isinstance(source, Topic) else query_for(source.name, sources)
+            yield engine_trial(name, sources, fetch, query or own)
     else:
         yield _trial(source.key, _first_page(source), lambda page: READERS[type(source)](source, page, fetch), fetch)
 
@@ -101,14 +102,27 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     return _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
 
 
-def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | None:
-    """The first article of a trial that can be read; the last failure if none can; ``None`` without links."""
+def first_reading(trial: Trial, read: Callable[[Link], Reading]) -> Reading | None:
+    """What ``read`` makes of the first link of a trial that it can read; the last failure if of none; ``None`` without links."""
     reading = None
     for link in trial.links[:MAX_TRIED]:
-        reading = _read(link, rule, fetch)
-        if reading.found is not None:
-            break
+        try:
+            return read(link)
+        except (Unread, NotApplicable) as error:
+            reading = Reading(link.url, failure=error.message)
     return reading
+
+
+def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | None:
+    """The first article that can be read: by the source's own rule where that finds a body, else without one, as the crawl does."""
+
+    def read(link: Link) -> Reading:
+        page = page_of(link.url, fetch)
+        document = dom.document(page)
+        ruled = apply(rule, document, page.fetched) if rule else None
+        return Reading(page.url, ruled if ruled is not None and ruled.text else best.extract(document, link, page.fetched))
+
+    return first_reading(trial, read)
 
 
 Links = tuple[tuple[Link, ...], tuple[Message, ...]]
@@ -128,13 +142,6 @@ def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> T
 def warned(warnings: Iterable[str]) -> Iterator[Message]:
     """The slugs of warnings as messages."""
     return (Message(f"warning.{warning}") for warning in warnings)
-
-
-def _query(source: Source, sources: Sources) -> str:
-    """What to ask: the topic's own query, or that of the first topic that asks this engine."""
-    if isinstance(source, Topic):
-        return source.queries[0]
-    return query_for(source.name, sources)
 
 
 def query_for(engine: str, sources: Sources) -> str:
@@ -200,18 +207,3 @@ def _results(key: str, engine: engines.Engine, page: Page) -> Links:
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
 """Who reads the list pages of a kind of source."""
-
-
-def _read(link: Link, rule: ArticleRule | None, fetch: Fetch) -> Reading:
-    try:
-        page = page_of(link.url, fetch)
-        found = _extracted(dom.document(page), rule, link, page.fetched)
-    except (Unread, NotApplicable) as error:
-        return Reading(link.url, failure=error.message)
-    return Reading(page.url, found)
-
-
-def _extracted(document: dom.Document, rule: ArticleRule | None, link: Link, fetched: datetime) -> Extraction:
-    """By the source's own rule where it finds a body, else without one, as the crawl does."""
-    ruled = apply(rule, document, fetched) if rule else None
-    return ruled if ruled is not None and ruled.text else best.extract(document, link, fetched)
