@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 from time import monotonic
 from typing import Final
 
-from newsportal.commands.hints import counted
 from newsportal.errors import StoreError
 from newsportal.publishing.base import Target
 from newsportal.publishing.run import Tally, Work, publish
@@ -111,7 +110,3 @@ class Publisher(threading.Thread):
         if line is not None and (every or line != self._said.get(about)):
             self._say(line)
         self._said[about] = line
-
-
-def summary(known: Sources) -> str:
-    return counted(len(enabled(known)), "target")

@@ -23,7 +23,6 @@ MOST_DAYS = 36_500
 """A hundred years: all that a store holds."""
 
 Days = Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")]
-Words = Annotated[list[str] | None, typer.Option(help="Instead of the topic's own; may be given several times.")]
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:

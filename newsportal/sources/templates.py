@@ -47,7 +47,6 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 """Name → what it is. ``newsportal.publishing.fields`` has the values (a test compares the two)."""
 
 MOMENTS: Final = ("published", "first_seen", "moment")
-LISTS: Final = ("topics", "keywords", "images")
 NUMBERS: Final = ("revision", "chars")
 LASTING: Final = ("id", "identity", "url")
 """What no other article has, and what never changes."""

@@ -20,7 +20,6 @@ FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "no
 
 LOWER_IS_BETTER: Final = frozenset(("unanswered", "ece"))
 
-WIDE: Final = 160
 LABEL_CELLS: Final = 8
 """Cells of a terminal for a label at the head of a column."""
 
