@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.commands.output import print_json
+from newsportal.commands.output import print_json, writable
 from newsportal.errors import NewsportalError, RunnerRefused
 from newsportal.services.jobs import egg as eggs
 from newsportal.services.jobs.egg import kept, sortable, stamp
@@ -90,7 +90,8 @@ def deploy(
     path = known.path if known and known.path and known.path.exists() else None
     content = _read(egg) if egg is not None else eggs.build(path.read_bytes() if path else None)
     if build_only is not None:
-        _write(build_only, content)
+        with writable(build_only) as part:
+            part.write_bytes(content)
         typer.echo(f"{build_only}: {len(content):,} bytes")
         return
     found = target(to, Path.cwd(), os.environ)
@@ -115,13 +116,6 @@ def _read(file: Path) -> bytes:
     if not eggs.is_egg(content):
         raise NewsportalError(f"{file} is no egg; make one with: newsportal deploy --build-egg {file}")
     return content
-
-
-def _write(file: Path, content: bytes) -> None:
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        raise NewsportalError(f"{file} cannot be written: {error.strerror or error}") from error
 
 
 def _told(found: Deployed, known: Sources | None) -> list[str]:

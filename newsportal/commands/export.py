@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,8 +21,7 @@ from newsportal.commands.exchange import cells, parquet
 from newsportal.commands.exchange.form import SCHEMA, whole
 from newsportal.commands.exchange.warc import write_warc
 from newsportal.commands.options import SourcesFile
-from newsportal.commands.output import count_items
-from newsportal.errors import NewsportalError
+from newsportal.commands.output import count_items, writable
 from newsportal.store.results import StoredArticle
 
 
@@ -89,8 +88,13 @@ def export(
         if format is Format.warc and place is not None:
             write_warc(articles, place, lambda article: whole(article, store))
             return
-        with _output(place) as stream:
-            _write(format, (whole(article, store) for article in articles), stream, bom)
+        rows = (whole(article, store) for article in articles)
+        if place is None:
+            _write(format, rows, sys.stdout.buffer, bom)
+            sys.stdout.buffer.flush()
+            return
+        with writable(place) as part, part.open("wb") as stream:
+            _write(format, rows, stream, bom)
 
 
 def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bom: bool) -> None:
@@ -112,23 +116,3 @@ def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bo
 def write_jsonl(rows: Iterable[dict[str, Any]], stream: IO[str]) -> None:
     for row in rows:
         stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-@contextmanager
-def _output(path: Path | None) -> Iterator[IO[bytes]]:
-    """The stream to write to. A file is written beside its place and moved there when it is complete."""
-    if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as stream:
-            yield stream
-        part.replace(path)
-    except OSError as error:
-        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):  # there may be no such folder at all
-            part.unlink()

@@ -12,8 +12,7 @@ import typer
 from newsportal.classify.measure import Report
 from newsportal.commands.context import open_record
 from newsportal.commands.options import AsJson, CorpusName, SourcesFile, command_group
-from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress
-from newsportal.commands.train import writable
+from newsportal.commands.output import confirm_loss, format_time, print_json, print_rows, report_progress, writable
 from newsportal.learning.evaluation import kept_versions, put_to_use, side_by_side
 from newsportal.messages import Message, from_dict
 from newsportal.store.models import Model
@@ -117,8 +116,8 @@ def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: 
     from newsportal.commands.evaluate.confusion import page
 
     if path is not None:
-        with writable(path) as write:
-            write(page(title, reports, notes).encode())
+        with writable(path) as part:
+            part.write_text(page(title, reports, notes), "utf-8")
 
 
 def activate(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -26,6 +28,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.base import Progress as Say
+from newsportal.errors import NewsportalError
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
@@ -145,6 +148,25 @@ def count_items(items: Iterable[T], doing: str, noun: str, *, stays: bool = Fals
         for item in items:
             yield item
             bar.advance(task)
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[Path]:
+    """A file to write in place of ``path``, which is there whole or not at all. That it can be written is known before any work is done."""
+    if path.is_dir():
+        raise NewsportalError(f"{path}: cannot be written: it is a folder")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+        part.unlink()
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):  # there may be no such folder at all
+            part.unlink()
 
 
 def confirm_loss(question: str, yes: bool) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +15,8 @@ from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
 from newsportal.commands.context import open_record
 from newsportal.commands.options import AsJson, SourcesFile, check_names
-from newsportal.commands.output import print_json, report_progress
-from newsportal.errors import ModelError, NewsportalError
+from newsportal.commands.output import print_json, report_progress, writable
+from newsportal.errors import ModelError
 from newsportal.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
 from newsportal.learning.training import Known, Trained, train_corpus
 from newsportal.learning.training import retrain as retrain_all
@@ -67,7 +66,7 @@ def train(
 def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str, options: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
     if form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
-    with writable(model) as write, report_progress() as say:
+    with writable(model) as part, report_progress() as say:
         say(0.0, "reading")
         known = list(_known(file, form, encoding))
         try:
@@ -75,7 +74,7 @@ def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str,
         except ModelError as error:
             raise ModelError(f"{file}: {error}") from error
         data = made.classifier.saved()
-        write(data)
+        part.write_bytes(data)
     return {"model": str(model), "bytes": len(data), **made.facts()}, made
 
 
@@ -108,8 +107,8 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
 
     name = row.get("model") or f"{row['corpus']}, version {row['version']}"
     if report and made.report:
-        with writable(report) as write:
-            write(page(name, {name: made.report}, made.warnings).encode())
+        with writable(report) as part:
+            part.write_text(page(name, {name: made.report}, made.warnings), "utf-8")
     if as_json:
         print_json(row)
         return
@@ -123,29 +122,6 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
     kept = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
     used = f"; {'in use' if row['active'] else 'not in use'} ({row['why']['text']})" if "active" in row else ""
     typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{kept}{used}")
-
-
-@contextmanager
-def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """What writes a file that is there whole or not at all. That it can be written is known before any work is done."""
-    if path.is_dir():
-        raise NewsportalError(f"{path}: cannot be written: it is a folder")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-
-    def write(data: bytes) -> None:
-        part.write_bytes(data)
-        part.replace(path)
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.touch()
-        part.unlink()
-        yield write
-    except OSError as error:
-        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):  # there may be no such folder at all
-            part.unlink()
 
 
 def retrain(

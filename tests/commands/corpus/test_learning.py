@@ -19,7 +19,7 @@ import pytest
 from portal_folder import Portal
 
 from newsportal.classify.base import CLASSIFIERS, Answer
-from newsportal.commands.train import writable
+from newsportal.commands.output import writable
 from newsportal.errors import ModelError, NewsportalError
 from newsportal.learning import training
 from newsportal.learning.training import Known, grouped, surely_worse, train, train_corpus
