@@ -76,6 +76,7 @@ COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in na
 
 MODULES = {
     "import": "importing:bring_in",
+    "photos": "pictures:photos",
     "restore": "backup:restore",
     "retrain": "train:retrain",
     "unpublish": "publish:unpublish",

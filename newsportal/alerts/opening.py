@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 
 from newsportal.accounts import Accounts
 from newsportal.alerts.base import Setting
-from newsportal.alerts.conditions import tell
-from newsportal.alerts.run import Work, step
+from newsportal.alerts.run import Work, step, tell
 from newsportal.egress import Policy
 from newsportal.errors import NewsportalError
 from newsportal.publishing.run import owner_name

@@ -10,9 +10,8 @@ from typing import Final
 
 from newsportal.accounts.alerts import Alert
 from newsportal.alerts.base import Item
-from newsportal.alerts.conditions import conditions
 from newsportal.alerts.matching import GRACE, found_by, gathered, is_new, of_topic
-from newsportal.alerts.run import TOGETHER, Work, allowed, item
+from newsportal.alerts.run import TOGETHER, Work, allowed, conditions, item
 from newsportal.store.dialects import chunks
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 

@@ -15,10 +15,9 @@ from rich.console import Console
 from newsportal.accounts import open_accounts
 from newsportal.accounts.alerts import Alert, State
 from newsportal.alerts.base import Later, Rejected, Unclear
-from newsportal.alerts.conditions import tell
 from newsportal.alerts.opening import EVERY, work_of
 from newsportal.alerts.preview import DAYS, preview
-from newsportal.alerts.run import Tally, Work, step
+from newsportal.alerts.run import Tally, Work, step, tell
 from newsportal.alerts.run import test as send_test
 from newsportal.commands.context import open_all
 from newsportal.commands.options import AsJsonLine, SourcesFile, command_group

@@ -20,7 +20,7 @@ from newsportal.commands.context import moment, open_record
 from newsportal.commands.hints import counted
 from newsportal.commands.options import SourcesFile, command_group
 from newsportal.commands.output import WIDEST, format_time, make_table, print_json
-from newsportal.commands.photos import figures, told
+from newsportal.commands.pictures import figures, told
 from newsportal.editing import drafts
 from newsportal.editing.drafts import Draft, correction, details, draft_of
 from newsportal.errors import NewsportalError, StoreError

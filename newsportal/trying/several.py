@@ -12,9 +12,8 @@ from newsportal.discovery.search import MAX_REQUESTS
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.sources import Sources
-from newsportal.trying.entries import AlreadyThere, entry, planned
 from newsportal.trying.looking import visitor
-from newsportal.trying.proposing import MORE, Family, Overlap, Preview, proposed
+from newsportal.trying.proposing import MORE, AlreadyThere, Family, Overlap, Preview, entry, planned, proposed
 from newsportal.trying.trial import Reading
 
 MAX_ADDRESSES = 10

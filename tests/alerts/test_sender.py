@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from newsportal.alerts.conditions import tell
 from newsportal.alerts.opening import EVERY, MAX_PAUSE, Sender, setting_of
-from newsportal.alerts.run import step
+from newsportal.alerts.run import step, tell
 from newsportal.report import Run
 from newsportal.sources import Sources
 from newsportal.sources.watched import Watched

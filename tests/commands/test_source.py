@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from newsportal.cli import app
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
-from newsportal.trying.entries import common_folder, free_name
+from newsportal.trying.proposing import common_folder, free_name
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

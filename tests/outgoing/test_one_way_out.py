@@ -46,7 +46,7 @@ DRIVERS = {
     "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
     "scrapyd": (),
-    "scrapyd_client": ("services/jobs/egg.py",),
+    "scrapyd_client": ("commands/deploy.py",),
     "subprocess": ("services/jobs/local.py", "rendering/"),
     "asyncio.subprocess": ("rendering/",),
     "multiprocessing": (),

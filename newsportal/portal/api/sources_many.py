@@ -20,7 +20,7 @@ from newsportal.portal.source_fields import FAMILIES
 from newsportal.portal.source_file import known_of, path_of
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many
-from newsportal.trying.entries import planned
+from newsportal.trying.proposing import planned
 from newsportal.trying.proposing import write as write_entries
 
 router = APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)], responses=told_of(404))

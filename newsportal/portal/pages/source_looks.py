@@ -32,8 +32,7 @@ from newsportal.portal.source_file import Fields, entry, known_of, one, path_of,
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.timing import visit_soon
-from newsportal.trying.entries import AlreadyThere
-from newsportal.trying.proposing import Family
+from newsportal.trying.proposing import AlreadyThere, Family
 from newsportal.trying.proposing import write as write_entries
 from newsportal.trying.saved import tried
 from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
