@@ -1,0 +1,131 @@
+"""How tests let workers crawl the made-up Web, and compare what they store with what one crawl stores."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from newsportal.errors import StoreError
+from newsportal.store import open_store
+from newsportal.store.store import Store
+
+LAST_LIMIT = 1800.0
+"""Seconds after which workers are taken to hang for ever. What is waited for is a state."""
+
+POLL, QUIET_POLLS = 0.5, 4
+"""Seconds between two looks at the store, and how many in a row find nothing to do at the end. A link that goes back from a worker may be
+missed by one."""
+
+KILL_EVERY = 20
+"""Articles stored until the next worker is killed."""
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """``articles``: their identities. ``sources``: the keys of those that were visited."""
+
+    articles: frozenset[str]
+    sources: frozenset[str]
+
+
+def command(what: str, sources: Path) -> list[str]:
+    return [sys.executable, "-m", "newsportal", what, "--sources", str(sources)]
+
+
+def crawled(store: Store) -> Crawled:
+    visited = frozenset(state.source for state in store.source_states() if state.last_run is not None)
+    return Crawled(frozenset(article.identity or "" for article in store.all_articles()), visited)
+
+
+def one_crawl(web: Any, folder: Path) -> Crawled:
+    """What one crawl stores."""
+    web.reset()
+    sources = web.sources(folder / "sources.yaml")
+    done = subprocess.run(command("crawl", sources), capture_output=True, timeout=LAST_LIMIT, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    with closing(open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)) as store:
+        return crawled(store)
+
+
+class Workers:
+    """So many workers, which write what goes wrong into files."""
+
+    def __init__(self, sources: Path, number: int) -> None:
+        self._sources = sources
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._logs: list[Path] = []
+        for _ in range(number):
+            self.start()
+
+    def start(self) -> None:
+        self._logs.append(self._sources.with_name(f"worker-{len(self._logs)}.log"))
+        with self._logs[-1].open("wb") as log:
+            self._running.append(subprocess.Popen(command("worker", self._sources), stdout=subprocess.DEVNULL, stderr=log))
+
+    def kill(self, number: int) -> None:
+        for victim in self._running[:number]:
+            victim.kill()
+            victim.wait()
+        del self._running[:number]
+
+    def stop(self) -> None:
+        for worker in self._running:
+            worker.send_signal(signal.SIGTERM)
+        for worker in self._running:
+            worker.wait(LAST_LIMIT)
+
+    @property
+    def log(self) -> str:
+        return "\n".join(log.read_text("utf-8", "replace") for log in self._logs)
+
+
+def opened(uri: str, until: float) -> Store:
+    """The store, as soon as a worker has made it."""
+    while monotonic() < until:
+        with suppress(StoreError):
+            return open_store(uri, create=False)
+        sleep(POLL)
+    raise TimeoutError(uri)
+
+
+def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:
+    """Wait until each source was visited or rests, no link is in a worker's hands, and none waits but for a time. A worker that is killed
+    right after a captcha leaves its source resting for an hour, with its visit open."""
+    quiet = killed = 0
+    while quiet < QUIET_POLLS:
+        sleep(POLL)
+        with suppress(StoreError):
+            waiting, leased, states = store.links.waiting(failed=False), store.links.leased(), store.source_states()
+            missing = wanted - {state.source for state in states if state.last_run or state.rest_until}
+            busy = [row for row in waiting if row.next is None]
+            quiet = 0 if missing or busy or leased or killed < kills else quiet + 1
+            assert monotonic() < until, f"leased: {leased}, not visited: {missing}, waiting: {waiting}\n{workers.log[-3000:]}"
+            if killed < kills and store.tally().articles >= (killed + 1) * KILL_EVERY:
+                workers.kill(1)
+                workers.start()
+                killed += 1
+
+
+def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kills: int = 0) -> None:
+    """Let so many workers crawl, of which some are killed: they store what one crawl stores, and nothing waits without reason and time."""
+    web.reset()
+    until = monotonic() + LAST_LIMIT
+    workers = Workers(sources, number)
+    try:
+        store = opened(uri, until)
+        with closing(store):
+            await_end(store, workers, alone.sources, kills, until)
+            workers.stop()
+            found = crawled(store).articles
+            assert (alone.articles - found, found - alone.articles) == (set(), set())
+            waiting = store.links.waiting(failed=False)
+            assert [row for row in waiting if not row.reason or row.next is None] == []
+    finally:
+        workers.kill(number)
+    assert "Traceback" not in workers.log, workers.log[-3000:]

@@ -1,0 +1,33 @@
+"""Workers that share a store on a server, or a queue in Redis, end with exactly the articles of one crawl, too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import OVER_SERVERS, Servers
+
+from tests.crawl_workers import Crawled, compare, one_crawl
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def alone(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    return one_crawl(web, tmp_path_factory.mktemp("alone"))
+
+
+@pytest.mark.parametrize("server", OVER_SERVERS)
+def test_workers_of_a_store_on_a_server(web: Any, tmp_path: Path, alone: Crawled, server: str, servers: Servers) -> None:
+    with servers.database(server) as database:
+        sources = web.sources(tmp_path / "sources.yaml")
+        sources.write_text(re.sub(r"(?m)^store: .*$", f"store: {database.uri}", sources.read_text("utf-8")), "utf-8")
+        compare(web, sources, database.uri, 2, alone)
+
+
+def test_workers_with_redis(web: Any, tmp_path: Path, alone: Crawled, redis_server: Any) -> None:
+    sources = web.sources(tmp_path / "sources.yaml")
+    sources.write_text(f"{sources.read_text('utf-8')}\nfrontier: {{redis: '{redis_server.url}'}}\n", "utf-8")
+    compare(web, sources, f"sqlite:///{tmp_path}/data/newsportal.db", 2, alone)
