@@ -203,6 +203,11 @@ class Visit:
     def clock(self) -> Clock:
         return Clock(self.portal.now(), self.portal.site.zone, self.language, translations(self.language))
 
+    def say(self, message: str, **params: object) -> str:
+        """``message`` of the catalogue in the reader's language, with its ``params``."""
+        text = self.clock.words.gettext(message)
+        return text % params if params else text
+
     @property
     def who(self) -> Signed | None:
         """Who is signed in."""

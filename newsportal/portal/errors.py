@@ -18,6 +18,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
 from newsportal.portal.sent import SAFE, Refused
+from newsportal.portal.versions import MovedVersion
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,8 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
 
 
 def on_http(request: Request, error: Exception) -> Response:
+    if isinstance(error, MovedVersion):
+        return RedirectResponse(error.location, 303)
     if faults.of_paths(request) or bearer(request) is not None:
         return faults.of_http(error)
     status = error.status_code if isinstance(error, HTTPException) else 404

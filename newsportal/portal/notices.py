@@ -1,8 +1,6 @@
-"""What is told once, on the page after a change: "Saved." A cookie carries it over the redirect, so that no address can say anything.
+"""Notices that are shown once, on the page after a change: a cookie carries them over the redirect, so no address can put words there.
 
-    return told(request, "/sources", said("%(name)s was saved.") % {"name": name}, undo="/sources/undo/17")
-
-A page that renders shows it and lets it go.
+return notify(request, "/sources", _("%(name)s was saved."), name=name, undo="/sources/undo/17")
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
+from newsportal.portal.context import Visit
 from newsportal.portal.preferences import safe_next
 
 COOKIE = "notice"
@@ -31,8 +30,13 @@ class Notice:
     undo: str | None = None
 
 
-def told(request: Request, target: str, text: str, *, undo: str | None = None) -> RedirectResponse:
-    """Back to ``target``, a path of this portal, where ``text`` (in the reader's language) is told."""
+def notify(request: Request, target: str, message: str, *, undo: str | None = None, **params: object) -> RedirectResponse:
+    """Redirect to ``target``, where ``message`` (of the catalogue, with its ``params``) is shown once in the reader's language."""
+    return redirect_with(request, target, Visit(request).say(message, **params), undo=undo)
+
+
+def redirect_with(request: Request, target: str, text: str, *, undo: str | None = None) -> RedirectResponse:
+    """Redirect to ``target``, a path of this portal, where ``text`` (in the reader's language) is shown once."""
     answer = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
     value = quote(json.dumps([text[:MAX_CHARS], undo], ensure_ascii=False, separators=(",", ":")), safe="")
     answer.set_cookie(_name(request), value, max_age=SECONDS, path="/", httponly=True, samesite="lax", secure=_secure(request))

@@ -10,9 +10,10 @@ import asyncio
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+from fastapi import Depends
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Message, Receive
@@ -167,6 +168,9 @@ async def form(request: Request) -> dict[str, str]:
         return {}
 
 
+Form = Annotated[dict[str, str], Depends(form)]
+
+
 async def many(request: Request) -> dict[str, list[str]]:
     """The fields of a form that may come several times, each with all that was sent for it."""
     try:
@@ -174,6 +178,9 @@ async def many(request: Request) -> dict[str, list[str]]:
         return parse_qs(text, max_num_fields=MAX_MANY, keep_blank_values=True)
     except ValueError:
         return {}
+
+
+Many = Annotated[dict[str, list[str]], Depends(many)]
 
 
 async def said(request: Request) -> dict[str, Any]:

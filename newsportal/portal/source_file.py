@@ -11,14 +11,15 @@ from urllib.parse import parse_qs
 from fastapi import Depends, HTTPException, Request
 
 from newsportal.accounts import Right
+from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.sources import Source, Sources, mask
-from newsportal.sources.changing import entry_of
-from newsportal.sources.editing import EditConflict, go_back
-from newsportal.sources.history import Version, digest_of, versions
+from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
+from newsportal.sources.editing import EditConflict, OtherKeys, go_back
+from newsportal.sources.history import NoVersion, Version, digest_of, versions
 
 MAX_FIELDS = 2000
 """Of a form: a source has some thirty, and a list of a hundred proposals a few each, with every topic."""
@@ -124,9 +125,23 @@ def restored(request: Request, version: Version, seen: str | None, action: str) 
         return Written(version.digest, None)
 
 
-def unwritten(request: Request, error: OSError) -> str:
-    """That the file cannot be written, and why, in the reader's language."""
-    return Visit(request).clock.words.gettext(_("sources.yaml cannot be written: %(why)s")) % {"why": error.strerror or error}
+GONE: Final = _("The source is gone: somebody has removed it meanwhile.")
+ELSEWHERE: Final = _("sources.yaml was changed since; look at its earlier versions.")
+CANNOT: Final = _("sources.yaml cannot be written: %(why)s")
+OTHERS: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
+
+NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
+"""What a change of one source raises where nothing was written."""
+
+
+def failure_of(request: Request, error: Exception) -> str:
+    """Why nothing was written, in the reader's language."""
+    say = Visit(request).say
+    if isinstance(error, OSError | SourcesError):
+        return say(CANNOT, why=(error.strerror or error) if isinstance(error, OSError) else error.problems[0])
+    if isinstance(error, OtherKeys):
+        return say(OTHERS, keys=", ".join(error.keys))
+    return say(GONE if isinstance(error, NoEntry) else ELSEWHERE)
 
 
 def masked(value: Any) -> Any:

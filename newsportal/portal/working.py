@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from newsportal.portal.access import log, signed
-from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.source_file import path_of
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy, Jobs
@@ -38,10 +38,9 @@ def start_job(
     request: Request, kind: str, subject: str, words: Sequence[str], *, back: str, params: Mapping[str, str] | None = None
 ) -> Response:  # fmt: skip
     """Begin a job and go back to the page that shows it; while another runs, say so there."""
-    said = Visit(request).clock.words.gettext
     path_of(request)
     try:
         begin_job(request, kind, subject, words, params)
     except Busy:
-        return told(request, back, said("Another job runs; one runs at a time. Wait until it is done, or end it."))
-    return told(request, back, said("It has begun; this page shows how far it is."))
+        return notify(request, back, _("Another job runs; one runs at a time. Wait until it is done, or end it."))
+    return notify(request, back, _("It has begun; this page shows how far it is."))

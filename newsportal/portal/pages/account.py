@@ -9,7 +9,6 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, HTTPException, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right, Role, Signed
 from newsportal.accounts.people import LEAST_PASSWORD
@@ -17,11 +16,12 @@ from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.pace import address_of
 from newsportal.portal.pages.login import accounts_of, limiter_of, wait_told
 from newsportal.portal.render import render
-from newsportal.portal.sent import form, many
+from newsportal.portal.sent import Form, Many
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 
@@ -35,28 +35,48 @@ def account(request: Request) -> Response:
 
 
 @router.post("/account/password")
-async def password(request: Request) -> Response:
-    sent = await form(request)
+async def password(request: Request, sent: Form) -> Response:
     return await run_sync(_password, request, sent, limiter=limiter_of(request))
 
 
 @router.post("/account/sessions/end")
-async def end(request: Request) -> Response:
+def end(request: Request, sent: Form) -> Response:
     """``session``: the one of this digest; without it all but this one."""
-    sent = await form(request)
-    return await run_in_threadpool(_end, request, sent.get("session"))
+    who, accounts, name = _who(request), accounts_of(request), sent.get("session")
+    if name:
+        accounts.sessions.end_one(who.person.id, name)
+    else:
+        accounts.sessions.end_all(who.person.id, but=who.by)
+    log(request, "session.end", "" if name else "all")
+    return notify(request, "/account", _("The session has ended.") if name else _("All other sessions have ended."))
 
 
 @router.post("/account/tokens")
-async def token(request: Request) -> Response:
-    sent = await many(request)
-    return await run_in_threadpool(_token, request, sent)
+def token(request: Request, sent: Many) -> Response:
+    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
+    length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
+    now = visit.portal.now()
+    rights, expires = [right for right in Right if right in asked], now + timedelta(days=length) if length else None
+    try:
+        made, secret = accounts.tokens.add(who.person, name, rights, now=now, expires=expires)
+    except AccountError as error:
+        place = "rights" if error.code == "token-rights" else "token_name"
+        typed = {"token_name": name, "rights": asked, "days": days}
+        return _page(request, 422, mistakes={place: visit.clock.says(error.message)}, typed=typed)
+    log(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
+    return _page(request, secret=secret)
 
 
 @router.post("/account/tokens/revoke")
-async def revoke(request: Request) -> Response:
-    sent = await form(request)
-    return await run_in_threadpool(_revoke, request, sent.get("token", ""))
+def revoke(request: Request, sent: Form) -> Response:
+    who, accounts = _who(request), accounts_of(request)
+    found = next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None)
+    if found is None:
+        raise HTTPException(404)
+    accounts.tokens.revoke(found.id, person_id=who.person.id)
+    log(request, "token.revoke", found.name)
+    return notify(request, "/account", _("The token does not count any more."))
 
 
 def _who(request: Request) -> Signed:
@@ -110,45 +130,4 @@ def _password(request: Request, sent: Mapping[str, str]) -> Response:
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log(request, "person.password", name)
-    return told(request, "/account", said("The password was changed; all other sessions have ended."))
-
-
-def _end(request: Request, name: str | None) -> Response:
-    who, accounts, said = _who(request), accounts_of(request), Visit(request).clock.words.gettext
-    if name:
-        accounts.sessions.end_one(who.person.id, name)
-    else:
-        accounts.sessions.end_all(who.person.id, but=who.by)
-    log(request, "session.end", "" if name else "all")
-    return told(request, "/account", said("The session has ended.") if name else said("All other sessions have ended."))
-
-
-def _token(request: Request, sent: Mapping[str, list[str]]) -> Response:
-    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
-    name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
-    length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
-    now = visit.portal.now()
-    try:
-        made, secret = accounts.tokens.add(
-            who.person,
-            name,
-            [right for right in Right if right in asked],
-            now=now,
-            expires=now + timedelta(days=length) if length else None,
-        )
-    except AccountError as error:
-        place = "rights" if error.code == "token-rights" else "token_name"
-        typed = {"token_name": name, "rights": asked, "days": days}
-        return _page(request, 422, mistakes={place: visit.clock.says(error.message)}, typed=typed)
-    log(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
-    return _page(request, secret=secret)
-
-
-def _revoke(request: Request, token_id: str) -> Response:
-    who, accounts, said = _who(request), accounts_of(request), Visit(request).clock.words.gettext
-    found = next((one for one in accounts.tokens.of(who.person.id) if one.id == token_id), None)
-    if found is None:
-        raise HTTPException(404)
-    accounts.tokens.revoke(found.id, person_id=who.person.id)
-    log(request, "token.revoke", found.name)
-    return told(request, "/account", said("The token does not count any more."))
+    return notify(request, "/account", _("The password was changed; all other sessions have ended."))

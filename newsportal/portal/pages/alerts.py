@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final, get_args
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.accounts.alerts import About, Alert, State
@@ -22,11 +21,11 @@ from newsportal.messages import Message, label
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.alerting import logged, own, terms, tested_enough, work
 from newsportal.portal.context import Visit
-from newsportal.portal.language import LANGUAGES
-from newsportal.portal.notices import told as say
+from newsportal.portal.language import LANGUAGES, _
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.login import accounts_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import form
+from newsportal.portal.sent import Form
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 
@@ -65,11 +64,7 @@ def asked(request: Request) -> Response:
 
 
 @router.post("/alerts/new")
-async def make(request: Request) -> Response:
-    return await run_in_threadpool(_made, request, await form(request))
-
-
-def _made(request: Request, told: Mapping[str, str]) -> Response:
+def make(request: Request, told: Form) -> Response:
     visit = Visit(request)
     try:
         made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
@@ -79,7 +74,7 @@ def _made(request: Request, told: Mapping[str, str]) -> Response:
         return shown(request, told, seen=previewed(visit, made))
     accounts_of(request).alerts.add(made)
     log(request, "alert.make", made.id, logged(made))
-    return say(request, f"/alerts/{made.id}", visit.clock.words.gettext("The alert is on. What comes from now on is told."))
+    return notify(request, f"/alerts/{made.id}", _("The alert is on. What comes from now on is told."))
 
 
 @router.get("/alerts/{id}")
@@ -90,11 +85,7 @@ def alert(request: Request, id: str) -> Response:
 
 
 @router.post("/alerts/{id}")
-async def change(request: Request, id: str) -> Response:
-    return await run_in_threadpool(_changed, request, id, await form(request))
-
-
-def _changed(request: Request, id: str, told: Mapping[str, str]) -> Response:
+def change(request: Request, id: str, told: Form) -> Response:
     before, visit = there(request, id), Visit(request)
     try:
         made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
@@ -104,39 +95,31 @@ def _changed(request: Request, id: str, told: Mapping[str, str]) -> Response:
         return shown(request, told, before=before, seen=previewed(visit, made))
     accounts_of(request).alerts.save(made)
     log(request, "alert.change", made.id, logged(made))
-    return say(request, f"/alerts/{made.id}", visit.clock.words.gettext("Saved."))
+    return notify(request, f"/alerts/{made.id}", _("Saved."))
 
 
 @router.post("/alerts/{id}/test")
 def test(request: Request, id: str) -> Response:
     found, visit = there(request, id), Visit(request)
-    said = visit.clock.words.gettext
     if tested_enough(request):
-        return say(request, f"/alerts/{id}", said("That is as many tests as may be sent in an hour. Please try again later."))
+        return notify(request, f"/alerts/{id}", _("That is as many tests as may be sent in an hour. Please try again later."))
     log(request, "alert.test", id)
     try:
         send_test(work(visit.portal), found)
     except (Rejected, Later, Unclear, DependencyMissing) as error:
-        text = said("The test message did not arrive: %(reason)s") % {"reason": hidden(str(error), found.fields)}
-    else:
-        text = said("The test message was sent. Please look whether it arrived.")
-    return say(request, f"/alerts/{id}", text)
+        reason = hidden(str(error), found.fields)
+        return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
+    return notify(request, f"/alerts/{id}", _("The test message was sent. Please look whether it arrived."))
 
 
 @router.post("/alerts/{id}/on")
-async def switch(request: Request, id: str) -> Response:
+def switch(request: Request, id: str, sent: Form) -> Response:
     """``enabled`` empty: off."""
-    return await run_in_threadpool(_switched, request, id, bool((await form(request)).get("enabled")))
-
-
-def _switched(request: Request, id: str, enabled: bool) -> Response:
-    found, visit = there(request, id), Visit(request)
-    said, store = visit.clock.words.gettext, visit.portal.store
-    made = resumed(found, now=visit.portal.now(), after=store.last_seq()) if enabled else replace(found, enabled=False)
+    found, portal, enabled = there(request, id), Visit(request).portal, bool(sent.get("enabled"))
+    made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
     accounts_of(request).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
-    text = said("It is on again. What came meanwhile is not told.") if enabled else said("It is off.")
-    return say(request, "/alerts", text)
+    return notify(request, "/alerts", _("It is on again. What came meanwhile is not told.") if enabled else _("It is off."))
 
 
 @router.post("/alerts/{id}/again")
@@ -146,7 +129,7 @@ def again(request: Request, id: str) -> Response:
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
     said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
-    return say(request, f"/alerts/{id}", said)
+    return redirect_with(request, f"/alerts/{id}", said)
 
 
 @router.get("/alerts/{id}/delete")
@@ -156,10 +139,10 @@ def sure(request: Request, id: str) -> Response:
 
 @router.post("/alerts/{id}/delete")
 def delete(request: Request, id: str) -> Response:
-    found, visit = there(request, id), Visit(request)
+    found = there(request, id)
     accounts_of(request).alerts.drop(id)
     log(request, "alert.delete", id, logged(found))
-    return say(request, "/alerts", visit.clock.words.gettext("%(name)s was deleted.") % {"name": found.name})
+    return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
 
 
 def there(request: Request, id: str) -> Alert:

@@ -9,7 +9,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
@@ -17,13 +16,12 @@ from newsportal.portal.articles import hide_all, judge, show_all
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.many import WAYS, change, take_back
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import form
-from newsportal.portal.sent import many as every_field
+from newsportal.portal.sent import Form, Many
 from newsportal.portal.source_names import all_called, calling, key_of
-from newsportal.portal.versions import said_in, version_of
+from newsportal.portal.versions import Version, page_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle
@@ -68,95 +66,59 @@ def corrections(request: Request) -> Response:
 
 
 @router.post("/articles")
-async def many(request: Request) -> Response:
+def many(request: Request, fields: Many) -> Response:
     """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
-    told = await every_field(request)
-    sent, ids = {name: values[-1] for name, values in told.items()}, dict.fromkeys(told.get("article", ()))
-    return await run_in_threadpool(_many, request, sent, list(ids)[:PAGE])
+    sent, ids = {name: values[-1] for name, values in fields.items()}, list(dict.fromkeys(fields.get("article", ())))[:PAGE]
+    visit, do = Visit(request), sent.get("do", "")
+    back = safe_next(sent.get("next")) if sent.get("next") else "/articles"
+    if not ids:
+        return notify(request, back, _("No article was chosen."))
+    if do not in WAYS:
+        raise HTTPException(422)
+    if do == "topic" and sent.get("topic") not in visit.portal.topics():
+        return notify(request, back, _("Choose a topic that there is."))
+    done = change(request, do, ids, sent)
+    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
+    undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
+    return redirect_with(request, back, words % {"num": done.number}, undo=undo)
 
 
 @router.post("/articles/undo/{key}")
-async def undone(request: Request, key: str) -> Response:
+def undone(request: Request, key: str, sent: Form) -> Response:
     """Take back what was done to many; ``next``: where to go then."""
-    return await run_in_threadpool(_undone, request, key, {**request.query_params, **await form(request)})
+    back, number = {**request.query_params, **sent}.get("next"), take_back(request, key)
+    if number is None:
+        raise HTTPException(404)
+    words = Visit(request).clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    return redirect_with(request, safe_next(back) if back else "/articles", words % {"num": number})
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
-async def hide(request: Request, story_id: str, article_id: str) -> Response:
+def hide(request: Request, article: Version, sent: Form) -> Response:
     """``reason``; ``whole``: all versions of the story."""
-    return await run_in_threadpool(_hide, request, story_id, article_id, await form(request))
+    whole, here = bool(sent.get("whole")), page_of(article)
+    hidden = hide_all(request, _meant(Visit(request), article, whole), sent.get("reason", ""))
+    message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
+    return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
 
 
 @router.post("/story/{story_id}/{article_id}/show")
-async def show(request: Request, story_id: str, article_id: str) -> Response:
+def show(request: Request, article: Version, sent: Form) -> Response:
     """``whole``: all versions of the story."""
-    return await run_in_threadpool(_show, request, story_id, article_id, {**await form(request), **request.query_params})
+    show_all(request, _meant(Visit(request), article, bool({**sent, **request.query_params}.get("whole"))))
+    return notify(request, page_of(article), _("Readers see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
-async def category(request: Request, story_id: str, article_id: str) -> Response:
+def category(request: Request, article: Version, fields: Form) -> Response:
     """``category``, empty for none. In the address also ``by``: an editor takes his word back."""
-    return await run_in_threadpool(_category, request, story_id, article_id, {**request.query_params, **await form(request)})
-
-
-def _hide(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit, whole = Visit(request), bool(sent.get("whole"))
-    hidden = hide_all(request, _meant(visit, article, whole), sent.get("reason", ""))
-    here = f"/story/{article.story_id}/{article.id}"
-    undo = f"{here}/show?whole=1" if whole else f"{here}/show"
-    message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
-    return told(request, here, said_in(visit, message), undo=undo if hidden else None)
-
-
-def _show(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit = Visit(request)
-    show_all(request, _meant(visit, article, bool(sent.get("whole"))))
-    return told(request, f"/story/{article.story_id}/{article.id}", said_in(visit, _("Readers see it again.")))
-
-
-def _category(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit, by = Visit(request), sent.get("by", EDITOR)
+    sent, here = {**request.query_params, **fields}, page_of(article)
+    by = sent.get("by", EDITOR)
     if by != EDITOR and not by.startswith(ASSIGNERS):
         raise HTTPException(422)
     judge(request, [article], sent.get("category", "").strip() or None, by)
     undo = urlencode({"category": article.category or "", "by": article.category_by or "lexicon"})
-    here = f"/story/{article.story_id}/{article.id}"
-    return told(request, here, said_in(visit, _("The category was changed.")), undo=f"{here}/category?{undo}" if by == EDITOR else None)
-
-
-def _many(request: Request, sent: Mapping[str, str], ids: list[str]) -> Response:
-    visit, do = Visit(request), sent.get("do", "")
-    back = safe_next(sent.get("next")) if sent.get("next") else "/articles"
-    if not ids:
-        return told(request, back, said_in(visit, _("No article was chosen.")))
-    if do not in WAYS:
-        raise HTTPException(422)
-    if do == "topic" and sent.get("topic") not in visit.portal.topics():
-        return told(request, back, said_in(visit, _("Choose a topic that there is.")))
-    done = change(request, do, ids, sent)
-    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
-    return told(request, back, words % {"num": done.number}, undo=_way_back(done.undo, back) if done.undo else None)
-
-
-def _way_back(key: str, back: str) -> str:
-    return address(f"/articles/undo/{key}", next=back)
-
-
-def _undone(request: Request, key: str, sent: Mapping[str, str]) -> Response:
-    visit, number = Visit(request), take_back(request, key)
-    if number is None:
-        raise HTTPException(404)
-    words = visit.clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
-    return told(request, safe_next(sent.get("next")) if sent.get("next") else "/articles", words % {"num": number})
+    return notify(request, here, _("The category was changed."), undo=f"{here}/category?{undo}" if by == EDITOR else None)
 
 
 def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
@@ -168,19 +130,14 @@ def _page(request: Request, chosen: str | None = None) -> Response:
     visit = Visit(request)
     asked = visit.asked.get("show", "all")
     show = chosen or (asked if asked in FILTERS else "all")
-    which = FILTERS[show][1]
     names = all_called(visit.portal, visit.clock.words)
     values: dict[str, Any] = {"source": key_of(visit.text("source"), names), "category": visit.text("category")}
-    page = visit.portal.store.pick(_narrowed(which, values, visit.text("before")))
+    page = visit.portal.store.pick(replace(FILTERS[show][1], **values, before=visit.text("before"), limit=PAGE))
     path = "/corrections" if chosen else "/articles"
     more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
-    links = [(said_in(visit, name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
+    links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
         request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
         called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MOST_NAMES],
         categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
-
-
-def _narrowed(which: ArticleFilter, values: Mapping[str, Any], before: str | None) -> ArticleFilter:
-    return replace(which, source=values["source"], category=values["category"], before=before, limit=PAGE)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Request, Response
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pictures import address_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import many
-from newsportal.portal.versions import said_in, version_of
+from newsportal.portal.sent import Many
+from newsportal.portal.versions import Version, page_of
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery
 
@@ -37,29 +37,29 @@ class Field:
     wrong: bool
 
 
+def _photo_story(article: Version) -> StoredArticle:
+    if not is_gallery(article.source):
+        raise HTTPException(404)
+    return article
+
+
+PhotoStory = Annotated[StoredArticle, Depends(_photo_story)]
+
+
 @router.get("/story/{story_id}/{article_id}/captions")
-def captions(request: Request, story_id: str, article_id: str) -> Response:
-    article = _photo_story(request, story_id, article_id)
-    return article if isinstance(article, Response) else _page(request, article, {})
+def captions(request: Request, article: PhotoStory) -> Response:
+    return _page(request, article, {})
 
 
 @router.post("/story/{story_id}/{article_id}/captions")
-async def save(request: Request, story_id: str, article_id: str) -> Response:
+def save(request: Request, article: PhotoStory, fields: Many) -> Response:
     """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
-    sent = {name: values[-1] for name, values in (await many(request)).items()}
-    return await run_in_threadpool(_saved, request, story_id, article_id, sent)
-
-
-def _saved(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
-    article = _photo_story(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit, here = Visit(request), f"/story/{article.story_id}/{article.id}"
+    sent, visit, here = {name: values[-1] for name, values in fields.items()}, Visit(request), page_of(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = articles.caption(request, article.id, {picture.image.url: None for picture in pictures})
         words = visit.clock.words.ngettext("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
-        return told(request, here, words % {"num": number})
+        return redirect_with(request, here, words % {"num": number})
     typed = {picture.image.url: _typed(sent, picture) for picture in pictures}
     if any(len(one) > articles.MOST_CAPTION for one in typed.values()):
         return _page(request, article, sent, 422)
@@ -67,21 +67,14 @@ def _saved(request: Request, story_id: str, article_id: str, sent: Mapping[str, 
         return _page(request, article, sent, 409)
     number = articles.caption(request, article.id, typed)
     if not number:
-        return told(request, here, said_in(visit, _("Nothing was changed.")))
+        return notify(request, here, _("Nothing was changed."))
     undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"
     words = visit.clock.words.ngettext("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
-    return told(request, here, words % {"num": number}, undo=undo)
+    return redirect_with(request, here, words % {"num": number}, undo=undo)
 
 
 def _typed(sent: Mapping[str, str], picture: StoredPicture) -> str:
     return sent.get(f"caption-{picture.place}", picture.image.caption or "").strip()
-
-
-def _photo_story(request: Request, story_id: str, article_id: str) -> StoredArticle | Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, StoredArticle) and not is_gallery(article.source):
-        raise HTTPException(404)
-    return article
 
 
 def _state(pictures: Sequence[StoredPicture]) -> str:
@@ -104,6 +97,6 @@ def _page(request: Request, article: StoredArticle, sent: Mapping[str, str], sta
         for one in pictures
     ]
     return render(
-        request, "captions.html", status, article=article, here=f"/story/{article.story_id}/{article.id}", fields=fields,
+        request, "captions.html", status, article=article, here=page_of(article), fields=fields,
         seen=_state(pictures), changed=status == 409, most=articles.MOST_CAPTION, said=any(one.said for one in pictures),
     )  # fmt: skip

@@ -12,12 +12,12 @@ from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
-from newsportal.portal.pages.source import CANNOT, ELSEWHERE, MEANWHILE, NONE, Mistakes, shown_as
+from newsportal.portal.notices import notify
+from newsportal.portal.pages.source import MEANWHILE, NONE, Mistakes, shown_as
 from newsportal.portal.problems import by_field
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import Field
-from newsportal.portal.source_file import Fields, known_of, one, path_of, write
+from newsportal.portal.source_file import CANNOT, ELSEWHERE, Fields, failure_of, known_of, one, path_of, write
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, Known, NameTaken, drop, known, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of
@@ -68,16 +68,16 @@ def save(request: Request, name: str, fields: Fields) -> Response:
 @router.post("/categories/{name}/drop")
 def take_out(request: Request, name: str, fields: Fields) -> Response:
     """One that comes with newsportal is as it came, one of one's own is gone."""
-    found, said = _known(request, name), Visit(request).clock.words.gettext
+    found = _known(request, name)
     change = drop(name, one(fields, "seen") or None)
     try:
         done = write(request, lambda path: edit(path, change), "category.delete", name, _entry(request, name))
     except (SourcesError, EditConflict, EntryChanged, NoEntry):
-        return told(request, "/categories", said(ELSEWHERE))
+        return notify(request, "/categories", ELSEWHERE)
     except OSError as error:
-        return told(request, "/categories", said(CANNOT) % {"why": error.strerror or error})
+        return notify(request, "/categories", CANNOT, why=error.strerror or error)
     text = _("The category %(name)s was removed; stored articles keep it.") if found.packaged is None else _("%(name)s is as it came.")
-    return told(request, "/categories", said(text) % {"name": name}, undo=done.undo)
+    return notify(request, "/categories", text, name=name, undo=done.undo)
 
 
 def _save(request: Request, found: Known | None, fields: Fields) -> Response:
@@ -85,7 +85,7 @@ def _save(request: Request, found: Known | None, fields: Fields) -> Response:
     name = found.name if found is not None and found.packaged is not None else one(fields, "name").strip()
     values = values_of(name, words(one(fields, "words")), words(one(fields, "hints")), enabled=bool(one(fields, "enabled")))
     there = found is not None and found.said is not None
-    said, kept = Visit(request).clock.words.gettext, [entry.name for entry in known_of(request).categories]
+    kept = [entry.name for entry in known_of(request).categories]
     place = kept.index(found.name) if found is not None and there else len(kept)
     change = put(values, found.name if found is not None and there else None, one(fields, "seen") or None)
     try:
@@ -93,7 +93,7 @@ def _save(request: Request, found: Known | None, fields: Fields) -> Response:
     except (NewsportalError, OSError) as error:
         status = 422 if isinstance(error, SourcesError | NameTaken) else 503 if isinstance(error, OSError) else 409
         return _form(request, found, values, _mistakes(request, error, place, found), status)
-    return told(request, "/categories", said(_("The category %(name)s was saved.")) % {"name": name}, undo=done.undo)
+    return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=done.undo)
 
 
 def _mistakes(request: Request, error: Exception, place: int, found: Known | None) -> Mistakes:
@@ -106,7 +106,7 @@ def _mistakes(request: Request, error: Exception, place: int, found: Known | Non
     if isinstance(error, NameTaken):
         return Mistakes({"name": language.gettext(_("There is a category of this name already."))})
     if isinstance(error, OSError):
-        return Mistakes({}, (language.gettext(CANNOT) % {"why": error.strerror or error},))
+        return Mistakes({}, (failure_of(request, error),))
     return Mistakes({}, (language.gettext(ELSEWHERE),))
 
 

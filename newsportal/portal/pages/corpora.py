@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -22,7 +22,8 @@ from newsportal.learning.files import UTF8, is_empty, mistakes, plain, read_stre
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import MAX_FILE, Refused
 from newsportal.portal.source_file import Fields, one
@@ -89,9 +90,9 @@ def _taken(request: Request, sent: FormData) -> Response:
     documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))
     brought = _added(visit, name, documents, called)
     log(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
-    text = said.gettext("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
-    numbers = {"added": brought.added, "relabelled": brought.relabelled, "same": brought.same + brought.kept + brought.repeated}
-    return told(request, f"/corpora/{quote(name, safe='')}", text % numbers)
+    text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
+    same = brought.same + brought.kept + brought.repeated
+    return notify(request, f"/corpora/{quote(name, safe='')}", text, added=brought.added, relabelled=brought.relabelled, same=same)
 
 
 def _added(visit: Visit, name: str, documents: Iterator[NewDocument], called: str) -> Brought:
@@ -128,19 +129,18 @@ def corpus(request: Request, name: str) -> Response:
 def label(request: Request, name: str, fields: Fields) -> Response:
     """An editor's word on one document; an empty label leaves it out of training for ever."""
     visit = Visit(request)
-    said = visit.clock.words.gettext
     id, wanted = one(fields, "id"), one(fields, "label").strip()
     back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
     if len(wanted) > NAME_CHARS:
-        return told(request, back, said("The label is too long."))
+        return notify(request, back, _("The label is too long."))
     _found(request, name)
     try:
         by = visit.who.person.name if visit.who else None
         give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
     except StoreError:
-        return told(request, back, said("The document is gone."))
+        return notify(request, back, _("The document is gone."))
     log(request, "corpus.label", name, {"document": id, "label": wanted or None})
-    return told(request, back, said("It is %(label)s now.") % {"label": wanted} if wanted else said("It is left out of training."))
+    return notify(request, back, _("It is %(label)s now.") if wanted else _("It is left out of training."), label=wanted)
 
 
 @router.get("/corpora/{name}/export.jsonl")
@@ -151,14 +151,11 @@ def export(request: Request, name: str) -> Response:
 
     def lines() -> Iterator[str]:
         for document in store.documents(name):
-            yield json.dumps(_jsonable(plain(document)), ensure_ascii=False) + "\n"
+            row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
+            yield json.dumps(row, ensure_ascii=False) + "\n"
 
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
     return StreamingResponse(lines(), media_type="application/x-ndjson", headers=headers)
-
-
-def _jsonable(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
 
 
 @router.get("/corpora/{name}/delete")
@@ -168,11 +165,10 @@ def asked(request: Request, name: str) -> Response:
 
 @router.post("/corpora/{name}/delete")
 def deleted(request: Request, name: str) -> Response:
-    said = Visit(request).clock.words.gettext
     found = _found(request, name)
     Visit(request).portal.store.corpora.delete(name)
     log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
-    return told(request, "/corpora", said("The corpus %(name)s was deleted.") % {"name": name})
+    return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
 
 
 def _found(request: Request, name: str) -> Corpus:

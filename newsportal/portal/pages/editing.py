@@ -8,7 +8,6 @@ from datetime import datetime, tzinfo
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.editing.differences import Line, difference, in_line, is_same
@@ -18,11 +17,11 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.moments import Clock
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify
 from newsportal.portal.reading import body
 from newsportal.portal.render import render
-from newsportal.portal.sent import form
-from newsportal.portal.versions import said_in, version_of
+from newsportal.portal.sent import Form
+from newsportal.portal.versions import Version, page_of, version_of
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
@@ -63,64 +62,41 @@ def has_text(article: StoredArticle) -> bool:
 
 
 @router.get("/story/{story_id}/{article_id}/edit")
-def edit(request: Request, story_id: str, article_id: str) -> Response:
+def edit(request: Request, article: Version) -> Response:
     """``?revision=N``: the form is filled with an earlier text."""
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
     visit = Visit(request)
     shown, number = article, visit.text("revision")
     if number is not None:
-        shown = next((one for one in visit.portal.store.revisions(article_id) if str(one.revision) == number), article)
+        shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
     return _page(request, Sheet(article, _fields(draft_of(shown, body=has_text(article)), visit.clock, article.revision)))
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
-async def save(request: Request, story_id: str, article_id: str) -> Response:
-    sent = await form(request)
-    return await run_in_threadpool(_saved, request, story_id, article_id, sent)
-
-
-@router.post("/story/{story_id}/{article_id}/withdraw")
-async def withdraw(request: Request, story_id: str, article_id: str) -> Response:
-    """The article says again what its page said last."""
-    return await run_in_threadpool(_withdrawn, request, story_id, article_id)
-
-
-def _saved(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit = Visit(request)
-    sheet = _read(visit, Sheet(article, sent))
+def save(request: Request, article: Version, sent: Form) -> Response:
+    sheet, here = _read(Visit(request), Sheet(article, sent)), page_of(article)
     if sheet.said is None or sent.get("step") != "save":
         return _page(request, sheet)
     if sheet.changed:
         return _page(request, sheet, 409)
-    here = f"/story/{article.story_id}/{article.id}"
     if not sheet.said:
-        return told(request, here, said_in(visit, _("Nothing was changed.")))
+        return notify(request, here, _("Nothing was changed."))
     try:
         articles.correct(request, article, sheet.said)
     except Superseded:
-        return _saved(request, story_id, article_id, {**sent, "seen": "-1"})
-    undo = f"{here}/withdraw" if article.corrected is None else None
-    return told(request, here, said_in(visit, _("The correction was saved.")), undo=undo)
+        return save(request, version_of(request, article.story_id, article.id), {**sent, "seen": "-1"})
+    return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
 
 
-def _withdrawn(request: Request, story_id: str, article_id: str) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
+@router.post("/story/{story_id}/{article_id}/withdraw")
+def withdraw(request: Request, article: Version) -> Response:
+    """The article says again what its page said last."""
     articles.withdraw(request, article)
-    return told(
-        request, f"/story/{article.story_id}/{article.id}", said_in(Visit(request), _("The article says again what its page says."))
-    )
+    return notify(request, page_of(article), _("The article says again what its page says."))
 
 
 def _read(visit: Visit, sheet: Sheet) -> Sheet:
     """What was typed, checked."""
-    sent, article, mistakes = sheet.typed, sheet.article, {name: said_in(visit, message) for name, message in MISTAKES.items()}
+    sent, article, mistakes = sheet.typed, sheet.article, {name: visit.say(message) for name, message in MISTAKES.items()}
     wrong: dict[str, str] = {}
     title, lines = sent.get("title", "").strip(), sent.get("body") if has_text(article) else None
     if not 0 < len(title) <= MOST_TITLE:
@@ -161,13 +137,13 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
     changes: dict[str, Any] = dict(said or {})
     drafted = replace(article, **changes)
     lines: list[Line] = difference(article.text, drafted.text) if said and "text" in said else []
-    dates = [visit.clock.full(one) if one else said_in(visit, _("none")) for one in (article.published, drafted.published)]
+    dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
     return render(
         request,
         "edit.html",
         422 if sheet.wrong and "hx-request" not in request.headers else status,
         article=article,
-        here=f"/story/{article.story_id}/{article.id}",
+        here=page_of(article),
         typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
         wrong=sheet.wrong,
         compared=said is not None,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.editing.differences import Likeness, likeness
@@ -15,10 +14,10 @@ from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.sent import form
-from newsportal.portal.versions import said_in, version_of
+from newsportal.portal.sent import Form
+from newsportal.portal.versions import Version, page_of
 from newsportal.search.base import Query
 from newsportal.store.results import StoredArticle, Story
 
@@ -38,52 +37,32 @@ class Candidate:
 
 
 @router.get("/story/{story_id}/{article_id}/fold")
-def search(request: Request, story_id: str, article_id: str) -> Response:
+def search(request: Request, article: Version) -> Response:
     """``?q=``: words of the story, its address or its id; without them the article's own title."""
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
     return _page(request, article)
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
-async def put_together(request: Request, story_id: str, article_id: str) -> Response:
+def put_together(request: Request, article: Version, sent: Form) -> Response:
     """``story`` in the form, or in the address (a link that takes something back)."""
-    wanted = (await form(request)).get("story") or request.query_params.get("story", "")
-    return await run_in_threadpool(_fold, request, story_id, article_id, wanted)
+    try:
+        moved = articles.put_into(request, article.id, named(sent.get("story") or request.query_params.get("story", "")))
+    except StoreError:
+        wrong = _("There is no such story, or the article is in it already: choose another one.")
+        return _page(request, article, Visit(request).say(wrong))
+    back = f"/story/{moved.story}/{article.id}"
+    undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
+    return notify(request, f"/story/{moved.story}#versions", _("The article was put into this story."), undo=undo)
 
 
 @router.post("/story/{story_id}/{article_id}/unfold")
-async def take_out(request: Request, story_id: str, article_id: str) -> Response:
-    return await run_in_threadpool(_unfold, request, story_id, article_id)
-
-
-def _fold(request: Request, story_id: str, article_id: str, wanted: str) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit = Visit(request)
+def take_out(request: Request, article: Version) -> Response:
     try:
-        moved = articles.put_into(request, article_id, named(wanted))
+        moved = articles.take_out(request, article.id)
     except StoreError:
-        return _page(request, article, said_in(visit, _("There is no such story, or the article is in it already: choose another one.")))
-    back = f"/story/{moved.story}/{article_id}"
-    undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
-    return told(request, f"/story/{moved.story}#versions", said_in(visit, _("The article was put into this story.")), undo=undo)
-
-
-def _unfold(request: Request, story_id: str, article_id: str) -> Response:
-    article = version_of(request, story_id, article_id)
-    if isinstance(article, Response):
-        return article
-    visit = Visit(request)
-    try:
-        moved = articles.take_out(request, article_id)
-    except StoreError:
-        here = f"/story/{article.story_id}/{article_id}"
-        return told(request, here, said_in(visit, _("The article stands in a story of its own already.")))
-    undo = f"/story/{moved.story}/{article_id}/fold?story={moved.came_from}"
-    return told(request, f"/story/{moved.story}", said_in(visit, _("The article stands in a story of its own now.")), undo=undo)
+        return notify(request, page_of(article), _("The article stands in a story of its own already."))
+    undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
+    return notify(request, f"/story/{moved.story}", _("The article stands in a story of its own now."), undo=undo)
 
 
 def named(text: str) -> str:
@@ -97,8 +76,7 @@ def _page(request: Request, article: StoredArticle, wrong: str | None = None) ->
     asked = visit.text("q")
     found = candidates(visit, article, asked or article.title)
     searched = visit.portal.index is not None
-    here = f"/story/{article.story_id}/{article.id}"
-    values = {"article": article, "here": here, "asked": asked or "", "candidates": found, "searched": searched, "wrong": wrong}
+    values = {"article": article, "here": page_of(article), "asked": asked or "", "candidates": found, "searched": searched, "wrong": wrong}
     return render(request, "fold.html", 422 if wrong else 200, **values)
 
 

@@ -9,7 +9,8 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one
@@ -43,14 +44,13 @@ def job(request: Request, id: str) -> Response:
 
 @router.post("/jobs/{id}/cancel")
 def cancel(request: Request, id: str, sent: Fields) -> Response:
-    said = Visit(request).clock.words.gettext
     back = safe_next(one(sent, "back"))
     if jobs_of(request).cancel(id):
         log(request, "job.cancel", id)
         if (found := jobs_of(request).find(id)) is not None and found.kind == CRAWL:
-            return told(request, back, said("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
-        return told(request, back, said("It was ended; what it had not finished is not kept."))
-    return told(request, back, said("It had ended already."))
+            return notify(request, back, _("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
+        return notify(request, back, _("It was ended; what it had not finished is not kept."))
+    return notify(request, back, _("It had ended already."))
 
 
 def _idle(job: Job) -> bool:

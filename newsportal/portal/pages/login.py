@@ -23,7 +23,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.pace import address_of
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.sent import form
+from newsportal.portal.sent import Form
 
 router = APIRouter()
 logger = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ def asked(request: Request) -> Response:
 
 
 @router.post("/login")
-async def login(request: Request) -> Response:
-    accounts, sent = accounts_of(request), await form(request)
+async def login(request: Request, sent: Form) -> Response:
+    accounts = accounts_of(request)
     name, target = sent.get("name", "").strip(), safe_next(sent.get("next"))
     wait, person = await run_sync(_tried, request, accounts, name, sent.get("password", ""), limiter=limiter_of(request))
     if person is None:

@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Accounts, Right
 from newsportal.accounts.marks import TooManyStarred
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render, topic_address
-from newsportal.portal.sent import form
+from newsportal.portal.sent import Form
 from newsportal.store.results import Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
@@ -37,19 +37,18 @@ def mine(visit: Visit) -> tuple[Accounts, str]:
 
 
 @router.post("/marks")
-async def mark(request: Request) -> Response:
+def mark(request: Request, sent: Form) -> Response:
     """``star=ID`` (``unstar``, ``read``, ``unread``); back to ``next``, or 204 for a script. 404 for an unknown story, else 400."""
-    sent = await form(request)
-    [(action, story_id), *_] = [*((name, sent[name]) for name in ACTIONS if sent.get(name)), ("", "")]
+    [(action, story_id), *_rest] = [*((name, sent[name]) for name in ACTIONS if sent.get(name)), ("", "")]
     if not action:
         raise HTTPException(400)
-    visit = Visit(request)
+    visit, back = Visit(request), safe_next(sent.get("next"))
     try:
-        await run_in_threadpool(record, visit, action, story_id)
+        record(visit, action, story_id)
     except TooManyStarred:
-        full = visit.clock.words.gettext("That is as many starred stories as are kept; take the star off some first.")
-        return told(request, safe_next(sent.get("next")), full) if wants_page(request) else Response(full, 409, media_type="text/plain")
-    return RedirectResponse(safe_next(sent.get("next")), 303) if wants_page(request) else Response(status_code=204)
+        full = visit.say(_("That is as many starred stories as are kept; take the star off some first."))
+        return redirect_with(request, back, full) if wants_page(request) else Response(full, 409, media_type="text/plain")
+    return RedirectResponse(back, 303) if wants_page(request) else Response(status_code=204)
 
 
 def wants_page(request: Request) -> bool:
@@ -71,16 +70,16 @@ def record(visit: Visit, action: str, story_id: str) -> None:
 
 
 @router.post("/marks/all")
-async def mark_all(request: Request) -> Response:
+def mark_all(request: Request, sent: Form) -> Response:
     """All stories (of ``?topic=``) are read; it can be undone."""
-    sent, visit = await form(request), Visit(request)
+    visit = Visit(request)
     topic = visit.text("topic") or ""
     accounts, person = mine(visit)
-    if topic and topic not in await run_in_threadpool(visit.portal.topics):
+    if topic and topic not in visit.portal.topics():
         raise HTTPException(404)
-    await run_in_threadpool(accounts.marks.catch_up, person, topic, now=visit.portal.now())
+    accounts.marks.catch_up(person, topic, now=visit.portal.now())
     undo = address("/marks/all/undo", topic=topic)
-    return told(request, safe_next(sent.get("next")), visit.clock.words.gettext("All these stories are marked as read."), undo=undo)
+    return notify(request, safe_next(sent.get("next")), _("All these stories are marked as read."), undo=undo)
 
 
 @router.post("/marks/all/undo")
@@ -89,7 +88,7 @@ def undo_all(request: Request) -> Response:
     accounts, person = mine(visit)
     topic = visit.text("topic") or ""
     accounts.marks.undo_catch_up(person, topic)
-    return told(request, topic_address(topic) if topic else "/latest", visit.clock.words.gettext("They are as they were before."))
+    return notify(request, topic_address(topic) if topic else "/latest", _("They are as they were before."))
 
 
 @router.get("/starred")
@@ -127,7 +126,7 @@ def new_key(request: Request) -> Response:
     accounts, person = mine(visit)
     accounts.marks.feed_key(person, anew=True)
     log(request, "feed.renew", "starred")
-    return told(request, "/starred", visit.clock.words.gettext("The feed has a new address; the former one no longer works."))
+    return notify(request, "/starred", _("The feed has a new address; the former one no longer works."))
 
 
 @open_router.get("/starred/feed.{ending}")

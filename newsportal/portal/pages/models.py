@@ -15,7 +15,8 @@ from newsportal.errors import ModelError, StoreError
 from newsportal.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one
 from newsportal.portal.working import jobs_of, start_job
@@ -69,8 +70,7 @@ def train(request: Request, corpus: str, fields: Fields) -> Response:
 @router.post("/models/{corpus}/{version}/use")
 def use(request: Request, corpus: str, version: int) -> Response:
     portal = Visit(request).portal
-    said = Visit(request).clock.words.gettext
-    text = said("Version %(version)s is in use now.") % {"version": version}
+    text = _("Version %(version)s is in use now.")
     return _changed(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
 
 
@@ -78,21 +78,20 @@ def use(request: Request, corpus: str, version: int) -> Response:
 def back(request: Request, corpus: str) -> Response:
     """To the version that was in use before."""
     portal = Visit(request).portal
-    text = Visit(request).clock.words.gettext("The version that was in use before is in use again.")
+    text = _("The version that was in use before is in use again.")
     return _changed(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
 
 
 def _changed(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
-    said = Visit(request).clock.words.gettext
     target = f"/models/{quote(corpus, safe='')}"
     if Visit(request).portal.store.corpora.find(corpus) is None:
         raise HTTPException(404)
     try:
         change()
     except (StoreError, ModelError) as error:
-        return told(request, target, said("It cannot be put to use: %(why)s") % {"why": str(error)})
+        return notify(request, target, _("It cannot be put to use: %(why)s"), why=str(error))
     log(request, action, corpus, {"version": version})
-    return told(request, target, text)
+    return notify(request, target, text, version=version)
 
 
 @router.get("/models/{corpus}/{version}")
@@ -147,15 +146,14 @@ def asked(request: Request, corpus: str, version: int) -> Response:
 def deleted(request: Request, corpus: str, version: int) -> Response:
     """Never the one in use."""
     visit, target = Visit(request), f"/models/{quote(corpus, safe='')}"
-    said = visit.clock.words.gettext
     if _model(request, corpus, version).active:
-        return told(request, target, said("Version %(version)s is in use; put another one to use first.") % {"version": version})
+        return notify(request, target, _("Version %(version)s is in use; put another one to use first."), version=version)
     try:
         visit.portal.store.corpora.delete_model(corpus, version)
     except StoreError:
-        return told(request, target, said("Version %(version)s cannot be deleted any more.") % {"version": version})
+        return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
     log(request, "model.delete", corpus, {"version": version})
-    return told(request, target, said("Version %(version)s was deleted.") % {"version": version})
+    return notify(request, target, _("Version %(version)s was deleted."), version=version)
 
 
 def _model(request: Request, corpus: str, version: int) -> Model:

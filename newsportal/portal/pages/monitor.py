@@ -19,7 +19,7 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.figures import RANGES, Kept, bars, going, line
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify
 from newsportal.portal.queues import Way
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import address_of
@@ -91,17 +91,16 @@ def monitor(request: Request) -> Response:
 @router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
 def aside(request: Request, fields: Fields) -> Response:
     """Requests that were set aside wait anew, or are forgotten."""
-    words = Visit(request).clock.words.gettext
     way, settle = one(fields, "do"), request.app.state.settle
     if settle is None or way not in get_args(Way):
         raise HTTPException(404 if settle is None else 400)
     try:
         number = settle(way)
     except NewsportalError as error:
-        return told(request, "/monitor", words(_("The queue of requests cannot be asked: %(why)s")) % {"why": error})
+        return notify(request, "/monitor", _("The queue of requests cannot be asked: %(why)s"), why=error)
     log(request, f"queue.{way}", "", {"requests": number})
     text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
-    return told(request, "/monitor", words(text) % {"number": number})
+    return notify(request, "/monitor", text, number=number)
 
 
 def days_of(visit: Visit) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Accounts, Person, Right, Role
 from newsportal.accounts.base import drawn_password
@@ -15,10 +14,11 @@ from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.pages.login import accounts_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import form
+from newsportal.portal.sent import Form
 
 router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
 
@@ -38,28 +38,32 @@ def people(request: Request) -> Response:
 
 
 @router.post("/people")
-async def add(request: Request) -> Response:
-    sent = await form(request)
-    return await run_in_threadpool(_add, request, sent)
+def add(request: Request, sent: Form) -> Response:
+    accounts, visit, made = accounts_of(request), Visit(request), drawn_password()
+    try:
+        person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
+    except AccountError as error:
+        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
+    log(request, "person.add", person.name, {"role": person.role})
+    return _page(request, secret=made, secret_of=person.name)
 
 
 @router.post("/people/{person_id}/role")
-async def role(request: Request, person_id: str) -> Response:
-    wanted = (await form(request)).get("role", "")
-    return await run_in_threadpool(_role, request, person_id, wanted)
+def role(request: Request, person_id: str, sent: Form) -> Response:
+    change, role = accounts_of(request).people.set_role, _role_named(sent.get("role", ""))
+    done = _("%(name)s has another role now.")
+    return _changed(request, person_id, "person.role", lambda person: change(person.id, role), done, {"role": role})
 
 
 @router.post("/people/{person_id}/disable")
 def disable(request: Request, person_id: str) -> Response:
-    said = Visit(request).clock.words.gettext
-    change, done = accounts_of(request).people.disable, said("%(name)s may not sign in any more.")
+    change, done = accounts_of(request).people.disable, _("%(name)s may not sign in any more.")
     return _changed(request, person_id, "person.disable", lambda person: change(person.id), done)
 
 
 @router.post("/people/{person_id}/enable")
 def enable(request: Request, person_id: str) -> Response:
-    said = Visit(request).clock.words.gettext
-    change, done = accounts_of(request).people.disable, said("%(name)s may sign in again.")
+    change, done = accounts_of(request).people.disable, _("%(name)s may sign in again.")
     return _changed(request, person_id, "person.enable", lambda person: change(person.id, False), done)
 
 
@@ -79,8 +83,8 @@ def sure(request: Request, person_id: str) -> Response:
 
 @router.post("/people/{person_id}/remove")
 def remove(request: Request, person_id: str) -> Response:
-    said, change = Visit(request).clock.words.gettext, accounts_of(request).people.remove
-    return _changed(request, person_id, "person.remove", lambda person: change(person.id), said("%(name)s was removed."))
+    change, done = accounts_of(request).people.remove, _("%(name)s was removed.")
+    return _changed(request, person_id, "person.remove", lambda person: change(person.id), done)
 
 
 def _page(
@@ -101,22 +105,6 @@ def _page(
     return render(request, "people.html", status, rows=rows, roles=roles, **shown)
 
 
-def _add(request: Request, sent: Mapping[str, str]) -> Response:
-    accounts, visit, made = accounts_of(request), Visit(request), drawn_password()
-    try:
-        person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
-    except AccountError as error:
-        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
-    log(request, "person.add", person.name, {"role": person.role})
-    return _page(request, secret=made, secret_of=person.name)
-
-
-def _role(request: Request, person_id: str, wanted: str) -> Response:
-    change, role, said = accounts_of(request).people.set_role, _role_named(wanted), Visit(request).clock.words.gettext
-    done = said("%(name)s has another role now.")
-    return _changed(request, person_id, "person.role", lambda person: change(person.id, role), done, {"role": role})
-
-
 def _changed(
     request: Request, person_id: str, action: str, change: Callable[[Person], None], done: str, details: Mapping[str, str] | None = None
 ) -> Response:
@@ -127,7 +115,7 @@ def _changed(
     except AccountError as error:
         return _page(request, 422, mistakes={"person": Visit(request).clock.says(error.message)})
     log(request, action, person.name, details)
-    return told(request, "/people", done % {"name": person.name})
+    return notify(request, "/people", done, name=person.name)
 
 
 def _person(accounts: Accounts, person_id: str) -> Person:

@@ -7,13 +7,12 @@ from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.reader import NAME, SWITCH, Reader, reader_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import form
+from newsportal.portal.sent import Form
 from newsportal.store.results import Story, is_gallery
 
 router = APIRouter()
@@ -54,37 +53,36 @@ def lines_of(portal: Portal, reader: Reader) -> list[Line]:
 
 
 @router.post("/profile/remove")
-async def remove(request: Request) -> Response:
+def remove(request: Request, sent: Form) -> Response:
     """Take one story out of the profile."""
-    story, reader = (await form(request)).get("story", ""), reader_of(request)
+    story, reader = sent.get("story", ""), reader_of(request)
     if reader.name is not None and story:
-        await run_in_threadpool(Visit(request).portal.store.readers.forget, reader.name, story)
+        Visit(request).portal.store.readers.forget(reader.name, story)
     return back()
 
 
 @router.post("/profile/clear")
-async def clear(request: Request) -> Response:
+def clear(request: Request) -> Response:
     """Forget the reader: the profile goes, and the name with it."""
     reader = reader_of(request)
     if reader.name is not None:
-        await run_in_threadpool(Visit(request).portal.store.readers.forget, reader.name)
+        Visit(request).portal.store.readers.forget(reader.name)
     answer = back()
     answer.delete_cookie(NAME, path="/")
     return answer
 
 
 @router.post("/profile/switch")
-async def switch(request: Request) -> Response:
+def switch(request: Request, sent: Form) -> Response:
     """``profile=off``: forget the reader and keep nothing from now on; ``profile=on``: begin anew.
 
     What other pages of this reader still send under the old name is refused by the store.
     """
-    wanted, reader = (await form(request)).get(SWITCH), reader_of(request)
-    portal: Portal = Visit(request).portal
+    wanted, reader, portal = sent.get(SWITCH), reader_of(request), Visit(request).portal
     answer = back()
     if wanted == "off":
         if reader.name is not None:
-            await run_in_threadpool(portal.store.readers.switch, reader.name, False, now=portal.now())
+            portal.store.readers.switch(reader.name, False, now=portal.now())
         answer.delete_cookie(NAME, path="/")
         answer.set_cookie(SWITCH, "off", max_age=YEAR, samesite="lax", path="/")
     elif wanted == "on":

@@ -6,21 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.publishing import NAMES, Unknown, asked_again, tried, wanted
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import form
-from newsportal.portal.versions import said_in
+from newsportal.portal.sent import Form
 from newsportal.publishing.base import TargetAway, TargetUnfit
 from newsportal.sources.uris import mask
 from newsportal.store.outbox import OPEN, STATES, Entry, State
@@ -67,27 +65,41 @@ def publishing(request: Request) -> Response:
     places = {target.name: mask(target.to) for target in portal.known.publish} if portal.known else dict.fromkeys(portal.site.publishes, "")
     rows = [Row(name, tuple(counts.get(name, {}).get(state, 0) for state in STATES), places.get(name)) for name in names]
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
-    lists = {name: (said_in(visit, LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
+    lists = {name: (visit.say(LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None
     there = {line.entry.target for _heading, lines in lists.values() for line in lines}
     return render(
-        request, "publishing.html", rows=rows, states=[said_in(visit, NAMES[state]) for state in STATES], lists=lists, asked=asked,
+        request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, asked=asked,
         article=article, absent=[name for name in portal.site.publishes if name not in there] if article else [], feed=None,
-        kinds=[(said_in(visit, heading), address("/publishing", **{**asked, "state": name}), asked["state"] == name)
+        kinds=[(visit.say(heading), address("/publishing", **{**asked, "state": name}), asked["state"] == name)
                for name, (heading, _states) in LISTS.items()],
     )  # fmt: skip
 
 
 @router.post("/publishing/again", dependencies=[needs(Right.EDIT)])
-async def again(request: Request) -> Response:
+def again(request: Request, sent: Form) -> Response:
     """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
-    return await run_in_threadpool(_again, request, await form(request))
+    visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
+    number = asked_again(visit.portal, target, [article] if article else None)
+    log(request, "publishing.again", article or "", {"target": target, "articles": number})
+    words = visit.clock.words.ngettext("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
+    return redirect_with(request, "/publishing", words % {"num": number})
 
 
 @router.post("/publishing/ask", dependencies=[needs(Right.EDIT)])
-async def ask(request: Request) -> Response:
+def ask(request: Request, fields: Form) -> Response:
     """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
-    return await run_in_threadpool(_ask, request, {**request.query_params, **await form(request)})
+    sent = {**request.query_params, **fields}
+    target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
+    try:
+        before = wanted(Visit(request).portal, target, article, wish or "")
+    except Unknown as error:
+        raise HTTPException(404) from error
+    log(request, "publishing.ask", article, {"target": target, "wanted": wish})
+    query = urlencode({"target": target, "article": article, "wanted": before})
+    message = _("The article waits to be published there.") if wish == "there" else _("The article waits to be taken back there.")
+    undo = f"/publishing/ask?{query}" if before and before != wish else None
+    return notify(request, address("/publishing", article=article), message, undo=undo)
 
 
 @router.get("/publishing/trial", dependencies=[needs(Right.EDIT)])
@@ -103,29 +115,6 @@ def trial(request: Request) -> Response:
     except (TargetAway, TargetUnfit) as error:
         trouble = str(error)
     return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)
-
-
-def _again(request: Request, sent: Mapping[str, str]) -> Response:
-    visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
-    number = asked_again(visit.portal, target, [article] if article else None)
-    log(request, "publishing.again", article or "", {"target": target, "articles": number})
-    words = visit.clock.words.ngettext("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
-    return told(request, "/publishing", words % {"num": number})
-
-
-def _ask(request: Request, sent: Mapping[str, str]) -> Response:
-    visit, target, article = Visit(request), sent.get("target", ""), sent.get("article", "")
-    try:
-        before = wanted(visit.portal, target, article, sent.get("wanted", ""))
-    except Unknown as error:
-        raise HTTPException(404) from error
-    back: dict[str, Any] = {"target": target, "article": article}
-    there = sent.get("wanted") == "there"
-    log(request, "publishing.ask", article, {"target": target, "wanted": sent.get("wanted")})
-    undo = urlencode({**back, "wanted": before}) if before and before != sent.get("wanted") else None
-    message = _("The article waits to be published there.") if there else _("The article waits to be taken back there.")
-    target_page = address("/publishing", article=article)
-    return told(request, target_page, said_in(visit, message), undo=f"/publishing/ask?{undo}" if undo else None)
 
 
 def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[Line]:

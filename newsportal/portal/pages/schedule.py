@@ -14,11 +14,11 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.problems import worded
 from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import FAMILIES, KINDS
-from newsportal.portal.source_file import Fields, entry, known_of, one, write
+from newsportal.portal.source_file import CANNOT, Fields, entry, known_of, one, write
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
@@ -110,10 +110,10 @@ def change(request: Request, key: str, fields: Fields) -> Response:
     try:
         done = write(request, lambda path: edit(path, set_entry(found.kind, found.source.name, values)), "source.schedule", key, values)
     except SourcesError as error:
-        return told(request, back, f"{found.source.name}: {' '.join(worded(problem, words) for problem in error.problems[:3])}")
+        return redirect_with(request, back, f"{found.source.name}: {' '.join(worded(problem, words) for problem in error.problems[:3])}")
     except (EditConflict, EntryChanged, NoEntry, OSError) as error:
-        return told(request, back, words.gettext(_("sources.yaml cannot be written: %(why)s")) % {"why": error})
-    return told(request, back, words.gettext(_("The schedule of %(name)s was changed.")) % {"name": found.source.name}, undo=done.undo)
+        return notify(request, back, CANNOT, why=error)
+    return notify(request, back, _("The schedule of %(name)s was changed."), name=found.source.name, undo=done.undo)
 
 
 def _number(text: str) -> float | str | None:

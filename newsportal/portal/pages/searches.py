@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
-from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.accounts.marks import MAX_NAME, NotKept, Search
 from newsportal.portal.access import log, needs
 from newsportal.portal.asked import Asked, asked_in
 from newsportal.portal.context import Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.pages.feeds import FeedAddresses
 from newsportal.portal.pages.marks import mine
 from newsportal.portal.pages.search import chips, feed_of
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import form
+from newsportal.portal.sent import Form
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 
@@ -49,13 +49,12 @@ def line_of(search: Search, visit: Visit) -> Line:
 
 
 @router.post("/searches")
-async def keep(request: Request) -> Response:
+def keep(request: Request, sent: Form) -> Response:
     """Keep the search ``asked`` (the query of its address) as ``name``, else as its words."""
-    sent, visit = await form(request), Visit(request)
     asked = asked_in(sent.get("asked", ""))
     if asked.empty:
         raise HTTPException(400)
-    return await run_in_threadpool(_keep, request, visit, asked, sent.get("name", "").strip() or named_by(asked))
+    return _keep(request, asked, sent.get("name", "").strip() or named_by(asked), asked.address())
 
 
 def named_by(asked: Asked) -> str:
@@ -63,46 +62,39 @@ def named_by(asked: Asked) -> str:
     return asked.text or " · ".join(asked.filters.values())
 
 
-def _keep(request: Request, visit: Visit, asked: Asked, name: str, back: str | None = None) -> Response:
+def _keep(request: Request, asked: Asked, name: str, back: str) -> Response:
+    visit = Visit(request)
     accounts, person = mine(visit)
-    said, back = visit.clock.words.gettext, back or asked.address()
     try:
         kept = accounts.searches.keep(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
     except NotKept:
-        return told(request, back, said("The search was not kept: there are as many as can be kept. Remove one first."))
+        return notify(request, back, _("The search was not kept: there are as many as can be kept. Remove one first."))
     log(request, "search.keep", kept.id, {"name": kept.name})
-    return told(request, back, said("The search is kept as “%(name)s”.") % {"name": kept.name})
+    return notify(request, back, _("The search is kept as “%(name)s”."), name=kept.name)
 
 
 @router.post("/searches/rename")
-async def rename(request: Request) -> Response:
-    sent, visit = await form(request), Visit(request)
-    accounts, person = mine(visit)
+def rename(request: Request, sent: Form) -> Response:
+    accounts, person = mine(Visit(request))
     search_id, name = sent.get("search", ""), sent.get("name", "")
     try:
-        if not await run_in_threadpool(accounts.searches.rename, person, search_id, name):
+        if not accounts.searches.rename(person, search_id, name):
             raise HTTPException(404)
     except NotKept:
-        return told(request, "/searches", visit.clock.words.gettext("A search needs a name; it is called what it was."))
-    await run_in_threadpool(log, request, "search.rename", search_id, {"name": name[:MAX_NAME]})
+        return notify(request, "/searches", _("A search needs a name; it is called what it was."))
+    log(request, "search.rename", search_id, {"name": name[:MAX_NAME]})
     return RedirectResponse("/searches", 303)
 
 
 @router.post("/searches/remove")
-async def remove(request: Request) -> Response:
-    sent, visit = await form(request), Visit(request)
-    return await run_in_threadpool(_remove, request, visit, sent.get("search", ""))
-
-
-def _remove(request: Request, visit: Visit, search_id: str) -> Response:
-    accounts, person = mine(visit)
-    removed = accounts.searches.remove(person, search_id)
+def remove(request: Request, sent: Form) -> Response:
+    accounts, person = mine(Visit(request))
+    removed = accounts.searches.remove(person, sent.get("search", ""))
     if removed is None:
         raise HTTPException(404)
     log(request, "search.remove", removed.id, {"name": removed.name})
     undo = address("/searches/back", name=removed.name, asked=removed.asked)
-    said = visit.clock.words.gettext("“%(name)s” was removed.") % {"name": removed.name}
-    return told(request, "/searches", said, undo=undo if len(undo) < MAX_UNDO else None)
+    return notify(request, "/searches", _("“%(name)s” was removed."), name=removed.name, undo=undo if len(undo) < MAX_UNDO else None)
 
 
 @router.post("/searches/back")
@@ -112,4 +104,4 @@ def back(request: Request) -> Response:
     asked = asked_in(visit.text("asked", MAX_UNDO) or "")
     if asked.empty:
         raise HTTPException(400)
-    return _keep(request, visit, asked, visit.text("name") or named_by(asked), back="/searches")
+    return _keep(request, asked, visit.text("name") or named_by(asked), "/searches")

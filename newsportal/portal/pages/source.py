@@ -14,12 +14,12 @@ from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.sources import line
 from newsportal.portal.problems import by_field
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, values_of, written
-from newsportal.portal.source_file import Entry, Fields, entry, known_of, one, path_of, restored, write
+from newsportal.portal.source_file import ELSEWHERE, NOT_WRITTEN, Entry, Fields, entry, failure_of, known_of, one, path_of, restored, write
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
@@ -31,10 +31,6 @@ router = APIRouter(dependencies=[needs(Right.EDIT)])
 LATEST = 8
 """Visits that a source's page shows."""
 
-GONE = _("The source is gone: somebody has removed it meanwhile.")
-ELSEWHERE = _("sources.yaml was changed since; look at its earlier versions.")
-OTHERS = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
-CANNOT = _("sources.yaml cannot be written: %(why)s")
 MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
 VARIABLES = _("Only administrators may name environment variables here.")
 
@@ -85,9 +81,9 @@ def add(request: Request, fields: Fields) -> Response:
         done = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
     except (NewsportalError, OSError) as error:
         return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
-    said = Visit(request).clock.words.gettext(_("%(name)s was added to %(file)s."))
     name = next((source.name for source in getattr(known_of(request), kind)[place:]), values.get("name", ""))
-    return told(request, address_of(f"{family}:{name}"), said % {"name": name, "file": path_of(request).name}, undo=done.undo)
+    target, text = address_of(f"{family}:{name}"), _("%(name)s was added to %(file)s.")
+    return notify(request, target, text, name=name, file=path_of(request).name, undo=done.undo)
 
 
 @router.get("/sources/{key}")
@@ -109,9 +105,8 @@ def save(request: Request, key: str, fields: Fields) -> Response:
     except (NewsportalError, OSError) as error:
         return _form(request, found.kind, values, _mistakes(request, error, found.kind, found.place, key), _status(error), found)
     after = getattr(known_of(request), found.kind)[found.place].key
-    words = Visit(request).clock.words.gettext
     text = _("%(name)s was saved.") if done.undo else _("It was the same as before.")
-    return told(request, address_of(after), words(text) % {"name": values["name"]}, undo=done.undo)
+    return notify(request, address_of(after), text, name=values["name"], undo=done.undo)
 
 
 @router.post("/sources/{key}/enable")
@@ -134,36 +129,28 @@ def delete(request: Request, key: str) -> Response:
 @router.post("/sources/undo/{version}/{digest}")
 def undo(request: Request, version: str, digest: str) -> Response:
     """Take back the change after which the file held ``digest``; before it, it held ``version``."""
-    path, words = path_of(request), Visit(request).clock.words.gettext
-    kept = next((one for one in versions(path.resolve()) if one.id == version), None)
+    kept = next((one for one in versions(path_of(request).resolve()) if one.id == version), None)
     if kept is None:
-        return told(request, "/sources/versions", words(ELSEWHERE))
+        return notify(request, "/sources/versions", ELSEWHERE)
     try:
         done = restored(request, kept, digest, "sources.undo")
-    except OtherKeys as error:
-        return told(request, "/sources/versions", words(OTHERS) % {"keys": ", ".join(error.keys)})
-    except (EditConflict, NoVersion, SourcesError):
-        return told(request, "/sources/versions", words(ELSEWHERE))
     except OSError as error:
-        return told(request, "/sources", words(CANNOT) % {"why": error.strerror or error})
-    return told(request, "/sources", words(_("It is as it was before.")), undo=done.undo)
+        return redirect_with(request, "/sources", failure_of(request, error))
+    except OtherKeys as error:
+        return redirect_with(request, "/sources/versions", failure_of(request, error))
+    except (EditConflict, NoVersion, SourcesError):
+        return notify(request, "/sources/versions", ELSEWHERE)
+    return notify(request, "/sources", _("It is as it was before."), undo=done.undo)
 
 
 def _done(
     request: Request, change: Any, action: str, found: Entry, text: str, target: str, details: Mapping[str, Any] | None = None
 ) -> Response:
-    words = Visit(request).clock.words.gettext
     try:
         done = write(request, change, action, found.source.key, details)
-    except NoEntry:
-        return told(request, "/sources", words(GONE))
-    except SourcesError as error:
-        return told(request, "/sources", words(CANNOT) % {"why": error.problems[0]})
-    except EditConflict:
-        return told(request, "/sources", words(ELSEWHERE))
-    except OSError as error:
-        return told(request, "/sources", words(CANNOT) % {"why": error.strerror or error})
-    return told(request, target or "/sources", words(text) % {"name": found.source.name}, undo=done.undo)
+    except NOT_WRITTEN as error:
+        return redirect_with(request, "/sources", failure_of(request, error))
+    return notify(request, target or "/sources", text, name=found.source.name, undo=done.undo)
 
 
 def _forbidden(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str]:
@@ -189,9 +176,7 @@ def _mistakes(request: Request, error: Exception, kind: str, place: int, key: st
         return Mistakes(*by_field(error.problems, kind, place, words))
     if isinstance(error, EntryChanged) and key is not None:
         return Mistakes({}, (words.gettext(MEANWHILE),), entry(request, key).written)
-    if isinstance(error, OSError):
-        return Mistakes({}, (words.gettext(CANNOT) % {"why": error.strerror or error},))
-    return Mistakes({}, (words.gettext(GONE if isinstance(error, NoEntry) else ELSEWHERE),))
+    return Mistakes({}, (failure_of(request, error),))
 
 
 def _form(

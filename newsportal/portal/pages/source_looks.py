@@ -23,7 +23,7 @@ from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.looks import Look, Looks, TooMany
-from newsportal.portal.notices import told
+from newsportal.portal.notices import redirect_with
 from newsportal.portal.problems import by_field
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import Refused
@@ -172,7 +172,7 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
     request.app.state.pushed()
     target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
-    return told(request, target, text, undo=done.undo)
+    return redirect_with(request, target, text, undo=done.undo)
 
 
 def _all(error: SourcesError, kind: str, place: int, visit: Visit) -> list[str]:
@@ -197,7 +197,7 @@ def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[s
         begun = _looks(request).start(_owner(request), about, work)
     except TooMany:
         text = visit.clock.words.gettext(BUSY)
-        return told(request, address_of(about["key"]), text) if about["what"] == "test" else _asked(request, fields, text, 429)
+        return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _asked(request, fields, text, 429)
     log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
     return RedirectResponse(f"/sources/looks/{begun.id}", 303)
 

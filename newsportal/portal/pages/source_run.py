@@ -12,7 +12,7 @@ from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import address_of
 from newsportal.sources.timing import visit_soon
@@ -29,7 +29,7 @@ SHOWN: Final = 10
 def run(request: Request, key: str) -> Response:
     visit = Visit(request)
     if not watched_as(visit, key).enabled:
-        return told(request, address_of(key), visit.clock.words.gettext(_("It is switched off: switch it on first.")))
+        return notify(request, address_of(key), _("It is switched off: switch it on first."))
     since = visit.portal.now()
     visit_soon(visit.portal.store, key, since)
     log(request, "source.run", key)

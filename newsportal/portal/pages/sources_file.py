@@ -18,10 +18,9 @@ from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
-from newsportal.portal.pages.source import ELSEWHERE, OTHERS
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, one, path_of, restored, write
+from newsportal.portal.source_file import CANNOT, ELSEWHERE, Fields, failure_of, one, path_of, restored, write
 from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions
 
@@ -33,7 +32,6 @@ MAX_LINES: Final = 2000  # of a difference: more is no reading
 CONFLICT = _(
     "Somebody else has changed the file meanwhile. Your text stands here, with what it would change; save again to put it in place."
 )
-CANNOT = _("sources.yaml cannot be written: %(why)s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +64,8 @@ def save(request: Request, fields: Fields) -> Response:
         diff = list(difference(now, written.encode()))
         return _editor(request, text, digest_of(now), 409, fault=words(CONFLICT), diff=diff)
     except OSError as error:
-        return _editor(request, text, seen, 503, fault=words(CANNOT) % {"why": error.strerror or error})
-    return told(
-        request, "/sources/file", words(_("sources.yaml was saved.") if done.undo else _("It was the same as before.")), undo=done.undo
-    )
+        return _editor(request, text, seen, 503, fault=failure_of(request, error))
+    return notify(request, "/sources/file", _("sources.yaml was saved.") if done.undo else _("It was the same as before."), undo=done.undo)
 
 
 @router.get("/sources/versions")
@@ -102,21 +98,20 @@ def version(request: Request, id: str) -> Response:
 
 @router.post("/sources/versions/{id}")
 def restore(request: Request, id: str, fields: Fields) -> Response:
-    path, words = path_of(request).resolve(), Visit(request).clock.words.gettext
-    found = next((one for one in versions(path) if one.id == id), None)
+    found = next((one for one in versions(path_of(request).resolve()) if one.id == id), None)
     if found is None:
         raise HTTPException(404)
     try:
         done = restored(request, found, one(fields, "seen"), "sources.restore")
     except OtherKeys as error:
-        return told(request, "/sources/versions", words(OTHERS) % {"keys": ", ".join(error.keys)})
+        return redirect_with(request, "/sources/versions", failure_of(request, error))
     except SourcesError as error:
-        return told(request, "/sources/versions", words(_("That version would not load: %(why)s")) % {"why": error.problems[0]})
+        return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
     except (EditConflict, NoVersion):
-        return told(request, "/sources/versions", words(ELSEWHERE))
+        return notify(request, "/sources/versions", ELSEWHERE)
     except (NewsportalError, OSError) as error:
-        return told(request, "/sources/versions", words(CANNOT) % {"why": error})
-    return told(request, "/sources/versions", words(_("sources.yaml is as it was then.")), undo=done.undo)
+        return notify(request, "/sources/versions", CANNOT, why=error)
+    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=done.undo)
 
 
 def difference(before: bytes, after: bytes) -> Iterator[Line]:

@@ -12,15 +12,13 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
-from newsportal.portal.pages.source import CANNOT, ELSEWHERE, GONE
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.sources import Filter
 from newsportal.portal.problems import worded
 from newsportal.portal.source_fields import number_of
-from newsportal.portal.source_file import Fields, known_of, one, write
+from newsportal.portal.source_file import NOT_WRITTEN, Fields, failure_of, known_of, one, write
 from newsportal.sources import Source, edit
-from newsportal.sources.changing import WAYS, NoEntry, Way, change_many
-from newsportal.sources.editing import EditConflict
+from newsportal.sources.changing import WAYS, Way, change_many
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -43,7 +41,7 @@ def many(request: Request, fields: Fields) -> Response:
         raise HTTPException(400)
     chosen = _chosen(request, fields)
     if not chosen:
-        return told(request, back, words.gettext(_("Choose at least one source.")))
+        return notify(request, back, _("Choose at least one source."))
     minutes = number_of(one(fields, "interval").strip()) if one(fields, "interval").strip() else None
     keys = [source.key for source in chosen]
     change = change_many(way, chosen, minutes)
@@ -51,17 +49,13 @@ def many(request: Request, fields: Fields) -> Response:
         done = write(
             request, lambda path: edit(path, change), f"sources.{way}", ", ".join(keys)[:500], {"sources": keys, "interval": minutes}
         )
-    except NoEntry:
-        return told(request, back, words.gettext(GONE))
     except SourcesError as error:
         said = dict.fromkeys(worded(problem, words) for problem in error.problems)
-        return told(request, back, " ".join((words.gettext(_("Nothing was changed.")), *list(said)[:MOST_MISTAKES])))
-    except EditConflict:
-        return told(request, back, words.gettext(ELSEWHERE))
-    except OSError as error:
-        return told(request, back, words.gettext(CANNOT) % {"why": error.strerror or error})
+        return redirect_with(request, back, " ".join((words.gettext(_("Nothing was changed.")), *list(said)[:MOST_MISTAKES])))
+    except NOT_WRITTEN as error:
+        return redirect_with(request, back, failure_of(request, error))
     text = DONE[way] if done.undo else _("It was the same as before.")
-    return told(request, back, words.gettext(text) % {"number": len(chosen)}, undo=done.undo)
+    return notify(request, back, text, number=len(chosen), undo=done.undo)
 
 
 def _chosen(request: Request, fields: Mapping[str, Sequence[str]]) -> list[Source]:

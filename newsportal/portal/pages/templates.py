@@ -14,7 +14,8 @@ from newsportal.extractors.url_library import Library
 from newsportal.items import Page
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Portal, Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, known_of, one
 from newsportal.sources import Feed, Region, Sitemap, Sources, mask
@@ -77,18 +78,15 @@ def tried(request: Request, fields: Fields) -> Response:
 @router.post("/templates/learn")
 def learn(request: Request) -> Response:
     """Let the library learn from the saved pages of the sources' sites."""
-    visit = Visit(request)
-    said = visit.clock.words.gettext
-    known = known_of(request)
     try:
-        done = learn_saved(visit.portal, known)
+        done = learn_saved(Visit(request).portal, known_of(request))
     except NewsportalError as error:
-        return told(request, "/templates", str(error))
+        return redirect_with(request, "/templates", str(error))
     if done is None:
         raise HTTPException(404)
     pages, more = done
     log(request, "template.learn", "", {"pages": pages, "templates": more})
-    return told(request, "/templates", said("%(pages)s saved pages were read; %(more)s templates more.") % {"pages": pages, "more": more})
+    return notify(request, "/templates", _("%(pages)s saved pages were read; %(more)s templates more."), pages=pages, more=more)
 
 
 @router.get("/templates/site")
@@ -106,18 +104,15 @@ def site(request: Request) -> Response:
 @router.post("/templates/forget")
 def forget(request: Request, fields: Fields) -> Response:
     """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
-    visit = Visit(request)
-    said = visit.clock.words.gettext
     name, what = one(fields, "site"), one(fields, "what")
-    known = known_of(request)
     try:
-        there = forget_site(visit.portal, known, name, what)
+        there = forget_site(Visit(request).portal, known_of(request), name, what)
     except LibraryError as error:
-        return told(request, "/templates", str(error))
+        return redirect_with(request, "/templates", str(error))
     if not there:
         raise HTTPException(404)
     log(request, "template.forget", name, {"what": what or "templates"})
-    return told(request, "/templates", said("What was known of %(site)s is forgotten.") % {"site": name})
+    return notify(request, "/templates", _("What was known of %(site)s is forgotten."), site=name)
 
 
 def page_at(portal: Portal, known: Sources, url: str, html: str) -> Page:

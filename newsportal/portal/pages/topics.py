@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -15,10 +15,10 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.notices import told
+from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.problems import worded
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, known_of, one, path_of, unwritten, write
+from newsportal.portal.source_file import Fields, failure_of, known_of, one, path_of, write
 from newsportal.portal.topic_form import Typed, engines_of, typed, typed_of, with_faults
 from newsportal.portal.working import assigning, begin_job, jobs_of, start_job
 from newsportal.search.highlight import marked, one_line, snippet
@@ -95,7 +95,7 @@ def save(request: Request, sent: Fields) -> Response:
         form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
         return _form(request, form, 409)
     except OSError as error:
-        return _form(request, replace(form, others=(unwritten(request, error),)), 503)
+        return _form(request, replace(form, others=(failure_of(request, error),)), 503)
     text = said("The topic %(name)s was saved.") % {"name": name}
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
@@ -104,7 +104,7 @@ def save(request: Request, sent: Fields) -> Response:
             text += " " + said(FOLLOWS) % {"days": FOLLOW_DAYS}
         except Busy:
             text += " " + said(FOLLOWS_NOT)
-    return told(request, f"/topics?saved={quote(name, safe='')}", text, undo=done.undo)
+    return redirect_with(request, f"/topics?saved={quote(name, safe='')}", text, undo=done.undo)
 
 
 @router.get("/topics/{name}/delete")
@@ -119,8 +119,7 @@ def asked(request: Request, name: str) -> Response:
 
 @router.post("/topics/{name}/delete")
 def deleted(request: Request, name: str) -> Response:
-    said = Visit(request).clock.words.gettext
-    return _changed(request, delete(name), "topic.delete", name, lambda: said("The topic %(name)s was deleted.") % {"name": name})
+    return _changed(request, delete(name), "topic.delete", name, _("The topic %(name)s was deleted."))
 
 
 @router.post("/topics/{name}/up")
@@ -169,17 +168,16 @@ def _preview(request: Request, form: Typed) -> dict[str, Any]:
     return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
 
 
-def _changed(request: Request, made: Change, action: str, name: str, say: Callable[[], str] | None = None) -> Response:
+def _changed(request: Request, made: Change, action: str, name: str, text: str | None = None) -> Response:
     """Change the file and go back to the list."""
-    said = Visit(request).clock.words
     try:
         done = write(request, lambda file: edit(file, made), action, name)
     except SourcesError as error:
-        return told(request, "/topics", " ".join(worded(problem, said) for problem in error.problems))
+        return redirect_with(request, "/topics", " ".join(worded(problem, Visit(request).clock.words) for problem in error.problems))
     except (EditConflict, NoSuchTopic, NoEntry):
-        return told(request, "/topics", said.gettext("sources.yaml was changed meanwhile; nothing was written."))
+        return notify(request, "/topics", _("sources.yaml was changed meanwhile; nothing was written."))
     except OSError as error:
-        return told(request, "/topics", unwritten(request, error))
-    return (
-        told(request, "/topics", say(), undo=done.undo) if say else RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
-    )
+        return redirect_with(request, "/topics", failure_of(request, error))
+    if text is None:
+        return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
+    return notify(request, "/topics", text, name=name, undo=done.undo)

@@ -13,10 +13,11 @@ from newsportal.extractors.rule import ArticleRule
 from newsportal.items import Page
 from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, Visit
-from newsportal.portal.notices import told
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
 from newsportal.portal.problems import worded
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, unwritten, write
+from newsportal.portal.source_file import Fields, entry, failure_of, known_of, one, path_of, write
 from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit, mask
 from newsportal.sources.changing import NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
@@ -87,8 +88,8 @@ def saved(request: Request, key: str, fields: Fields) -> Response:
     except EditConflict:
         return _form(request, source, texts, {"fault": said("sources.yaml was changed meanwhile; nothing was written.")}, 409)
     except OSError as error:
-        return _form(request, source, texts, {"fault": unwritten(request, error)}, 503)
-    return told(request, "/wrappers", said("The rule of %(name)s was saved.") % {"name": source.name}, undo=done.undo)
+        return _form(request, source, texts, {"fault": failure_of(request, error)}, 503)
+    return notify(request, "/wrappers", _("The rule of %(name)s was saved."), name=source.name, undo=done.undo)
 
 
 def pages_of(portal: Portal, source: Source, url: str, html: str) -> tuple[list[Page], str]:
