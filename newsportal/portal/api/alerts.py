@@ -21,6 +21,7 @@ from newsportal.errors import DependencyMissing
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.alerting import logged, own, terms, tested_enough, work
 from newsportal.portal.api.faults import ApiError, Problem, told_of
+from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))
@@ -73,20 +74,7 @@ class MessageTold(BaseModel):
 
 
 def told(alert: Alert, counts: Mapping[State, int]) -> AlertTold:
-    return AlertTold(
-        id=alert.id,
-        name=alert.name,
-        about=alert.about,
-        of=alert.of,
-        channel=alert.channel,
-        digest=list(alert.digest),
-        quiet=alert.quiet,
-        per_hour=alert.per_hour,
-        language=alert.language,
-        enabled=alert.enabled,
-        created=alert.created,
-        messages={str(state): number for state, number in counts.items()},
-    )
+    return fill(AlertTold, alert, messages={str(state): number for state, number in counts.items()})
 
 
 @router.get("/alerts", summary="One's own alerts")
@@ -151,7 +139,7 @@ def again(request: Request, id: str) -> Waiting:
 def messages(request: Request, id: str) -> list[MessageTold]:
     there(request, id)
     found = accounts(request).alerts.messages(id)
-    return [MessageTold(story=one.thing, title=one.title, state=one.state, changed=one.changed, reason=one.reason) for one in found]
+    return [fill(MessageTold, one, story=one.thing) for one in found]
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")

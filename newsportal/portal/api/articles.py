@@ -9,12 +9,12 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import AwareDatetime, BaseModel, Field
 
 from newsportal.accounts import Right
-from newsportal.editing.drafts import Draft, Moved, correction, draft_of
+from newsportal.editing.drafts import Draft, correction, draft_of
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Limit, Page
+from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.folding import candidates
 from newsportal.store.article_rows import EDITOR
@@ -143,7 +143,7 @@ def picked(
         undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
     )  # fmt: skip
     found = Visit(request).portal.store.pick(which)
-    return Page(items=[ArticleState.model_validate(_state(article)) for article in found.articles], next=found.next)
+    return Page(items=[_state(article) for article in found.articles], next=found.next)
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the present one last")
@@ -200,7 +200,7 @@ def captioned(request: Request, id: str, sent: CaptionsIn) -> list[Caption]:
 def category(request: Request, id: str, sent: CategoryIn) -> ArticleState:
     """An editor's word: no model changes it, and the next training learns from it."""
     articles.judge(request, [_article(request, id)], (sent.category or "").strip() or None, EDITOR)
-    return ArticleState.model_validate(_state(_article(request, id)))
+    return _state(_article(request, id))
 
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to")
@@ -215,7 +215,7 @@ def alike(request: Request, id: str, q: Annotated[str | None, Query(max_length=3
 def fold(request: Request, id: str, sent: FoldIn) -> MovedOut:
     _article(request, id)
     try:
-        return _moved(articles.put_into(request, id, sent.story))
+        return fill(MovedOut, articles.put_into(request, id, sent.story))
     except StoreError as error:
         raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 
@@ -224,7 +224,7 @@ def fold(request: Request, id: str, sent: FoldIn) -> MovedOut:
 def unfold(request: Request, id: str) -> MovedOut:
     _article(request, id)
     try:
-        return _moved(articles.take_out(request, id))
+        return fill(MovedOut, articles.take_out(request, id))
     except StoreError as error:
         raise ApiError(409, "alone", str(error)) from error
 
@@ -270,15 +270,11 @@ def _article(request: Request, id: str) -> StoredArticle:
     return found
 
 
-def _state(article: StoredArticle) -> dict[str, object]:
-    told = {name: getattr(article, name) for name in ArticleState.model_fields if name != "story"}
-    return {**told, "story": article.story_id, "corrected_fields": list(article.corrected_fields)}
+def _state(article: StoredArticle) -> ArticleState:
+    return fill(ArticleState, article, story=article.story_id, corrected_fields=list(article.corrected_fields))
 
 
 def _whole(article: StoredArticle) -> WholeState:
     own = not is_thread(article.source) and not is_gallery(article.source)
-    return WholeState.model_validate({**_state(article), "text": article.text, "lines": draft_of(article, body=own).lines})
-
-
-def _moved(moved: Moved) -> MovedOut:
-    return MovedOut(article=moved.article, story=moved.story, came_from=moved.came_from, back=moved.back)
+    fields = list(article.corrected_fields)
+    return fill(WholeState, article, story=article.story_id, corrected_fields=fields, lines=draft_of(article, body=own).lines)

@@ -13,12 +13,11 @@ from newsportal.errors import ModelError, StoreError
 from newsportal.learning.evaluation import mistakes, opened, words_for
 from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Limit
+from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Visit
 from newsportal.portal.working import jobs_of
 from newsportal.store.labels import CATEGORIES, LabelSource
-from newsportal.store.store import Store
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
 
@@ -74,10 +73,10 @@ def gathered(request: Request) -> JobOut:
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=told_of(404))
 def labels(request: Request, name: str) -> list[CountedOut]:
     try:
-        found = _store(request).corpora.count(name)
+        found = Visit(request).portal.store.corpora.count(name)
     except StoreError as error:
         raise ApiError(404, "no-corpus", str(error)) from error
-    return [CountedOut.model_validate(one, from_attributes=True) for one in found]
+    return [fill(CountedOut, one) for one in found]
 
 
 @router.get("/models/{corpus}/{version}/mistakes", summary="Where a version errs on what was held back", responses=told_of(404, 409))
@@ -91,18 +90,17 @@ def wrong(
 ) -> MistakesOut:
     """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
     try:
-        _store(request).corpora.model(corpus, version)
+        Visit(request).portal.store.corpora.model(corpus, version)
     except StoreError as error:
         raise ApiError(404, "no-model", str(error)) from error
     try:
-        seen = mistakes(_store(request), corpus, version, true=true, given=given, limit=limit)
+        seen = mistakes(Visit(request).portal.store, corpus, version, true=true, given=given, limit=limit)
     except (StoreError, ModelError) as error:
         raise ApiError(409, "let-go", str(error)) from error
     shown = [
-        MistakeOut(
-            document=one.document.id, article=one.document.article_id, story=one.document.story_id, title=one.document.title,
-            true=one.document.label.label, given=one.given, score=one.score,
-            words=[WordOut(word=reason.word, weight=reason.weight) for reason in one.words],
+        fill(
+            MistakeOut, one, document=one.document.id, article=one.document.article_id, story=one.document.story_id,
+            title=one.document.title, true=one.document.label.label, words=[fill(WordOut, reason) for reason in one.words],
         )
         for one in seen.shown
     ]  # fmt: skip
@@ -113,7 +111,7 @@ def wrong(
 def words(
     request: Request, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> list[WordOut]:  # fmt: skip
-    store = _store(request)
+    store = Visit(request).portal.store
     try:
         found = store.corpora.model(corpus, version)
     except StoreError as error:
@@ -124,9 +122,4 @@ def words(
         known = opened(store, corpus, version)
     except (StoreError, ModelError) as error:
         raise ApiError(409, "let-go", str(error)) from error
-    return [WordOut(word=one.word, weight=one.weight) for one in words_for(store, corpus, known, label, limit)]
-
-
-def _store(request: Request) -> Store:
-    portal: Portal = Visit(request).portal
-    return portal.store
+    return [fill(WordOut, one) for one in words_for(store, corpus, known, label, limit)]

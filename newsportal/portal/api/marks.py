@@ -12,7 +12,7 @@ from newsportal.accounts import Right
 from newsportal.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, Search, TooManyStarred
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.asked import asked_in
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.marks import mine
@@ -128,7 +128,7 @@ def undo_all_read(request: Request, asked: AllRead) -> Response:
 @router.get("/searches", summary="The kept searches, by name")
 def searches(request: Request) -> list[SearchTold]:
     accounts, person = mine(Visit(request))
-    return [_search(one) for one in accounts.searches.of(person)]
+    return [fill(SearchTold, one) for one in accounts.searches.of(person)]
 
 
 @router.post("/searches", summary="Keep a search", status_code=201, responses=told_of(400, 409))
@@ -144,7 +144,7 @@ def keep(request: Request, asked: SearchAsked) -> SearchTold:
     except NotKept as error:
         raise ApiError(409, "not-kept", str(error)) from error
     log(request, "search.keep", kept.id, {"name": kept.name})
-    return _search(kept)
+    return fill(SearchTold, kept)
 
 
 @router.patch("/searches/{id}", summary="Give a kept search another name", responses=told_of(400, 404))
@@ -158,7 +158,7 @@ def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
     if not renamed or found is None:
         raise ApiError(404, "no-search", "There is no such search.")
     log(request, "search.rename", id, {"name": found.name})
-    return _search(found)
+    return fill(SearchTold, found)
 
 
 @router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=told_of(404))
@@ -174,10 +174,6 @@ def remove(request: Request, id: str) -> Response:
 def _told(visit: Visit, story: Story) -> MarkTold:
     marked = visit.marks_on([story.id])
     return MarkTold(story_id=story.id, title=story.head.title, read=marked.read(story), starred=marked.starred(story.id))
-
-
-def _search(one: Search) -> SearchTold:
-    return SearchTold(id=one.id, name=one.name, asked=one.asked, created=one.created)
 
 
 def _moment(said: str) -> datetime:

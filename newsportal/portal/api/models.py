@@ -21,6 +21,7 @@ from newsportal.learning.files import is_empty, mistakes, plain, read_stream
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import fill
 from newsportal.portal.api.topics import JobOut, begun
 from newsportal.portal.context import Portal
 from newsportal.portal.pages.models import TRAINED
@@ -73,7 +74,7 @@ class TrainIn(BaseModel):
 
 @router.get("/corpora", summary="The corpora")
 def corpora(request: Request) -> list[CorpusOut]:
-    return [_corpus(one) for one in _store(request).corpora.all()]
+    return [fill(CorpusOut, one) for one in _store(request).corpora.all()]
 
 
 @router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=told_of(413, 422))
@@ -97,7 +98,7 @@ def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
     except CorpusError as error:
         raise ApiError(422, "not-valid", str(error)) from error
     log(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
-    return BroughtOut(**{key: getattr(done, key) for key in BroughtOut.model_fields})
+    return fill(BroughtOut, done)
 
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=told_of(404), response_class=StreamingResponse)
@@ -199,13 +200,7 @@ def _found(store: Store, name: str) -> Corpus:
     return found
 
 
-def _corpus(one: Corpus) -> CorpusOut:
-    return CorpusOut(**{key: getattr(one, key) for key in CorpusOut.model_fields})
-
-
 def _model(one: Model) -> ModelOut:
     facts = one.facts
-    return ModelOut(
-        corpus=one.corpus, version=one.version, algorithm=one.algorithm, created=one.created, active=one.active, kept=one.size > 0,
-        documents=int(facts.get("documents", 0)), held_out=int(facts.get("held_out", len(one.held_out))), report=facts.get("report"),
-    )  # fmt: skip
+    documents, held_out = int(facts.get("documents", 0)), int(facts.get("held_out", len(one.held_out)))
+    return fill(ModelOut, one, kept=one.size > 0, documents=documents, held_out=held_out, report=facts.get("report"))

@@ -14,6 +14,7 @@ from newsportal.daily.sums import day_of
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.figures import Kept, going
 from newsportal.portal.machine import machine
@@ -145,51 +146,28 @@ def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
 def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledTold]:
     kept: Kept = request.app.state.figures
-    return [
-        CrawledTold(
-            source=row.source,
-            entries=row.entries,
-            known=row.known + row.repeated,
-            new=row.new,
-            fetched=row.fetched,
-            parsed=row.parsed,
-            stored=row.stored,
-            folded=row.folded,
-            failed=row.failures,
-            precision=row.precision,
-            recall=row.recall,
-            seconds=row.seconds,
-        )
-        for row in kept.crawled(Visit(request).portal, days).rows
-    ]
+    rows = kept.crawled(Visit(request).portal, days).rows
+    return [fill(CrawledTold, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
 
 
 @router.get("/monitor/failures", summary="Why pages failed")
 def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureTold]:
     kept: Kept = request.app.state.figures
     found = kept.crawled(Visit(request).portal, days).failures
-    return [FailureTold(cause=one.cause, number=one.number, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
+    return [fill(FailureTold, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files")
 def of_machine(request: Request) -> MachineTold:
     found = machine(Visit(request).portal.known)
-    return MachineTold(
-        memory=found.memory,
-        memory_beside=found.beside,
-        load=found.load,
-        memory_available=found.machine_available,
-        disk_free=found.disk_free,
-        disk_total=found.disk_total,
-        disk_low=found.low,
-        sizes={one.name: one.bytes for one in found.sizes},
-    )
+    sizes = {one.name: one.bytes for one in found.sizes}
+    return fill(MachineTold, found, memory_beside=found.beside, memory_available=found.machine_available, disk_low=found.low, sizes=sizes)
 
 
 @router.get("/monitor/going", summary="Crawls at work, with their rates")
 def at_work(request: Request) -> list[GoingTold]:
     portal = Visit(request).portal
-    return [GoingTold.model_validate(one, from_attributes=True) for one in going(portal.store.runs(LATEST), portal.now())]
+    return [fill(GoingTold, one) for one in going(portal.store.runs(LATEST), portal.now())]
 
 
 @router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=told_of(404))

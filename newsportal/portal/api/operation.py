@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.logs import KEPT, chosen, tail
 from newsportal.portal.pages.system import log_file
@@ -56,16 +57,7 @@ class SuggestionTold(BaseModel):
 
 def run_told(run: Run) -> RunTold:
     total = run.total
-    failed = total.failures + sum(total.list_failed.values())
-    return RunTold(
-        id=run.id,
-        started=run.started,
-        ended=run.ended,
-        spiders=list(run.spiders),
-        stored=total.stored,
-        folded=total.folded,
-        failed=failed,
-    )
+    return fill(RunTold, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
 
 
 @router.get("/runs", summary="The latest crawls")
@@ -101,10 +93,10 @@ def log(
         lines = None
     if lines is None:
         raise ApiError(404, "no-log", "This run has no log here, or none any more.")
-    return [LineTold(at=line.at, level=line.level, logger=line.from_, text=line.text) for line in chosen(lines, level, words, limit)]
+    return [fill(LineTold, line, logger=line.from_) for line in chosen(lines, level, words, limit)]
 
 
 @router.get("/suggestions", summary="Sites that could become sources")
 def suggestions(request: Request) -> list[SuggestionTold]:
     found = request.app.state.suggesting.suggestions()
-    return [SuggestionTold.model_validate({name: getattr(one, name) for name in SuggestionTold.model_fields}) for one in found]
+    return [fill(SuggestionTold, one) for one in found]

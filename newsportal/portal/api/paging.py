@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from newsportal.portal.api.faults import ApiError
 
 Item = TypeVar("Item")
+Model = TypeVar("Model", bound=BaseModel)
 
 MOST = 200
 """Of a page."""
@@ -26,6 +27,11 @@ LARGEST = 2**63 - 1
 class Page(BaseModel, Generic[Item]):
     items: list[Item]
     next: str | None = Field(None, description="The cursor to the next page; null on the last one.")
+
+
+def fill(model: type[Model], source: object, **more: object) -> Model:
+    """``model`` with the attributes of ``source`` that have its fields' names, and ``more``."""
+    return model.model_validate({name: getattr(source, name) for name in model.model_fields if name not in more} | more)
 
 
 def cursor_of(*place: str | int) -> str:

@@ -14,7 +14,7 @@ from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
 
 router = APIRouter(tags=["People"])
@@ -72,7 +72,7 @@ def me(request: Request) -> Me | None:
 
 @router.get("/people", summary="Who may what", dependencies=ADMINISTER)
 def people(request: Request) -> list[PersonTold]:
-    return [_told(person) for person in _accounts(request).people.all()]
+    return [fill(PersonTold, person) for person in _accounts(request).people.all()]
 
 
 @router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=told_of(409))
@@ -83,7 +83,7 @@ def add(request: Request, wanted: PersonNew) -> PasswordTold:
     except AccountError as error:
         raise _refused(error) from error
     log(request, "person.add", person.name, {"role": person.role})
-    return PasswordTold(**_told(person).model_dump(), password=made)
+    return fill(PasswordTold, person, password=made)
 
 
 @router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=told_of(404, 409))
@@ -95,7 +95,7 @@ def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
     if disabled is not None:
         action = "person.disable" if disabled else "person.enable"
         _changed(request, person, action, lambda: accounts.people.disable(person.id, disabled))
-    return _told(_named(accounts, name))
+    return fill(PersonTold, _named(accounts, name))
 
 
 @router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=told_of(404))
@@ -103,7 +103,7 @@ def password(request: Request, name: str) -> PasswordTold:
     accounts, made = _accounts(request), drawn_password()
     person = _named(accounts, name)
     _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))
-    return PasswordTold(**_told(person).model_dump(), password=made)
+    return fill(PasswordTold, person, password=made)
 
 
 @router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=told_of(404, 409))
@@ -125,7 +125,8 @@ def audit(
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (place_of(cursor, int) or (None,))[0]
     found = _accounts(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
-    return Page(items=[_entry(one) for one in found], next=cursor_of(found[-1].seq) if len(found) == limit else None)
+    items = [fill(EntryTold, one, details=dict(one.details)) for one in found]
+    return Page(items=items, next=cursor_of(found[-1].seq) if len(found) == limit else None)
 
 
 def _accounts(request: Request) -> Accounts:
@@ -152,11 +153,3 @@ def _changed(request: Request, person: Person, action: str, change: Callable[[],
 
 def _refused(error: AccountError) -> ApiError:
     return ApiError(409 if error.code in ("taken", "last") else 422, error.code, f"{str(error)[:1].upper()}{str(error)[1:]}.")
-
-
-def _told(person: Person) -> PersonTold:
-    return PersonTold(name=person.name, role=person.role, disabled=person.disabled, created=person.created)
-
-
-def _entry(one: Entry) -> EntryTold:
-    return EntryTold.model_validate({name: getattr(one, name) for name in EntryTold.model_fields} | {"details": dict(one.details)})

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Limit
+from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.context import Visit
 from newsportal.portal.publishing import Unknown, asked_again, tried, wanted
 from newsportal.publishing.base import TargetAway, TargetUnfit
@@ -76,8 +76,7 @@ def entries(
     limit: Limit = 50,
 ) -> list[EntryOut]:
     found = Visit(request).portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
-    names = ("target", "state", "wanted", "changed", "due", "tries", "place", "reason")
-    return [EntryOut(article=one.article_id, **{name: getattr(one, name) for name in names}) for one in found]
+    return [fill(EntryOut, one, article=one.article_id) for one in found]
 
 
 @router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)

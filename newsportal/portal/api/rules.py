@@ -12,6 +12,7 @@ from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.templates import forget_site, learn_saved, library_of, page_at, rows_of
 from newsportal.portal.pages.wrappers import pages_of, place_of, places_of, rule_of
@@ -97,7 +98,7 @@ def templates(request: Request) -> list[SiteTaught]:
     library, trouble = library_of(portal.known)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
-    return [SiteTaught.model_validate(row, from_attributes=True) for row in rows_of(portal, library)]
+    return [fill(SiteTaught, row) for row in rows_of(portal, library)]
 
 
 @router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=told_of(404))
@@ -144,10 +145,7 @@ def forgotten(request: Request, asked: ForgetIn) -> None:
 def wrappers(request: Request) -> list[RuleTold]:
     """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
     rules = [(one.key, one.article or ArticleRule()) for one in places_of(known_of(request))]
-    return [
-        RuleTold(key=key, body=rule.body, title=rule.title, date=rule.date, author=rule.author, remove=list(rule.remove))
-        for key, rule in rules
-    ]
+    return [fill(RuleTold, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
 
 
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=told_of(404))
@@ -163,8 +161,4 @@ def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = cross_check(rule, pages)
-    checked = [
-        PageChecked(url=one.url, read=one.ruled is not None, likeness=one.likeness, same_title=one.same_title, same_date=one.same_date)
-        for one in found.pages
-    ]
-    return Checked(whence=whence, read=found.read, alike=found.alike, titles=found.titles, dates=found.dates, pages=checked)
+    return fill(Checked, found, whence=whence, pages=[fill(PageChecked, one, read=one.ruled is not None) for one in found.pages])

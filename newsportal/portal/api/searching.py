@@ -10,12 +10,12 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from newsportal.errors import SearchError
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Cursor, Limit, cursor_of, place_of
+from newsportal.portal.api.paging import Cursor, Limit, cursor_of, fill, place_of
 from newsportal.portal.api.tagged import tagged
 from newsportal.portal.asked import MAX_PAGES, PAGE
 from newsportal.portal.context import Visit
 from newsportal.portal.finding import found
-from newsportal.search.base import Hit, Index
+from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
 
 router = APIRouter(tags=["Search"])
@@ -51,10 +51,6 @@ class Found(BaseModel):
     facets: dict[str, dict[str, int]] = Field(description="site, category, topic, day: values with how many stories.")
 
 
-def hit_told(hit: Hit) -> HitTold:
-    return HitTold.model_validate({name: getattr(hit, name) for name in HitTold.model_fields})
-
-
 def _index(request: Request) -> Index:
     found = Visit(request).portal.index
     if found is None:
@@ -86,15 +82,11 @@ def search(
     except SearchError as error:
         raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
     reached = offset + limit
-    told = Found(
-        items=[hit_told(hit) for hit in results.hits],
+    told = fill(
+        Found, results, items=[fill(HitTold, hit) for hit in results.hits], words=list(results.words),
         next=cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None,
-        total=results.total,
-        capped=results.capped,
-        loose=results.loose,
-        words=list(results.words),
         facets={name: dict(values) for name, values in results.facets.items()},
-    )
+    )  # fmt: skip
     return tagged(request, told)
 
 

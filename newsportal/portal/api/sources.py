@@ -14,7 +14,7 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may, needs, signed
 from newsportal.portal.api.changing import changed
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.pages.source_run import watched_as
@@ -133,7 +133,7 @@ def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page
     chosen = list(visited(known))
     (start,) = place_of(cursor, int) or (0,)
     rows = timetable(known, portal.store, chosen[start : start + limit], portal.now().astimezone(portal.site.zone))
-    items = [ScheduleRow.model_validate(row, from_attributes=True) for row in rows]
+    items = [fill(ScheduleRow, row) for row in rows]
     return Page(items=items, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
 
 
@@ -269,17 +269,11 @@ def _choice(one: Choice) -> dict[str, Any]:
 
 
 def _row(one: Judged, visit: Visit) -> SourceRow:
-    return SourceRow(
-        key=one.source.key,
-        name=one.source.name,
-        enabled=one.source.enabled,
-        state=one.health.state,
-        code=one.health.reason().code,
-        reason=str(one.health.reason()),
-        address=addresses(visit.portal.by_key.get(one.source.key)),
-        last_success=one.health.figures.last_success,
-        new_entries=sum(one.days),
-    )
+    reason, address = one.health.reason(), addresses(visit.portal.by_key.get(one.source.key))
+    return fill(
+        SourceRow, one.source, state=one.health.state, code=reason.code, reason=str(reason), address=address,
+        last_success=one.health.figures.last_success, new_entries=sum(one.days),
+    )  # fmt: skip
 
 
 def _written(request: Request, found: Entry, done: bool) -> Written:

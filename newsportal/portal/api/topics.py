@@ -13,6 +13,7 @@ from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal
 from newsportal.portal.working import assigning, begin_job, jobs_of
 from newsportal.services.jobs.base import Job
@@ -109,18 +110,8 @@ def previewed(request: Request, asked: PreviewIn) -> PreviewOut:
     portal: Portal = request.app.state.portal
     wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
     found = preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
-    newest = [
-        Found(
-            id=one.article.id,
-            story=one.article.story_id,
-            title=one.article.title,
-            moment=one.article.moment,
-            words=list(one.words),
-            known=one.known,
-        )
-        for one in found.newest
-    ]
-    return PreviewOut(stories=found.stories, comes=found.comes, capped=found.capped, newest=newest, goes=[one.id for one in found.goes])
+    newest = [fill(Found, one.article, story=one.article.story_id, words=list(one.words), known=one.known) for one in found.newest]
+    return fill(PreviewOut, found, newest=newest, goes=[one.id for one in found.goes])
 
 
 @router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=told_of(404, 409))
@@ -188,9 +179,7 @@ def begun(request: Request, kind: str, thing: str, words: list[str]) -> JobOut:
 
 
 def job_out(job: Job) -> JobOut:
-    plain = {"id": job.id, "kind": job.kind, "thing": job.subject, "state": job.state, "share": job.progress}
-    more = {"started": job.started, "ended": job.ended, "failure": job.error["text"] if job.error else None}
-    return JobOut.model_validate({**plain, **more, "outcome": job.outcome})
+    return fill(JobOut, job, thing=job.subject, share=job.progress, failure=job.error["text"] if job.error else None)
 
 
 def _read(request: Request) -> tuple[str, Sources]:
