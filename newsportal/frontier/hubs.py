@@ -1,4 +1,4 @@
-"""Feeds that name a hub: remembered, for the portal to subscribe to (``newsportal.portal.subscribing``)."""
+"""Feeds that name a hub: remembered, for the portal to subscribe to (``newsportal.portal.pages.websub``)."""
 
 from __future__ import annotations
 

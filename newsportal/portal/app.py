@@ -21,24 +21,20 @@ from newsportal.accounts import Accounts, Right
 from newsportal.daily import DailySums
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
-from newsportal.portal.beside import Beside
+from newsportal.portal.background import EVERY, Beside
 from newsportal.portal.context import Portal, present
 from newsportal.portal.figures import Kept
-from newsportal.portal.follower import EVERY
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
-from newsportal.portal.logs import Ring
 from newsportal.portal.looks import Looks
 from newsportal.portal.measuring import Measured, Meter
 from newsportal.portal.pages import (
     account,
     alerts,
     articles,
-    audit,
     captions,
     categories,
     corpora,
     desk,
-    discovery,
     editing,
     feeds,
     folding,
@@ -47,27 +43,21 @@ from newsportal.portal.pages import (
     home,
     jobs,
     lists,
-    login,
     marks,
-    metrics,
     models,
     monitor,
     people,
     photos,
-    pictures,
     profile,
     publishing,
     runs,
     schedule,
     search,
-    searches,
-    seen,
     settings,
     source,
     source_looks,
     source_run,
     sources_file,
-    sources_many,
     story,
     suggestions,
     system,
@@ -75,18 +65,17 @@ from newsportal.portal.pages import (
     topics,
     websub,
     wrappers,
-)
-from newsportal.portal.pages import (
-    sources as sources_page,
-)
-from newsportal.portal.picture_desk import Desk
+)  # fmt: skip
+from newsportal.portal.pages import sources as sources_page
+from newsportal.portal.pages.suggestions import Suggesting
+from newsportal.portal.pages.system import Ring
+from newsportal.portal.pictures import Desk, picture_router
 from newsportal.portal.queues import Ask, Asked, Settle
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
 from newsportal.portal.resting import rested_index, rested_store
 from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
-from newsportal.portal.suggesting import Suggesting
 from newsportal.search.base import Index
 from newsportal.services.jobs.desk import Jobs
 from newsportal.sources import Sources
@@ -95,51 +84,18 @@ from newsportal.store.store import Store
 ROUTERS: tuple[APIRouter, ...] = (
     home.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
-    lists.router,
-    photos.router,
-    pictures.router,
-    captions.router,
-    editing.router,
-    folding.router,
-    articles.router,
-    story.router,
-    seen.router,
-    for_you.router,
-    profile.router,
-    alerts.router,
-    search.router,
+    *(page.router for page in (lists, photos)),
+    picture_router,
+    *(page.router for page in (captions, editing, folding, articles, story, profile, for_you, alerts, search)),
     marks.open_router,
-    marks.router,
-    searches.router,
-    runs.router,
-    monitor.router,
-    system.router,
-    settings.router,
-    desk.router,
-    account.router,
-    people.router,
-    audit.router,
-    sources_page.router,
-    sources_many.router,
-    source_looks.router,
-    sources_file.router,
-    source_run.router,
+    *(page.router for page in (marks, runs, monitor, system, settings, desk, account, people, sources_page)),
+    *(page.router for page in (source_looks, sources_file, source_run)),
     source.router,  # behind those whose addresses would be keys
-    schedule.router,
-    publishing.router,
-    suggestions.router,
-    discovery.router,
-    topics.router,
-    categories.router,
-    corpora.router,
-    models.router,
-    wrappers.router,
-    templates.router,
-    jobs.router,
+    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, models, wrappers, templates, jobs)),
 )
 """The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""
 
-OPEN: tuple[APIRouter, ...] = (login.router, health.router, metrics.router, websub.router)
+OPEN: tuple[APIRouter, ...] = (account.open_router, health.router, websub.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"

@@ -1,11 +1,14 @@
-"""What editors do to articles, for pages and API: each change is made under the name of who asks, and written down."""
+"""What editors do to articles, for pages and API: each change is made under the name of who asks, logged, and can be taken back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Annotated, Any, Final
 
-from fastapi import Request
+from fastapi import Depends, HTTPException, Request
 
 from newsportal.editing.drafts import TOLD, Moved, details, fold, unfold
 from newsportal.items import TopicMark
@@ -132,3 +135,117 @@ def _marked(
     for id in changed:
         log(request, action, id, {"topic": topic})
     return changed
+
+
+ACTION: Final = "article.many"
+
+LOOKED_AT: Final = 200
+"""Of the latest changes of many articles, so many can be taken back."""
+
+Details = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How many articles were changed; ``undo``: the name under which that can be taken back."""
+
+    number: int
+    undo: str | None
+
+
+def _hide(request: Request, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
+    return {"before": dict.fromkeys(hide_all(request, ids, sent.get("reason", "")))}
+
+
+def _show(request: Request, ids: Sequence[str], _sent: Mapping[str, str]) -> Details:
+    reasons = {one.id: one.hidden_reason for one in Visit(request).portal.store.articles(ids)}
+    return {"before": {id: reasons.get(id) or "" for id in show_all(request, ids)}}
+
+
+def _category(request: Request, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
+    wanted = sent.get("category", "").strip() or None
+    found = [one for one in Visit(request).portal.store.articles(ids) if (one.category, one.category_by) != (wanted, EDITOR)]
+    judge(request, found, wanted, EDITOR)
+    return {"before": {one.id: [one.category, one.category_by] for one in found}, "category": wanted}
+
+
+def _topic(request: Request, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
+    return {"before": dict.fromkeys(put_under(request, ids, sent.get("topic", ""))), "topic": sent.get("topic", "")}
+
+
+WAYS: Final[Mapping[str, Callable[[Request, Sequence[str], Mapping[str, str]], Details]]] = {
+    "hide": _hide,
+    "show": _show,
+    "category": _category,
+    "topic": _topic,
+}
+"""What may be done to many."""
+
+
+def change(request: Request, do: str, ids: Sequence[str], sent: Mapping[str, str]) -> Done:
+    """Do one of :data:`WAYS`; ``sent``: ``reason``, ``category``, ``topic``."""
+    details = WAYS[do](request, ids, sent)
+    if not details["before"]:
+        return Done(0, None)
+    key = token_hex(8)
+    log(request, ACTION, do, {"key": key, **details})
+    return Done(len(details["before"]), key)
+
+
+def take_back(request: Request, key: str) -> int | None:
+    """Undo a change as far as nobody changed the articles since; answers of how many. ``None``: nobody knows it any more."""
+    visit = Visit(request)
+    accounts = visit.portal.accounts
+    latest = accounts.trail.entries(action=ACTION, limit=LOOKED_AT) if accounts is not None else []
+    entry = next((one for one in latest if one.details.get("key") == key), None)
+    return None if entry is None else BACK[entry.thing](request, entry.details)
+
+
+def _hidden_again(request: Request, told: Mapping[str, Any]) -> int:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for id, reason in told["before"].items():
+        by_reason[reason].append(id)
+    return sum(len(hide_all(request, ids, reason)) for reason, ids in by_reason.items())
+
+
+def _judged_back(request: Request, told: Mapping[str, Any]) -> int:
+    before: Mapping[str, Sequence[str | None]] = told["before"]
+    found = Visit(request).portal.store.articles(list(before))
+    same = [one for one in found if (one.category, one.category_by) == (told["category"], EDITOR)]
+    return sum(judge(request, [one], before[one.id][0], before[one.id][1] or "lexicon") for one in same)
+
+
+BACK: Final[Mapping[str, Callable[[Request, Mapping[str, Any]], int]]] = {
+    "hide": lambda request, told: len(show_all(request, list(told["before"]))),
+    "show": _hidden_again,
+    "category": _judged_back,
+    "topic": lambda request, told: len(out_of_topic(request, list(told["before"]), told["topic"])),
+}
+"""How each of :data:`WAYS` is taken back."""
+
+
+class MovedVersion(HTTPException):
+    """Raised for a version that was moved to another story; the error handler redirects to ``location``."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(303)
+        self.location = location
+
+
+def version_of(request: Request, story_id: str, article_id: str) -> StoredArticle:
+    """The article; raises 404, and ``MovedVersion`` for a reader of a page that is in another story now."""
+    article = Visit(request).portal.store.article(article_id)
+    if article is None:
+        raise HTTPException(404)
+    if article.story_id != story_id and request.method == "GET":
+        rest, asked = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query
+        raise MovedVersion(f"/story/{article.story_id}/{article.id}{rest}{'?' if asked else ''}{asked}")
+    return article
+
+
+Version = Annotated[StoredArticle, Depends(version_of)]
+
+
+def page_of(article: StoredArticle) -> str:
+    """The address of a version's page."""
+    return f"/story/{article.story_id}/{article.id}"

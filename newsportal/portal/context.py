@@ -41,7 +41,7 @@ from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
 
 if TYPE_CHECKING:
-    from newsportal.portal.picture_desk import Desk
+    from newsportal.portal.pictures import Desk
     from newsportal.recommending.serving import Recommender
 
 READING_SECONDS = 60.0

@@ -14,11 +14,11 @@ from newsportal.errors import SearchError, SourcesError, StoreError
 from newsportal.portal.access import bearer
 from newsportal.portal.api import faults
 from newsportal.portal.api.faults import ApiError
+from newsportal.portal.articles import MovedVersion
 from newsportal.portal.context import Visit
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
 from newsportal.portal.sent import SAFE, Refused
-from newsportal.portal.versions import MovedVersion
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Crawled text on its way to a browser: the last gate. Whatever a store holds, only what passes here is ever marked as safe.
+"""Crawled text on its way to a browser: the last gate, and the script that the reader chose. Only what passes here is ever marked as safe.
 
 The body was sanitised before it was stored; it is sanitised again here, since a store may have been filled by an older version, by
 somebody else's program or by hand (threats E).
@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import nh3
@@ -19,6 +20,31 @@ from newsportal.extractors.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL
 from newsportal.items import Image
 from newsportal.store.results import StoredArticle
 from newsportal.text import CJK, CONTROL, clean
+from newsportal.text.scripts import CONVERSIONS, convert, convert_html
+from newsportal.text.scripts import TAGS as SCRIPT_TAGS
+
+Text = TypeVar("Text", bound=str)
+
+
+def written(text: Text, script: str, language: str | None = None) -> Text:
+    """``text`` in ``script`` (``original``: as it is) if its language is Chinese or unknown; of markup the text alone."""
+    if script not in CONVERSIONS or not _is_chinese(language):
+        return text
+    if isinstance(text, Markup):
+        return type(text)(convert_html(text, script))  # its tags stay letter by letter
+    return type(text)(convert(text, script))
+
+
+@lru_cache(1000)
+def lang(language: str | None, script: str) -> Markup:
+    """The attribute ``lang`` with a blank before it, for a text of ``language`` shown in ``script``; nothing where it is not known."""
+    told = SCRIPT_TAGS[script] if script in SCRIPT_TAGS and _is_chinese(language) else language
+    return Markup(' lang="{}"').format(told) if told else Markup("")
+
+
+def _is_chinese(language: str | None) -> bool:
+    return language is None or language.lower().startswith("zh")
+
 
 FORCED = {"img": {"loading": "lazy"}}
 """One attribute a tag: nh3 writes several in an order that changes from call to call, and the ETag of a feed with it."""

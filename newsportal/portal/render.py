@@ -18,14 +18,13 @@ from starlette.responses import HTMLResponse
 from newsportal.messages import Message, explain, from_dict, label
 from newsportal.portal import reading
 from newsportal.portal.context import Visit
-from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
-from newsportal.portal.problems import worded
-from newsportal.portal.scripts import lang, written
+from newsportal.portal.reading import lang, written
 from newsportal.portal.source_fields import address_of
+from newsportal.portal.wording import chosen, doubtful, worded
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from newsportal.errors import SearchError
-from newsportal.portal.follower import MAX_PAUSE, Follower
+from newsportal.portal.background import MAX_PAUSE, Follower
 from newsportal.search import open_index
 from newsportal.store.store import Store
 

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from newsportal.items import Article, Link, TopicMark
-from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import translations
+from newsportal.portal.wording import chosen, doubtful
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 

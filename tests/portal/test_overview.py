@@ -8,8 +8,8 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.portal.curve import HEIGHT, bars, width
 from newsportal.portal.kept import Kept
+from newsportal.portal.pages.lists import HEIGHT, bars, width
 from newsportal.portal.reading import minutes
 from newsportal.search.base import Index
 from newsportal.store.store import Store

@@ -27,10 +27,10 @@ from PIL import Image as Pillow
 from newsportal.egress import Policy
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pictures.thumbnails import Written
-from newsportal.portal import picture_cache, picture_desk
+from newsportal.portal import picture_cache
+from newsportal.portal import pictures as picture_desk
 from newsportal.portal.picture_cache import PictureCache
-from newsportal.portal.picture_desk import Desk
-from newsportal.portal.pictures import version
+from newsportal.portal.pictures import Desk, version
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 

@@ -52,7 +52,7 @@ def test_a_page_asks_once_how_many_pictures_its_photo_stories_have(serve: Any, p
 
 
 def test_photo_stories_are_found_wherever_a_template_is_given_them(picture_store: Store) -> None:
-    from newsportal.portal.recommending import Suggested
+    from newsportal.portal.pages.for_you import Suggested
     from newsportal.portal.shown import photo_stories
 
     one, two, three, *_ = picture_store.stories(StoryFilter()).stories

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from newsportal.portal.language import translations
-from newsportal.portal.source_names import called, key_of
+from newsportal.portal.wording import called, key_of
 
 ZH = translations("zh")
 NAMES = {key: called(key, key.partition(":")[2], ZH) for key in ("feed:晨光网", "region:晨光网", "engine:bing_news")}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from newsportal.errors import StoreError
+from newsportal.portal.background import PAGES, Warming, steps
 from newsportal.portal.context import Portal
 from newsportal.portal.render import environment
 from newsportal.portal.site import site_of
-from newsportal.portal.warming import PAGES, Warming, steps
 from newsportal.search import open_index
 from newsportal.store import open_store
 

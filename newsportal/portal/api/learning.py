@@ -16,7 +16,7 @@ from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
 from newsportal.portal.context import Visit
-from newsportal.portal.working import jobs_of
+from newsportal.portal.pages.jobs import jobs_of
 from newsportal.store.labels import CATEGORIES, LabelSource
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])

@@ -13,9 +13,9 @@ from newsportal.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, Search, TooM
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
-from newsportal.portal.asked import asked_in
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.marks import mine
+from newsportal.portal.search_query import asked_in
 from newsportal.store.results import Story
 
 router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])

@@ -12,9 +12,8 @@ from newsportal.errors import SearchError
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, cursor_of, fill, place_of
 from newsportal.portal.api.tagged import tagged
-from newsportal.portal.asked import MAX_PAGES, PAGE
 from newsportal.portal.context import Visit
-from newsportal.portal.finding import found
+from newsportal.portal.search_query import MAX_PAGES, PAGE, found
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
 

@@ -12,16 +12,14 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.articles import hide_all, judge, show_all
+from newsportal.portal.articles import WAYS, Version, change, hide_all, judge, page_of, show_all, take_back
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
-from newsportal.portal.many import WAYS, change, take_back
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import Form, Many
-from newsportal.portal.source_names import all_called, calling, key_of
-from newsportal.portal.versions import Version, page_of
+from newsportal.portal.wording import all_called, calling, key_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle

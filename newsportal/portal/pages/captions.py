@@ -12,13 +12,13 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from newsportal.accounts import Right
 from newsportal.portal import articles
 from newsportal.portal.access import needs
+from newsportal.portal.articles import Version, page_of
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pictures import address_of
 from newsportal.portal.render import render
 from newsportal.portal.sent import Many
-from newsportal.portal.versions import Version, page_of
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery
 

@@ -14,10 +14,10 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.source import MEANWHILE, NONE, Mistakes, shown_as
-from newsportal.portal.problems import by_field
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import Field
 from newsportal.portal.source_file import CANNOT, ELSEWHERE, Fields, failure_of, known_of, one, path_of, write
+from newsportal.portal.wording import by_field
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, Known, NameTaken, drop, known, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of

@@ -24,10 +24,10 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
+from newsportal.portal.pages.jobs import jobs_of, start_job
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import MAX_FILE, Refused
 from newsportal.portal.source_file import Fields, one
-from newsportal.portal.working import jobs_of, start_job
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, RANKS, Brought, Corpus, NewDocument
 

@@ -14,6 +14,7 @@ from newsportal.editing.differences import Line, difference, in_line, is_same
 from newsportal.editing.drafts import Draft, correction, draft_of
 from newsportal.portal import articles
 from newsportal.portal.access import needs
+from newsportal.portal.articles import Version, page_of, version_of
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.moments import Clock
@@ -21,7 +22,6 @@ from newsportal.portal.notices import notify
 from newsportal.portal.reading import body
 from newsportal.portal.render import render
 from newsportal.portal.sent import Form
-from newsportal.portal.versions import Version, page_of, version_of
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 

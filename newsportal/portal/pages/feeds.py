@@ -1,4 +1,4 @@
-"""The feeds' addresses: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, and an OPML of them all."""
+"""The feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, an OPML of them; OpenSearch, robots.txt, the icon."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
+from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from newsportal.errors import SearchError
 from newsportal.portal import reading
-from newsportal.portal.asked import asked_of
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
-from newsportal.portal.pages.gallery import absolute, figures, lead, shown
-from newsportal.portal.render import address, render, topic_address
+from newsportal.portal.pages.story import absolute, figures, lead, shown
+from newsportal.portal.render import address, render, static_address, topic_address
+from newsportal.portal.search_query import asked_of
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
@@ -186,3 +187,36 @@ def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) ->
 def base_address(request: Request) -> str:
     """The portal's own address as ``sources.yaml`` gives it, else as the reader called us (the guard has checked the host)."""
     return Visit(request).portal.site.url or str(request.base_url).rstrip("/")
+
+
+OPEN_SEARCH = """<?xml version="1.0" encoding="utf-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>{name}</ShortName>
+<Description>{title}</Description>
+<InputEncoding>UTF-8</InputEncoding>
+<Image type="image/svg+xml">{icon}</Image>
+<Url type="text/html" template="{base}/search?q={{searchTerms}}"/>
+<Url type="application/x-suggestions+json" template="{base}/search/suggest?q={{searchTerms}}"/>
+</OpenSearchDescription>
+"""
+
+SHORT_NAME_CHARS = 16  # the OpenSearch specification's limit
+
+
+@router.get("/opensearch.xml")
+def open_search(request: Request) -> Response:
+    title, base = clean(Visit(request).portal.site.title), base_address(request)
+    told = {"name": title[:SHORT_NAME_CHARS], "title": title, "icon": base + static_address("icon.svg"), "base": base}
+    content = OPEN_SEARCH.format(**{key: escape(value, {'"': "&quot;"}) for key, value in told.items()})
+    return Response(content, media_type="application/opensearchdescription+xml")
+
+
+@router.get("/robots.txt")
+def robots(request: Request) -> Response:
+    """A portal repeats what others published: search engines should send readers to the originals."""
+    return PlainTextResponse("User-agent: *\nDisallow: /\n")
+
+
+@router.get("/favicon.ico")
+def icon(request: Request) -> Response:
+    return RedirectResponse(static_address("icon.svg"), 301)

@@ -12,12 +12,12 @@ from newsportal.editing.differences import Likeness, likeness
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
+from newsportal.portal.articles import Version, page_of
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
 from newsportal.portal.sent import Form
-from newsportal.portal.versions import Version, page_of
 from newsportal.search.base import Query
 from newsportal.store.results import StoredArticle, Story
 

@@ -14,10 +14,10 @@ from newsportal.portal.context import Visit
 from newsportal.portal.front import COUNTED, HOTTEST, Front
 from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
+from newsportal.portal.pages.for_you import further
 from newsportal.portal.pages.photos import card_of
 from newsportal.portal.pages.runs import failures_of
 from newsportal.portal.reading import thumbnail
-from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.report import Run
 from newsportal.store.gallery_tables import WallFilter

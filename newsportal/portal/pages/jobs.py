@@ -1,21 +1,53 @@
-"""``/jobs``: what runs beside the portal and how far it is; a fragment of it for pages that show one job, and a button that ends it."""
+"""``/jobs``: what runs beside the portal and how far it is; how pages begin a job from a form."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, one
-from newsportal.portal.working import jobs_of
+from newsportal.portal.source_file import Fields, one, path_of
 from newsportal.services.jobs.base import CRAWL, Job
+from newsportal.services.jobs.desk import Busy, Jobs
+from newsportal.services.jobs.local import NAMES
+
+
+def jobs_of(request: Request) -> Jobs:
+    return cast(Jobs, request.app.state.jobs)
+
+
+def assigning(days: str, name: str | None = None, gone: str | None = None) -> list[str]:
+    """``newsportal topic assign``: all topics follow, or one; ``gone`` is a name that ``sources.yaml`` has no more."""
+    return ["topic", "assign", "--days", days, "--json", *([f"--gone={gone}"] if gone else []), *([NAMES, name] if name else [])]
+
+
+def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], params: Mapping[str, str] | None = None) -> Job:
+    """Begin a job for whoever sent the request. Raises ``Busy``."""
+    who = signed(request)
+    job = jobs_of(request).start(kind, subject, words, by=who.person.name if who else "", params=params)
+    log(request, f"job.{kind}", subject, {"command": list(words)})
+    return job
+
+
+def start_job(
+    request: Request, kind: str, subject: str, words: Sequence[str], *, back: str, params: Mapping[str, str] | None = None
+) -> Response:  # fmt: skip
+    """Begin a job and go back to the page that shows it; while another runs, say so there."""
+    path_of(request)
+    try:
+        begin_job(request, kind, subject, words, params)
+    except Busy:
+        return notify(request, back, _("Another job runs; one runs at a time. Wait until it is done, or end it."))
+    return notify(request, back, _("It has begun; this page shows how far it is."))
+
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

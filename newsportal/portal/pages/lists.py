@@ -1,21 +1,52 @@
-"""Lists of stories: everything (``/latest``) and one topic (``/topic/旅游``), newest or hottest, by site, source or category."""
+"""Lists of stories: everything (``/latest``) and a topic (``/topic/旅游``) with its figures; newest or hottest, filtered."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import date
+from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.context import Visit
-from newsportal.portal.curve import Bar, bars, width
 from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.render import address, render, topic_address
 from newsportal.search.overview import Overview
 from newsportal.store.results import Order, Story, StoryFilter, StoryPage
 from newsportal.text import clean
+
+STEP: Final = 20
+GAP: Final = 4
+HEIGHT: Final = 96
+LEAST: Final = 2  # of a day with something
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One day; ``x``, ``y`` and ``tall`` in units of the drawing."""
+
+    day: date
+    count: int
+    x: int
+    y: int
+    tall: int
+
+
+def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
+    """``days`` (day, count) side by side, the highest as high as the drawing."""
+    most = max((count for _, count in days), default=0)
+    made = []
+    for place, (day, count) in enumerate(days):
+        tall = max(LEAST, round(HEIGHT * count / most)) if count else 0
+        made.append(Bar(day, count, place * STEP, HEIGHT - tall, tall))
+    return tuple(made)
+
+
+def width(days: Sequence[tuple[date, int]]) -> int:
+    return max(0, len(days) * STEP - GAP)
+
 
 router = APIRouter()
 

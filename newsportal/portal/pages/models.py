@@ -17,9 +17,9 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
+from newsportal.portal.pages.jobs import jobs_of, start_job
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one
-from newsportal.portal.working import jobs_of, start_job
 from newsportal.store.models import Model
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])

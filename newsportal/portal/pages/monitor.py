@@ -24,7 +24,7 @@ from newsportal.portal.queues import Way
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import address_of
 from newsportal.portal.source_file import Fields, one
-from newsportal.portal.source_names import calling
+from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
 from newsportal.store.reader_months import Month
 

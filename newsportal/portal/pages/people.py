@@ -1,10 +1,11 @@
-"""``/people``: who may what. Passwords are made here and shown once; nobody types one for somebody else."""
+"""``/people``: accounts and their roles, passwords made here and shown once; ``/audit``: the log of changes."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
@@ -16,7 +17,7 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
-from newsportal.portal.pages.login import accounts_of
+from newsportal.portal.pages.account import accounts_of
 from newsportal.portal.render import render
 from newsportal.portal.sent import Form
 
@@ -129,3 +130,38 @@ def _role_named(name: str) -> Role:
     if name not in set(Role):
         raise HTTPException(400)
     return Role(name)
+
+
+AUDIT_ENTRIES = 100
+
+AUDIT_DAYS = (0, 1, 7, 30, 365)
+"""0: whenever."""
+
+
+@router.get("/audit")
+def audit(request: Request) -> Response:
+    visit, trail = Visit(request), accounts_of(request).trail
+    asked, words = visit.whole("days", 0), visit.clock.words
+    days = asked if asked in AUDIT_DAYS else 0
+    found = trail.entries(
+        before=visit.whole("before", 0) or None,
+        person=visit.text("person"),
+        action=visit.text("action"),
+        since=visit.portal.now() - timedelta(days=days) if days else None,
+        limit=AUDIT_ENTRIES + 1,
+    )
+    lengths = {
+        number: words.ngettext("the last %(num)d day", "the last %(num)d days", number) % {"num": number} for number in AUDIT_DAYS if number
+    }
+    return render(
+        request,
+        "audit.html",
+        entries=found[:AUDIT_ENTRIES],
+        more=len(found) > AUDIT_ENTRIES,
+        names=trail.names(),
+        actions=trail.actions(),
+        person=visit.text("person"),
+        action=visit.text("action"),
+        days=days,
+        lengths={0: words.gettext("whenever"), **lengths},
+    )

@@ -1,21 +1,137 @@
-"""``/profile``: what is kept of a reader, to see, to clear and to switch off. Plain forms; without a profile there is nothing to see."""
+"""A reader without an account: a random name in his cookie, ``POST /seen`` of his views, ``/profile`` to see, clear and switch it off.
+
+No account, no address, no fingerprint: the name is made when something is first kept. ``profile=off`` says that nothing shall be kept; so
+do ``Sec-GPC`` and ``DNT``. Without JavaScript nothing is recorded: a page that is fetched is not yet read.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
 
+from newsportal.errors import StoreError
 from newsportal.portal.context import Portal, Visit
+from newsportal.portal.pace import address_of
 from newsportal.portal.preferences import YEAR
-from newsportal.portal.reader import NAME, SWITCH, Reader, reader_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import Form
+from newsportal.portal.sent import Form, said
 from newsportal.store.results import Story, is_gallery
+from newsportal.store.store import Store
+
+NAME = "reader"
+SWITCH = "profile"
+RANDOM_BYTES = 16  # 128 bits: nobody guesses another reader's name
+
+WELL_FORMED = re.compile(rf"[0-9a-f]{{{2 * RANDOM_BYTES}}}")
+
+MACHINES = re.compile(r"bot\b|bot[/;_-]|spider|crawler|slurp|preview|archiver|monitor", re.IGNORECASE)
+"""Programs that say so. What they open is nobody's taste."""
+
+Wish = Literal["on", "off", "browser", "portal"]
+"""Whether a profile may be kept: yes; switched off here; the browser asks not to be tracked; this portal keeps none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """``name`` None: nothing was kept yet. ``person``: no prefetch, and no program that says it is one."""
+
+    name: str | None
+    wish: Wish
+    person: bool
+
+    @property
+    def kept(self) -> bool:
+        """Whether what this reader does may be recorded."""
+        return self.wish == "on" and self.person
+
+
+def reader_of(request: Request) -> Reader:
+    headers, found = request.headers, request.cookies.get(NAME, "")
+    purpose = f"{headers.get('sec-purpose', '')} {headers.get('purpose', '')}"
+    person = "prefetch" not in purpose and not MACHINES.search(headers.get("user-agent", ""))
+    return Reader(found if WELL_FORMED.fullmatch(found) else None, _wish(request), person)
+
+
+def _wish(request: Request) -> Wish:
+    if not request.app.state.portal.site.recommends:
+        return "portal"
+    if request.cookies.get(SWITCH) == "off":
+        return "off"
+    return "browser" if "1" in (request.headers.get("sec-gpc"), request.headers.get("dnt")) else "on"
+
+
+def new_name() -> str:
+    return secrets.token_hex(RANDOM_BYTES)
+
+
+def introduce(response: Response, request: Request, name: str) -> None:
+    """Let the browser bring ``name`` from now on. No script can read it."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(NAME, name, max_age=YEAR, samesite="lax", path="/", httponly=True, secure=secure)
+
+
+log = logging.getLogger(__name__)
 
 router = APIRouter()
+
+STORY = re.compile(r"[0-9a-f]{1,64}")  # as stores name articles
+
+
+@router.post("/seen")
+async def seen(request: Request) -> Response:
+    """``{"article": ID, "places": [1, 2, 5]}``; 204 whether or not it was kept, 404 for an unknown article, else 400."""
+    told = await said(request)
+    article, places = told.get("article"), _places(told.get("places"))
+    if not isinstance(article, str) or not STORY.fullmatch(article) or places is None:
+        raise HTTPException(400)
+    portal: Portal = Visit(request).portal
+    reader = reader_of(request)
+    answer = Response(status_code=204, headers={"cache-control": "no-store"})
+    if not reader.kept or not portal.pace.allows(address_of(request)):
+        return answer
+    name = reader.name or new_name()
+    if await run_in_threadpool(record, portal, name, article, places):
+        introduce(answer, request, name)
+    return answer
+
+
+def record(portal: Portal, reader: str, article_id: str, places: frozenset[int]) -> bool:
+    """Whether it was kept. Only places that the story has count; a busy store costs a view, never a page."""
+    try:
+        pictures = pictures_of(portal.store, article_id)
+        if pictures is None:
+            raise HTTPException(404)
+        there = places & frozenset(range(1, max(pictures, 1) + 1))
+        return bool(there) and portal.store.readers.saw(reader, article_id, sorted(there), pictures=pictures, now=portal.now())
+    except StoreError as error:
+        portal.missed["seen"] += 1
+        log.warning("a view was not recorded: %s", error)
+        return False
+
+
+def pictures_of(store: Store, article_id: str) -> int | None:
+    """How many pictures a reader can see of an article: those of a photo story, 0 of any other; None where there is no such article."""
+    kept = store.galleries.gallery(article_id)
+    if kept is not None:
+        return kept.pictures
+    article = store.article(article_id)
+    return None if article is None else len(article.images) if is_gallery(article.source) else 0
+
+
+def _places(told: Any) -> frozenset[int] | None:
+    """Numbers of pictures, or None where it is anything else (``True`` is a number to Python)."""
+    if not isinstance(told, list) or not all(type(place) is int for place in told):
+        return None
+    return frozenset(told)
+
 
 SHOWN = 200
 """Stories that the page lists; the profile itself has a few more (``Readers.history``)."""

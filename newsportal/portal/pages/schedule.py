@@ -15,10 +15,10 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.problems import worded
 from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import FAMILIES, KINDS
 from newsportal.portal.source_file import CANNOT, Fields, entry, known_of, one, write
+from newsportal.portal.wording import worded
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
 from newsportal.sources.editing import EditConflict

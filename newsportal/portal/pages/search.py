@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from newsportal.errors import SearchError
-from newsportal.portal import finding
-from newsportal.portal.asked import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.feeds import FeedAddresses
 from newsportal.portal.pages.lists import Chip
 from newsportal.portal.render import render
+from newsportal.portal.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
+from newsportal.portal.search_query import found as found_by
 from newsportal.search.base import Results
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import CONTROL, clean
@@ -107,7 +107,7 @@ def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
     if asked.empty:
         return EMPTY, None
     try:
-        return finding.found(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
+        return found_by(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
     except SearchError:
         return EMPTY, words.gettext("Search is away for the moment; everything else works. Please try again in a minute.")
 

@@ -1,10 +1,13 @@
-"""What hubs ask and tell (WebSub): the proof that we subscribed, and that a feed has something new."""
+"""Subscriptions to feeds (WebSub): hubs are asked while the portal is served, verify that we subscribed, and push what is new."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import threading
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from fastapi import APIRouter, Request
@@ -12,10 +15,111 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
+from newsportal import egress
+from newsportal.errors import EgressDenied, FetchFailed, StoreError
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.sent import PUSHED
-from newsportal.schedule.websub import lease_of, signed
+from newsportal.schedule.websub import ask_now, form, lease_of, signed
+from newsportal.sources import Sources
+from newsportal.store.store import Store
 from newsportal.store.subscriptions import Subscription
+
+logger = logging.getLogger(__name__)
+
+EVERY: Final = 60.0
+"""Seconds between two looks."""
+
+AT_ONCE: Final = 200
+"""Hubs that one look asks: some hubs serve thousands of feeds, and each confirms with a request of its own."""
+
+MAX_ANSWER: Final = 64 * 1024
+"""Bytes of a hub's answer, which is empty or a sentence."""
+
+LAST_TRY: Final = 3
+"""A hub that does not confirm that we leave is asked so often; its lease ends by itself."""
+
+
+class Subscriber(threading.Thread):
+    """See the module. ``now`` is the clock (aware)."""
+
+    def __init__(
+        self, store: Store, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC), every: float = EVERY
+    ) -> None:
+        super().__init__(daemon=True, name="subscriber")
+        self._store = store
+        self._sources = sources
+        self._policy = egress.Policy(tuple(sources.politeness.allow_private))
+        self._now = now
+        self._every = every
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(self._every):
+            try:
+                self.round()
+            except StoreError as error:
+                logger.warning("subscriptions wait: %s", error)
+            except Exception:  # what one feed says of itself must not end the subscriptions of all
+                logger.exception("subscriptions wait")
+
+    def follow(self, sources: Sources) -> None:
+        """``sources.yaml`` was changed."""
+        self._sources, self._policy = sources, egress.Policy(tuple(sources.politeness.allow_private))
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def round(self) -> int:
+        """Ask the hubs whose turn it is; answers how many. Raises ``StoreError``."""
+        now, alive = self._now(), self._wanted()
+        turns = []
+        for known in self._store.subscriptions.all():
+            gone = known.source not in alive
+            if gone and (known.tries >= LAST_TRY or not (known.until or known.leaving)):
+                self._store.subscriptions.drop(known.source)
+                continue
+            if gone and not known.leaving:
+                known = replace(known, leaving=True, asked=None, tries=0)
+            if ask_now(now, asked=known.asked, tries=known.tries, until=known.until, denied=known.denied is not None):
+                turns.append(known)
+        if turns:
+            asyncio.run(self._ask(turns[:AT_ONCE], now))
+        return len(turns[:AT_ONCE])
+
+    def _wanted(self) -> frozenset[str]:
+        if not self._sources.schedule.websub or reachable(self._sources) is None:
+            return frozenset()
+        return frozenset(feed.key for feed in self._sources.feeds if feed.enabled)
+
+    async def _ask(self, turns: list[Subscription], now: datetime) -> None:
+        async with egress.exchanges(self._policy) as exchange:
+            for known in turns:
+                self._store.subscriptions.save(replace(known, asked=now, tries=known.tries + 1, denied=None))  # the hub may confirm at once
+                mode = "unsubscribe" if known.leaving else "subscribe"
+                body = form(mode, f"{(self._sources.portal.url or '').rstrip('/')}/websub/{known.token}", known.topic, known.secret)
+                headers = {
+                    "user-agent": self._sources.user_agent,
+                    "content-type": "application/x-www-form-urlencoded",
+                    "content-length": str(len(body)),
+                    "accept": "*/*",
+                }
+                try:
+                    answer = await exchange("POST", known.hub, headers, body, MAX_ANSWER)
+                except (EgressDenied, FetchFailed) as error:
+                    logger.warning("%s: its hub cannot be asked to %s: %s", known.source, mode, error)
+                    continue
+                if not 200 <= answer.status < 300:
+                    logger.warning("%s: its hub %s answers %d when asked to %s", known.source, known.hub, answer.status, mode)
+
+
+def reachable(sources: Sources) -> str | None:
+    """``portal.url``, if it is an address that a hub may reach (a public one, or one that ``allow_private`` names)."""
+    url = sources.portal.url
+    try:
+        return egress.check_url(url, egress.Policy(tuple(sources.politeness.allow_private))) if url else None
+    except EgressDenied:
+        return None
+
 
 router = APIRouter()
 

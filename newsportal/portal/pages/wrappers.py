@@ -15,9 +15,9 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
-from newsportal.portal.problems import worded
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, entry, failure_of, known_of, one, path_of, write
+from newsportal.portal.wording import worded
 from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit, mask
 from newsportal.sources.changing import NoEntry, set_entry
 from newsportal.sources.editing import EditConflict

@@ -1,16 +1,16 @@
-"""A search as it was asked for, in an address: words and filters, checked. What makes no sense is left out, never an error."""
+"""A search as an address asks for it: words and filters, checked; what makes no sense is left out. And what an index finds for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Literal
 from urllib.parse import parse_qsl
 
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Portal, Visit
 from newsportal.portal.render import address
-from newsportal.search.base import MAX_QUERY_CHARS, Query
+from newsportal.search.base import MAX_QUERY_CHARS, Index, Query, Results
 from newsportal.text import clean
 
 PAGE: Final = 20
@@ -132,3 +132,15 @@ def _day(said: str | None) -> str | None:
         return said if said and 1 < date.fromisoformat(said).year < 9999 and len(said) == 10 else None
     except ValueError:
         return None
+
+
+def found(portal: Portal, index: Index, query: Query) -> Results:
+    """The hits of ``index``. Raises ``SearchError``, and ``StoreError`` while the index is behind.
+
+    An index that is away for a while, or that nobody lets follow, would show what was taken down meanwhile; how many it counts stays.
+    """
+    results = index.search(query)
+    if not results.hits or index.position() >= portal.store.last_seq():
+        return results
+    shown = {article.id for article in portal.store.articles([hit.id for hit in results.hits]) if article.hidden is None}
+    return replace(results, hits=tuple(hit for hit in results.hits if hit.id in shown))

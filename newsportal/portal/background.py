@@ -1,0 +1,195 @@
+"""Threads that run while a portal is served: they follow the store, the file and the hubs, prepare the first pages, and send alerts."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from threading import Event, Thread
+from typing import Final, Protocol
+
+from fastapi import FastAPI
+from starlette.datastructures import State
+
+from newsportal.accounts import Accounts
+from newsportal.daily import DailySums
+from newsportal.errors import NewsportalError
+from newsportal.portal.context import Portal
+from newsportal.portal.language import choose
+from newsportal.portal.pages.alerts import sender
+from newsportal.portal.pages.websub import Subscriber
+from newsportal.portal.render import environment
+from newsportal.portal.site import SourcesLike
+from newsportal.search.base import Index
+from newsportal.search.words import query_words
+from newsportal.sources import Sources
+from newsportal.store.store import Store
+
+log = logging.getLogger(__name__)
+
+EVERY = 3.0
+"""Seconds between two looks: a story is found by search about as soon as it is on the front page."""
+
+MAX_PAUSE = 60.0
+"""Seconds between two tries while store or index are away."""
+
+
+class Follows(Protocol):
+    """An index, or marks."""
+
+    def follow(self, store: Store) -> int: ...
+
+
+class Follower:
+    """Runs ``index.follow(store)`` again and again; ``name`` is what the log calls it. ``error`` is the last failure, None once it works
+    again; it never ends the portal."""
+
+    def __init__(self, index: Follows, store: Store, every: float = EVERY, name: str = "search index") -> None:
+        self.index, self.store, self.every, self.name = index, store, every, name
+        self.error: str | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"{name} follower", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after the step at hand; waits for it some seconds, since the stores are closed next."""
+        self._stopping.set()
+        self._thread.join(timeout=10)
+
+    def step(self) -> float:
+        """One look; answers how many seconds to wait until the next."""
+        try:
+            self.index.follow(self.store)
+        except NewsportalError as error:
+            self._failed(str(error))
+            return MAX_PAUSE if self.every < MAX_PAUSE else self.every
+        except Exception as error:
+            self._failed(f"{type(error).__name__}: {error}")
+            log.exception("the %s cannot follow the store", self.name)
+            return MAX_PAUSE
+        if self.error:
+            log.info("the %s follows the store again", self.name)
+        self.error = None
+        return self.every
+
+    def _failed(self, message: str) -> None:
+        if message != self.error:
+            log.warning("the %s cannot follow the store: %s", self.name, message)
+        self.error = message
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stopping.wait(pause):
+            pause = self.step()
+
+
+PAGES: Final = ("home.html", "list.html", "story.html", "search.html")
+"""The templates of what readers open first."""
+
+BEFORE_FIRST: Final = 0.1
+"""Seconds until it begins: who asks at once is served first."""
+
+
+class Warming:
+    """A thread that goes through :func:`steps` once. What fails is left to the page that needs it, which says so."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="warming", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Waits for the step at hand."""
+        self._stopping.set()
+        self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        if self._stopping.wait(BEFORE_FIRST):
+            return
+        for step in steps(self._portal):
+            if self._stopping.is_set():
+                return
+            try:
+                step()
+            except NewsportalError as error:
+                log.debug("left for the first page: %s", error)
+
+
+def steps(portal: Portal) -> Iterator[Callable[[], object]]:
+    """Totals, the words of the portal's language, templates, the stories of the front page, the segmenter of search; then rest."""
+    templates = partial(environment, choose(None, "", portal.site.language))
+    yield portal.tally
+    yield from (lambda name=name: templates().get_template(name) for name in PAGES)
+    yield lambda: portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), portal.now(), by_rank=False)
+    if portal.index is not None:
+        yield lambda: query_words("新闻")
+    yield settle
+
+
+@cache
+def settle() -> None:
+    """Let the collection of garbage not look again and again at what stays as long as the process (modules, templates, dictionaries): a
+    search makes thousands of objects, so it runs often. A fifth of a search page's processor time (``benchmarks/portal.py``)."""
+    gc.collect()
+    gc.freeze()
+
+
+class Goes(Protocol):
+    """A thread. ``stop`` ends it after the step at hand."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What goes on, over what was opened for the portal. ``every``: seconds between two looks at the store (0: nothing follows it)."""
+
+    store: Store
+    index: Index | None
+    sources: SourcesLike
+    accounts: Accounts | None
+    daily: DailySums | None
+    every: float
+
+    @asynccontextmanager
+    async def served(self, app: FastAPI) -> AsyncIterator[None]:
+        """The life of ``app``: all of it goes on from the first request to the last."""
+        state, begun = app.state, list[Goes]()
+        logging.getLogger().addHandler(state.ring)
+        try:
+            for thread in self._threads(state):
+                thread.start()
+                begun.append(thread)
+            yield
+        finally:
+            logging.getLogger().removeHandler(state.ring)
+            state.jobs.stop()
+            for thread in begun:
+                thread.stop()
+            state.portal.stop()
+
+    def _threads(self, state: State) -> Iterator[Goes]:
+        """Those that others ask of how they do are kept in ``state``."""
+        followed = self.every > 0
+        state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None
+        hubs = isinstance(self.sources, Sources) and self.sources.portal.url
+        state.subscriber = Subscriber(self.store, self.sources) if hubs and isinstance(self.sources, Sources) else None
+        state.sender = sender(state)
+        yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
+        if self.accounts is not None and followed:
+            yield Follower(self.accounts.marks, self.store, self.every, "marks")
+        if self.daily is not None and followed:
+            yield Follower(self.daily, self.store, self.every, "daily sums")
+        if followed:
+            yield Warming(state.portal)
