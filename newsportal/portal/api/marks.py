@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
-from newsportal.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, Search, TooManyStarred
+from newsportal.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, TooManyStarred
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Accounts, Entry, Person, Right, Role
+from newsportal.accounts import Accounts, Person, Right, Role
 from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.portal.access import log, needs, signed

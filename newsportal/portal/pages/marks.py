@@ -10,8 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.accounts import Accounts, Right
-from newsportal.accounts.marks import TooManyStarred
-from newsportal.accounts.marks import MAX_NAME, NotKept, Search
+from newsportal.accounts.marks import MAX_NAME, NotKept, Search, TooManyStarred
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
