@@ -42,13 +42,22 @@ settings.register_profile(
 settings.load_profile("newsportal")
 
 
+LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/", "test_forums", "test_galleries", "replay/", "test_")
+"""What the names of files begin with that take minutes: the whole run would wait for them at its end."""
+
+
+def _place(path: Path) -> int:
+    name = path.relative_to(ROOT / "tests").as_posix()
+    return next((place for place, begin in enumerate(LONGEST) if name.startswith(begin)), len(LONGEST))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that read real pages read hundreds of them: none is quick. Files with slow tests come first: quick ones fill the end."""
+    """Tests that read real pages read hundreds of them: none is quick. Files that take longest come first: quick ones fill the end."""
     for item in items:
         if "data" in item.keywords:
             item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if "slow" in item.keywords or "browser" in item.keywords}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: _place(item.path) if item.path in slow else len(LONGEST) + 1)
     if DATA.is_dir():
         return
     skip = pytest.mark.skip(reason=f"needs the real pages in {DATA} (set NEWSPORTAL_DATA)")

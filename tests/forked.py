@@ -34,11 +34,11 @@ def _processes() -> ForkServerContext:
     return context
 
 
-def run(*words: str, module: str = "newsportal", cwd: Path | None = None, timeout: float = 600) -> CompletedProcess[str]:
-    """Run ``python -m module words...`` to its end."""
+def run(*words: str, module: str = "newsportal", cwd: Path | None = None, timeout: float = 600, **environ: str) -> CompletedProcess[str]:
+    """Run ``python -m module words...`` to its end, with ``environ`` added to the environment."""
     with TemporaryDirectory() as folder:
         output, errors = Path(folder) / "output", Path(folder) / "errors"
-        settled = (module, words, str(cwd or Path.cwd()), dict(os.environ), str(output), str(errors))
+        settled = (module, words, str(cwd or Path.cwd()), {**os.environ, **environ}, str(output), str(errors))
         process = _processes().Process(target=_become, args=settled)
         process.start()
         process.join(timeout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from forked import run
 
 from newsportal.errors import RunnerRefused
 
@@ -27,9 +27,8 @@ STORED = "SELECT a.source FROM articles a"
 
 def deploy(scrapyd: Any, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """``newsportal deploy`` with the password in the environment."""
-    mine = {**os.environ, "SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
-    command = [sys.executable, "-m", "newsportal", "deploy", scrapyd.url, *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=scrapyd.folder, env=mine, timeout=300, check=False)
+    mine = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
+    done = run("deploy", scrapyd.url, *options, cwd=scrapyd.folder, **mine)
     assert "Traceback" not in done.stderr, done.stderr
     assert scrapyd.target.password not in done.stdout + done.stderr
     return done
