@@ -3,7 +3,7 @@
 ``sources.yaml`` decides delay, concurrency, time-outs, agent and more (``newsportal.frontier.addon``); ``-s NAME=VALUE`` wins over both.
 """
 
-from __future__ import annotations
+import scrapy.core.downloader.contextfactory  # noqa: F401  (each of its old names looks through the whole stack: deep in other imports 0.3 s)
 
 from newsportal.pipelines import ORDER
 
