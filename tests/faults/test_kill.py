@@ -54,7 +54,7 @@ def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, w
     crawl = portal.start("hub")
     portal.until(lambda: len(portal.identities()) >= 20)
     crawl.send_signal(sign)
-    output, errors = crawl.communicate(timeout=60)
+    output, errors = crawl.communicate(timeout=900)
     assert (crawl.returncode, "Traceback" in errors) == (0, False), errors
     report = json.loads(output)
     assert report["reason"] == "shutdown"

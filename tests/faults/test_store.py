@@ -79,7 +79,7 @@ def test_a_locked_store_is_waited_for(portal: Any, whole: Any) -> None:
     portal.until(lambda: len(portal.identities()) >= 10)
     held = threading.Thread(target=hold, args=(portal.database, 3.0))
     held.start()
-    output, errors = crawl.communicate(timeout=90)
+    output, errors = crawl.communicate(timeout=900)
     held.join()
     assert (crawl.returncode, errors) == (0, "")
     assert json.loads(output)["total"]["failed"] == {}
@@ -97,7 +97,7 @@ def hold(database: Path, seconds: float) -> None:
 def test_two_crawls_at_once_store_nothing_twice(portal: Any, whole: Any) -> None:
     crawls = [portal.start("hub") for _ in range(2)]
     for crawl in crawls:
-        output, errors = crawl.communicate(timeout=90)
+        output, errors = crawl.communicate(timeout=900)
         assert (crawl.returncode, "Traceback" in errors) == (0, False), errors[-3000:]
         total = json.loads(output)["total"]
         assert total["parsed"] == total["stored"] + total["folded"] + total["same"]

@@ -20,7 +20,7 @@ import httpx
 import yaml
 
 HERE = Path(__file__).parent
-PATIENCE = 300.0
+PATIENCE = 900.0
 """Seconds until a test gives up waiting: a worker's start takes three on a quiet machine, and thirty on one that has ten times the work."""
 
 
@@ -49,7 +49,7 @@ class Crawled:
         return {f"http://127.0.0.{host + 2}:{self.port}/a/{page}.html" for host in range(self.hosts) for page in range(self.pages)}
 
     def control(self, what: str) -> Counter[str]:
-        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=20).json())
+        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=120).json())
 
     def counts(self) -> Counter[str]:
         """How often each address was asked for."""
