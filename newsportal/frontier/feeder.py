@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
-from newsportal.frontier.exchange import Answer, Order, exchange
-from newsportal.frontier.hand import Entry, Hand
-from newsportal.frontier.leases import Leases
+from newsportal.frontier.host_locks import PATIENCE, Asked, HostLocks
+from newsportal.frontier.leased_requests import Entry, HostQueues, Leases
+from newsportal.frontier.queue_batch import Answer, Order, send_batch
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.requests import Unreadable
-from newsportal.frontier.starts import EVERY as STARTS
-from newsportal.frontier.turns import PATIENCE, Asked, Turns
+from newsportal.frontier.start_urls import EVERY as STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from newsportal.frontier.queues.base import Lease, Queue, Task
-    from newsportal.frontier.starts import Starts
+    from newsportal.frontier.start_urls import StartUrls
 
 logger = logging.getLogger(__name__)
 
@@ -99,10 +98,10 @@ class Feeder:
     """See the module."""
 
     open: Callable[[], Queue]
-    hand: Hand
+    hand: HostQueues
     crawl: Crawl
     pace: Pace
-    starts: Starts | None = None
+    starts: StartUrls | None = None
     doing: dict[str, str] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
     queue: Queue | None = None
@@ -123,10 +122,10 @@ class Feeder:
     _looked: float = 0.0
     _over: bool = False
 
-    turns: Turns = field(init=False)
+    turns: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.turns = Turns(self.hand, self.leases, self.crawl, self.look)
+        self.turns = HostLocks(self.hand, self.leases, self.crawl, self.look)
 
     # for the scheduler
 
@@ -234,7 +233,7 @@ class Feeder:
                 self.queue = self.open()
         except FrontierUnavailable as error:
             return Answer(fault=error)
-        return exchange(self.queue, order, delay=self.pace.delay, ahead=AHEAD)
+        return send_batch(self.queue, order, delay=self.pace.delay, ahead=AHEAD)
 
     async def _in_thread(self, function: Callable[[], Found]) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)

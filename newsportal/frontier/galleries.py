@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from newsportal.errors import StoreError
-from newsportal.frontier.hung import left_alone
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of
+from newsportal.frontier.render_backoff import left_alone
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

@@ -19,15 +19,14 @@ from weakref import WeakKeyDictionary
 
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
-from newsportal.frontier import hung as render_backoff
+from newsportal.frontier import render_backoff
 from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.figures import PREFIX
-from newsportal.frontier.figures import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.frontier.links import NO_ADDRESS, askable, id_of, is_entry, name_of, sound
-from newsportal.frontier.reach import OUTAGE
 from newsportal.frontier.record import record_of
 from newsportal.frontier.requests import ROW, task_of
 from newsportal.frontier.states import States
+from newsportal.frontier.visit_counters import OUTAGE, PREFIX
+from newsportal.frontier.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.messages import Message
 from newsportal.store.link_states import DONE, FAILED, GIVEN_UP, STORED, LinkState
 

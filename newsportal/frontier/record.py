@@ -8,9 +8,9 @@ from weakref import WeakValueDictionary
 
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.models import Models
-from newsportal.frontier.reach import Reach
 from newsportal.frontier.seen_filter import KnownUrls, open_filter
 from newsportal.frontier.sites import SiteMemory
+from newsportal.frontier.visit_counters import Reach
 from newsportal.store import open_store
 
 if TYPE_CHECKING:

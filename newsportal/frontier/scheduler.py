@@ -21,15 +21,14 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newsportal.errors import NewsportalError
 from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.children import marked_output
 from newsportal.frontier.feeder import Feeder, Pace
-from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.leased_requests import Entry, Host, HostQueues
 from newsportal.frontier.ledger import STORE_FAILS
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.frontier.record import record_of
-from newsportal.frontier.requests import LEASE, PARENT, ROW, Errback, Unwritable, host_of, request_of, task_of
-from newsportal.frontier.starts import open_starts
+from newsportal.frontier.requests import LEASE, PARENT, ROW, Errback, Unwritable, host_of, marked_output, request_of, task_of
+from newsportal.frontier.start_urls import open_start_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -92,7 +91,7 @@ class Scheduler(BaseScheduler):
         self._closing: asyncio.Future[None] | None = None
         self._spider: Spider | None = None
         self._record: Record | None = None
-        self.hand = Hand(self._room, self.delay_of)
+        self.hand = HostQueues(self._room, self.delay_of)
         addon = crawler.get_addon(SourcesAddon)
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
         pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), LEAST_HAND), self._delay, lease)
@@ -110,7 +109,7 @@ class Scheduler(BaseScheduler):
             self._crawler.signals.connect(_stay, signal=signals.spider_idle)
         if self.feeder is not None:
             self.feeder.doing["spider"] = spider.name
-            self.feeder.starts = open_starts(self._crawler.settings, spider)
+            self.feeder.starts = open_start_urls(self._crawler.settings, spider)
             if self.feeder.starts is not None and hasattr(spider, "fetch_data"):
                 spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop, and lose what they popped when they are killed
             self.feeder.start(self._broke)

@@ -12,9 +12,8 @@ from datetime import datetime
 from scrapy.statscollectors import StatsCollector
 
 from newsportal.errors import StoreError
-from newsportal.frontier import hung
-from newsportal.frontier.figures import PREFIX, Figures, utcnow
-from newsportal.frontier.reach import OUTAGE, Reach, unreached
+from newsportal.frontier import render_backoff
+from newsportal.frontier.visit_counters import OUTAGE, PREFIX, Reach, ReportCounters, unreached, utcnow
 from newsportal.messages import Message
 from newsportal.store.results import SourceState
 from newsportal.store.store import Store
@@ -27,7 +26,7 @@ BLOCKED = "blocked"
 Validators = tuple[str | None, str | None]
 
 
-class States(Figures):
+class States(ReportCounters):
     """Methods that ask the store are coroutines."""
 
     def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
@@ -119,7 +118,7 @@ class States(Figures):
             validators={**state.validators, **self._validators.get(source, {})},
             rest_until=self._rests.get(source, state.rest_until),
             layout_changed=now if source in self._layouts else state.layout_changed,
-            hung=hung.counted(state.hung, self.hung.get(source, set()), now),
+            hung=render_backoff.counted(state.hung, self.hung.get(source, set()), now),
         )
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.hung import left_alone
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of
+from newsportal.frontier.render_backoff import left_alone
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+OF_PAGE = "of_page"
+"""In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself."""
+
 MAX_HOSTS = 10_000
 """Hosts remembered; the one that was asked longest ago is forgotten first."""
 

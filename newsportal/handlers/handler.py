@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured
 from newsportal.archive import Exchange, Index, Writer, open_index
 from newsportal.egress import Policy, check_url
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
-from newsportal.handlers.gate import GATE, delay_of, host_of
+from newsportal.handlers.gate import GATE, OF_PAGE, delay_of, host_of
 from newsportal.handlers.guarded import GuardedHandler
 from newsportal.handlers.replay import answer
 from newsportal.messages import Message, joined
@@ -96,9 +96,6 @@ REPLAY = "NEWSPORTAL_REPLAY"
 ARCHIVE = "NEWSPORTAL_ARCHIVE"
 ALLOW_PRIVATE = "NEWSPORTAL_ALLOW_PRIVATE"
 RENDERING = "NEWSPORTAL_RENDERING"
-
-OF_PAGE = "of_page"
-"""In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself."""
 
 _FAILED: WeakKeyDictionary[Crawler, Exception] = WeakKeyDictionary()
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import IgnoreRequest
 
-from newsportal.frontier.children import marked
-from newsportal.frontier.requests import LEASE, host_of
-from newsportal.frontier.rests import Rests
+from newsportal.frontier.host_locks import Ending, Resting
+from newsportal.frontier.requests import LEASE, host_of, marked
+from newsportal.frontier.retry_after import RetryAfter
 from newsportal.frontier.scheduler import Scheduler, scheduler_of
-from newsportal.frontier.turns import Ending, Resting
 from newsportal.middlewares.retry import PATIENT, asked_wait
 
 if TYPE_CHECKING:
@@ -36,11 +35,11 @@ class NotNow(IgnoreRequest):
 
 class TurnsMiddleware:
     """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
-    for it (``newsportal.frontier.rests``) is left alone by all processes."""
+    for it (``newsportal.frontier.retry_after``) is left alone by all processes."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._rests = Rests()
+        self._rests = RetryAfter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

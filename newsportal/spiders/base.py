@@ -15,13 +15,13 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
-from newsportal.frontier import wellbeing
+from newsportal.frontier import source_health
 from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, ledger_of, utcnow
 from newsportal.frontier.links import askable, is_entry
 from newsportal.frontier.requests import link_of
 from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
 from newsportal.frontier.scheduler import scheduler_of
-from newsportal.frontier.starts import told
+from newsportal.frontier.start_urls import parse_pushed
 from newsportal.frontier.timing import Timing
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
@@ -246,7 +246,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
     async def pushed(self, value: bytes) -> list[Any]:
         """An address of an article that somebody pushed into ``NAME:start_urls``, plain or as JSON with what is known of it. It is an entry
         of the source ``pushed:NAME`` of the report. Raises ``ValueError`` for what is none."""
-        said = told(value)
+        said = parse_pushed(value)
         if not askable(said["url"]):
             raise ValueError("no address that can be asked")
         source = f"pushed:{self.name}"
@@ -277,7 +277,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         """The visits of these sources are over. ``finished``: not cut short."""
         rendering.tell(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         await self.visiting.write(keys)
-        await wellbeing.look(self.ledger, keys, utcnow())
+        await source_health.note_health(self.ledger, keys, utcnow())
         try:
             await self.ledger.close(keys, utcnow(), finished=finished)
         except StoreError as error:

@@ -11,7 +11,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier import wellbeing
+from newsportal.frontier import source_health
 from newsportal.frontier.ledger import STORE_FAILS, Filtered, utcnow
 from newsportal.spiders.asking import Asking, Source
 from newsportal.spiders.fetcher import header, outcome_of, retry_after
@@ -69,7 +69,7 @@ class ListPages(Asking):
         if response.meta.get("thorough"):
             self.thorough.add(key)  # the visit was begun by another process
         self.ledger.count(key, "list_pages")
-        wellbeing.tell_moved(self.ledger, key, response)
+        source_health.note_moved(self.ledger, key, response)
         if response.status == 304:
             if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
                 self.ledger.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")

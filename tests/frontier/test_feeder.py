@@ -13,14 +13,14 @@ from scrapy import Request
 
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.frontier import feeder as module
-from newsportal.frontier import turns
+from newsportal.frontier import host_locks
 from newsportal.frontier.feeder import Feeder, Pace
-from newsportal.frontier.hand import Hand
+from newsportal.frontier.host_locks import Ending, Resting
+from newsportal.frontier.leased_requests import HostQueues
 from newsportal.frontier.queues.base import Task, Terms
 from newsportal.frontier.queues.opening import open_table
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.frontier.requests import Unreadable
-from newsportal.frontier.turns import Ending, Resting
 
 
 class Crawl:
@@ -33,7 +33,7 @@ class Crawl:
         self.meanwhile: list[Task] = []
         self.busy_hosts: set[str] = set()
         self.counts: dict[str, int] = {}
-        self.hand = Hand(lambda host: 9, lambda host: 0.0)
+        self.hand = HostQueues(lambda host: 9, lambda host: 0.0)
         self.feeder = Feeder(queue, self.hand, self, Pace(16, 0.0))
 
     def wait_after(self, host: str) -> float:
@@ -79,7 +79,7 @@ class Crawl:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LINGER", 0.02)
+    monkeypatch.setattr(host_locks, "LINGER", 0.02)
     for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
         monkeypatch.setattr(module, name, value)
 

@@ -55,7 +55,7 @@ class Answer:
     fault: FrontierUnavailable | None = None
 
 
-def exchange(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answer:
+def send_batch(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answer:
     """Say everything in ``order``. Blocking."""
     answer = Answer()
     try:

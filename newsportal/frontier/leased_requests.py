@@ -1,17 +1,24 @@
-"""What a worker has in hand, by host: whose turn it is, and when. No input or output; time comes as an argument (seconds, any zero).
+"""The requests that a worker has leased: whose turn it is, by host (:class:`HostQueues`), and which leases are done (:class:`Leases`). No
+input or output; time comes as an argument (seconds, any zero).
 
 A host is asked only while this worker holds it, ``pace`` seconds apart, and with no more requests under way than there is room for: so
 a slow host never fills the crawl's places, and every other host keeps its own pace.
+
+A lease is done when nothing of it is under way: neither the request that was handed out, nor a retry or redirect of it, nor a request that
+its callback made and that only this process understands. Under way is what the engine has in progress: it lets a request go when its
+callback and its items' pipelines are through.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.frontier.queues.base import Task
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -48,8 +55,8 @@ class Host:
     queued: bool = False
 
 
-class Hand:
-    """See the module. ``room`` tells how many more requests a host may have under way, ``pace`` the seconds between two."""
+class HostQueues:
+    """``room`` tells how many more requests a host may have under way, ``pace`` the seconds between two."""
 
     def __init__(self, room: Callable[[Host], int], pace: Callable[[str], float]) -> None:
         self._room, self._pace = room, pace
@@ -152,3 +159,81 @@ class Hand:
         if host.held and host.waiting and not host.queued:
             host.queued = True
             heappush(self._turns, (host.ready if at is None else at, next(self._count), host))
+
+
+@dataclass(slots=True)
+class Held:
+    """``out``: requests in the engine; ``waiting``: how many wait here for their host's turn. ``lost``: somebody else has it now."""
+
+    task: Task
+    out: set[Any] = field(default_factory=set)
+    waiting: int = 0
+    lost: bool = False
+
+
+class Leases:
+    def __init__(self) -> None:
+        self._held: dict[str, Held] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._held
+
+    def take(self, task: Task) -> Held:
+        """A task came into our hands."""
+        held = self._held[task.id] = Held(task)
+        return held
+
+    def waits(self, id: str | None) -> None:
+        """One more request under this lease waits in the hand."""
+        if id in self._held:
+            self._held[id].waiting += 1
+
+    def left(self, id: str | None) -> None:
+        """One of them waits no more, and was not handed out."""
+        if id in self._held:
+            self._held[id].waiting -= 1
+
+    def handed(self, id: str | None, request: Any) -> None:
+        """One of them was handed out."""
+        if id in self._held:
+            held = self._held[id]
+            held.waiting -= 1
+            held.out.add(request)
+
+    def single(self, id: str | None) -> bool:
+        """Whether nothing of a lease was begun: its task alone waits in the hand."""
+        held = self._held.get(id or "")
+        return held is not None and held.waiting == 1 and not held.out
+
+    def over(self, id: str, in_progress: Container[Any]) -> bool:
+        """Whether a lease is done, and only not told yet."""
+        held = self._held.get(id)
+        return held is not None and not held.waiting and all(request not in in_progress for request in held.out)
+
+    def lose(self, ids: set[str]) -> Iterator[Held]:
+        """These leases are not ours any more."""
+        for id in ids:
+            held = self._held.get(id)
+            if held is not None and not held.lost:
+                held.lost = True
+                yield held
+
+    def drop(self, id: str) -> None:
+        """The task is not in our hands any more, and not done."""
+        self._held.pop(id, None)
+
+    def finished(self, in_progress: Container[Any]) -> list[Task]:
+        """The tasks of leases that are done and still ours; those are forgotten, and so are lost ones that are over."""
+        over = []
+        for id, held in list(self._held.items()):
+            if held.out:
+                held.out = {request for request in held.out if request in in_progress}
+            if held.out or held.waiting:
+                continue
+            del self._held[id]
+            if not held.lost:
+                over.append(held.task)
+        return over

@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
-from newsportal.frontier.wellbeing import look, moved_to, tell_moved
+from newsportal.frontier.source_health import moved_to, note_health, note_moved
 from newsportal.spiders.visiting import Visiting
 from newsportal.visits import Visit
 
@@ -30,17 +30,17 @@ def visit(ledger: Ledger, hours: float, **told: Any) -> None:
 def test_a_change_is_told_once_by_the_visit_that_made_it(ledger: Ledger) -> None:
     for hours in range(10, 2, -1):
         visit(ledger, hours, list_pages=1, entries=5, new=1, stored=1)
-    asyncio.run(look(ledger, [A], utcnow()))
+    asyncio.run(note_health(ledger, [A], utcnow()))
     assert notes(ledger) == []
     visit(ledger, 2, list_failed={"http-500": 1})
-    asyncio.run(look(ledger, [A], utcnow()))
+    asyncio.run(note_health(ledger, [A], utcnow()))
     assert notes(ledger) == []
     visit(ledger, 1, list_failed={"http-500": 1})
-    asyncio.run(look(ledger, [A], utcnow()))
+    asyncio.run(note_health(ledger, [A], utcnow()))
     assert len(notes(ledger)) == 1
     assert "“failing” now (was “healthy”)" in notes(ledger)[0]
     visit(ledger, 0.5, list_failed={"http-500": 1})
-    asyncio.run(look(ledger, [A], utcnow()))
+    asyncio.run(note_health(ledger, [A], utcnow()))
     assert len(notes(ledger)) == 1
 
 
@@ -48,14 +48,14 @@ def test_a_source_in_quarantine_rests_until_one_visit_answers(ledger: Ledger) ->
     for days in range(10):
         visit(ledger, 24 * days, list_failed={"timeout": 1})
     now = utcnow()
-    asyncio.run(look(ledger, [A], now))
+    asyncio.run(note_health(ledger, [A], now))
     asyncio.run(ledger.close([A], now))
     rest = ledger.store.source_state(A).rest_until
     assert rest is not None
     assert timedelta(hours=47) < rest - now <= timedelta(hours=48)
     ledger.forget(A)
     visit(ledger, -0.001, list_pages=1, entries=5)
-    asyncio.run(look(ledger, [A], now))
+    asyncio.run(note_health(ledger, [A], now))
     assert any("again" in note for note in notes(ledger))
 
 
@@ -63,7 +63,7 @@ def test_a_visit_that_has_only_begun_says_nothing(ledger: Ledger) -> None:
     for hours in range(5, 1, -1):
         visit(ledger, hours, list_failed={"http-500": 1})
     visit(ledger, 0)
-    asyncio.run(look(ledger, [A], utcnow()))
+    asyncio.run(note_health(ledger, [A], utcnow()))
     assert notes(ledger) == []
 
 
@@ -86,10 +86,10 @@ def test_where_a_list_page_has_gone_for_ever(answered: str, statuses: list[int],
 
 def test_what_scrapy_says_of_redirects_is_understood(ledger: Ledger) -> None:
     request = Request("https://new.example/rss", meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": [301]})
-    tell_moved(ledger, A, Response(request.url, request=request))
+    note_moved(ledger, A, Response(request.url, request=request))
     assert [part.moved for part in ledger.told.taken(utcnow())] == ["https://new.example/rss"]
     refreshed = Request(request.url, meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": ["meta refresh"]})
-    tell_moved(ledger, A, Response(request.url, request=refreshed))
+    note_moved(ledger, A, Response(request.url, request=refreshed))
     assert ledger.told.taken(utcnow()) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy import Request
 
-from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.leased_requests import Entry, Host, HostQueues
 
 
 class Places:
@@ -12,7 +12,7 @@ class Places:
 
     def __init__(self, most: int = 2, pace: float = 1.0) -> None:
         self.most, self.pace = most, pace
-        self.hand = Hand(self.room, lambda host: self.pace)
+        self.hand = HostQueues(self.room, lambda host: self.pace)
 
     def room(self, host: Host) -> int:
         return self.most - len(host.out)

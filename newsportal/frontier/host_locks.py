@@ -1,6 +1,6 @@
 """Whose turn it is: hosts that this process holds, waits for and lets go. No input or output but waiting.
 
-What is to be said of them to the queue goes into the next order (``newsportal.frontier.exchange``).
+What is to be said of them to the queue goes into the next order (``newsportal.frontier.queue_batch``).
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from newsportal.frontier.exchange import Order
-    from newsportal.frontier.hand import Hand, Host
-    from newsportal.frontier.leases import Leases
+    from newsportal.frontier.leased_requests import Host, HostQueues, Leases
+    from newsportal.frontier.queue_batch import Order
     from newsportal.frontier.queues.base import Taken
 
 LINGER: Final = 1.0
@@ -50,10 +49,10 @@ class Asked(Protocol):
 
 
 @dataclass(slots=True)
-class Turns:
+class HostLocks:
     """See the module. ``wake``: a host is waited for, so the queue is to be asked now."""
 
-    hand: Hand
+    hand: HostQueues
     leases: Leases
     crawl: Asked
     wake: Callable[[], None]

@@ -28,7 +28,7 @@ class _Said:
     seconds: float = 0.0
 
 
-class Rests:
+class RetryAfter:
     """What the hosts have said since each last answered well."""
 
     def __init__(self) -> None:

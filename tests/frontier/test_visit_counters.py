@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from newsportal.frontier.told import Told
+from newsportal.frontier.visit_counters import VisitCounters
 from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
 def test_all_that_is_counted_is_told_once() -> None:
-    told = Told()
+    told = VisitCounters()
     told.count("feed:甲", "list_pages")
     told.count("feed:甲", "entries", number=5)
     told.count("feed:甲", "new", number=2)
@@ -43,7 +43,7 @@ def test_all_that_is_counted_is_told_once() -> None:
 
 
 def test_a_visit_all_of_whose_list_pages_were_unchanged_says_so() -> None:
-    told = Told()
+    told = VisitCounters()
     for column in ("list_pages", "not_modified", "list_pages"):
         told.count("region:甲", column)
     assert [part.not_modified for part in told.taken(NOW)] == [False]
@@ -53,13 +53,13 @@ def test_a_visit_all_of_whose_list_pages_were_unchanged_says_so() -> None:
 
 
 def test_an_entry_that_led_to_a_known_article_is_no_new_one() -> None:
-    told = Told()
+    told = VisitCounters()
     told.count("engine:甲", "new", number=-1)
     assert [part.new for part in told.taken(NOW)] == [0]
 
 
 def test_what_only_says_that_a_host_was_not_reached_waits_for_the_end_of_its_visit() -> None:
-    told = Told()
+    told = VisitCounters()
     for source, reason in (("feed:甲", "dns"), ("feed:乙", "dns"), ("feed:丙", "http-404")):
         told.count(source, "list_failed", reason)
     assert [part.source for part in told.taken(NOW, going={"feed:甲", "feed:丙"})] == ["feed:乙", "feed:丙"]
@@ -69,7 +69,7 @@ def test_what_only_says_that_a_host_was_not_reached_waits_for_the_end_of_its_vis
 
 
 def test_while_the_network_is_away_it_says_nothing_of_the_source() -> None:
-    told = Told()
+    told = VisitCounters()
     told.count("feed:甲", "list_failed", "dns")
     told.count("feed:乙", "list_failed", "dns")
     told.count("feed:乙", "list_pages")

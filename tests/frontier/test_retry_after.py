@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from newsportal.frontier import rests
-from newsportal.frontier.rests import LONGEST, Rests
+from newsportal.frontier import retry_after
+from newsportal.frontier.retry_after import LONGEST, RetryAfter
 
 
 def test_429_counts_for_the_host_at_once() -> None:
-    assert Rests().asked("a", "/1", 429, 30.0, 0.0) == 30.0
+    assert RetryAfter().asked("a", "/1", 429, 30.0, 0.0) == 30.0
 
 
 def test_503_counts_for_its_page_until_three_different_ones_say_so_in_a_row() -> None:
-    found = Rests()
+    found = RetryAfter()
     assert [found.asked("a", url, 503, 120.0, 0.0) for url in ("/1", "/1", "/2")] == [None, None, None]
     assert found.asked("b", "/3", 503, 120.0, 0.0) is None
     assert found.asked("a", "/3", 503, 50.0, 10.0) == 50.0
 
 
 def test_a_host_that_answers_another_page_is_not_down() -> None:
-    found = Rests()
+    found = RetryAfter()
     for url in ("/1", "/2"):
         found.asked("a", url, 503, 120.0, 0.0)
     found.well("a")
@@ -26,14 +26,14 @@ def test_a_host_that_answers_another_page_is_not_down() -> None:
 
 
 def test_a_word_that_is_over_counts_no_more() -> None:
-    found = Rests()
+    found = RetryAfter()
     for url in ("/1", "/2"):
         found.asked("a", url, 503, 10.0, 0.0)
     assert found.asked("a", "/3", 503, 10.0, 10.0) is None
 
 
 def test_rests_that_follow_each_other_grow_and_answers_to_what_was_under_way_do_not_count() -> None:
-    found = Rests()
+    found = RetryAfter()
     assert found.asked("a", "/1", 429, 50.0, 0.0) == 50.0
     assert found.asked("a", "/2", 429, 50.0, 1.0) == 50.0
     assert found.asked("a", "/3", 429, 50.0, 52.0) == 100.0
@@ -44,7 +44,7 @@ def test_rests_that_follow_each_other_grow_and_answers_to_what_was_under_way_do_
 
 
 def test_few_hosts_are_remembered() -> None:
-    found = Rests()
-    for number in range(rests.MOST + 2):
+    found = RetryAfter()
+    for number in range(retry_after.MOST + 2):
         found.asked(str(number), "/", 503, 5.0, 0.0)
-    assert len(found._said) == rests.MOST
+    assert len(found._said) == retry_after.MOST

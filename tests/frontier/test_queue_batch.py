@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from newsportal.frontier.exchange import Order, exchange
+from newsportal.frontier.queue_batch import Order, send_batch
 from newsportal.frontier.queues.base import Task
 from newsportal.frontier.queues.opening import open_table
 
@@ -16,7 +16,7 @@ def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -
     queue.push([task])
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [task]
     order = Order(push=[other], done=["1"], anew=[task])
-    answer = exchange(queue, order, delay=0, ahead=1)
+    answer = send_batch(queue, order, delay=0, ahead=1)
     assert answer.fault is None
     assert answer.entered == {"1", "2"}
     assert {lease.task.id for lease in queue.take(5, delay=0, ahead=1).leases} == {"1", "2"}
@@ -31,5 +31,5 @@ def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once(tmp_path:
     task = Task("1", "a.example", "{}")
     queue.push([task])
     queue.take(5, delay=0, ahead=1)
-    exchange(queue, Order(push=[task], done=["1"]), delay=0, ahead=1)
+    send_batch(queue, Order(push=[task], done=["1"]), delay=0, ahead=1)
     assert queue.take(5, delay=0, ahead=1).leases == ()

@@ -29,7 +29,7 @@ JOB_SECONDS: Final = 30.0
 """For which one worker has the list; it gives it back at once."""
 
 
-class Starts:
+class StartUrls:
     """The start URLs of one spider. Blocking; called in the queue's thread. Raises ``FrontierUnavailable``."""
 
     def __init__(self, client: Any, key: str) -> None:
@@ -92,17 +92,17 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def open_starts(settings: BaseSettings, spider: Spider) -> Starts | None:
+def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
     """The start URLs of a spider that knows what to do with them; ``None`` without Redis. Nothing is sent yet. Raises ``StoreError``."""
     from newsportal.frontier.redis_connection import connect, is_named
 
     if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
-    return Starts(connect(settings), written % {"name": spider.name, "spider": spider.name})
+    return StartUrls(connect(settings), written % {"name": spider.name, "spider": spider.name})
 
 
-def told(value: bytes) -> dict[str, Any]:
+def parse_pushed(value: bytes) -> dict[str, Any]:
     """A pushed value: a plain address, or JSON as scrapy-redis has it. Raises ``ValueError`` or ``KeyError`` for what is neither."""
     text = value.decode("utf-8").strip()
     if not text.startswith("{"):

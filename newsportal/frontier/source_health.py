@@ -25,7 +25,7 @@ FOR_EVER = frozenset({301, 308})
 """Redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)."""
 
 
-async def look(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:
+async def note_health(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:
     """The visits of these sources are over and written. A store that cannot be asked now is asked after the next visit."""
     for source in sources:
         try:
@@ -47,7 +47,7 @@ def _look(ledger: Ledger, source: str, now: datetime) -> None:
         ledger.rest(source, until)
 
 
-def tell_moved(ledger: Ledger, source: str, response: Response) -> None:
+def note_moved(ledger: Ledger, source: str, response: Response) -> None:
     """A list page came: say so if its address has gone for ever."""
     asked = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
