@@ -163,12 +163,13 @@ def watch(file: SourcesReloader, ending: Ending) -> None:
 
 def give_back(process: AsyncCrawlerProcess) -> None:
     """What could not be finished in time goes back to the queue, and the process ends at once: threads that hang are not waited for."""
+    from newsportal.frontier.scheduler import scheduler_of
+
     late = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]
     if not late:
         return
     for crawler in late:
-        feeder = getattr(crawler.engine.scheduler, "feeder", None) if crawler.engine else None
-        if feeder is not None and feeder.queue is not None:
-            feeder.queue.leave()
+        if (scheduler := scheduler_of(crawler)) is not None and scheduler.queue is not None:
+            scheduler.queue.leave()
     sys.stdout.flush()
     os._exit(0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from newsportal.errors import StoreError
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import NO_ADDRESS, askable, name_of
+from newsportal.frontier.links import askable, name_of
 from newsportal.frontier.render_backoff import left_alone
 
 if TYPE_CHECKING:
@@ -57,22 +57,8 @@ async def filter_new(ledger: Ledger, links: Sequence[Link], spider: Spider, ask:
     old |= refused | await left_alone(ledger, list(names.values()))
     requests = await ledger.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
     stale = bool(names) and old == set(names) and not await ledger.added_in_visit(names.values())
-    await _count(ledger, links, set(requests), old)
+    await ledger.count_listed([(name_of(link), link) for link in links], set(requests), old)
     return Filtered(tuple(requests.values()), stale)
-
-
-async def _count(ledger: Ledger, links: Sequence[Link], fresh: set[str], old: Collection[str]) -> None:
-    for link in links:
-        name = name_of(link)
-        ledger.count(link.source, "entries")
-        if not askable(link.url):
-            ledger.count(link.source, "new")
-            await ledger.fail(link, NO_ADDRESS)
-        elif name in fresh:
-            fresh.discard(name)
-            ledger.count(link.source, "new")
-        else:
-            ledger.count(link.source, "known" if name in old else "repeated")
 
 
 async def refuse(ledger: Ledger, link: Link, reason: str) -> None:

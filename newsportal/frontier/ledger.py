@@ -135,6 +135,19 @@ class Ledger(States):
             if new and link.published is not None:
                 self.told.published(link.source, [link.published])
 
+    async def count_listed(self, entries: Iterable[tuple[str, Link]], fresh: set[str], known: Collection[str]) -> None:
+        """Count the entries of a list by their names: each ``fresh`` one is new once. Those without an address have failed."""
+        for name, link in entries:
+            self.count(link.source, "entries")
+            if not askable(link.url):
+                self.count(link.source, "new")
+                await self.fail(link, NO_ADDRESS)
+            elif name in fresh:
+                fresh.discard(name)
+                self.count(link.source, "new")
+            else:
+                self.count(link.source, "known" if name in known else "repeated")
+
     async def open(
         self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
     ) -> dict[str, Request]:

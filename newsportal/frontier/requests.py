@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from scrapy import Request
+from scrapy.utils.misc import load_object
 
-from newsportal.errors import NewsportalError
+from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.frontier.links import id_of
 from newsportal.frontier.queues.base import Task
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
 MARK: Final = "$"
 """The key that says what a JSON object stands for, where it is not a dict."""
@@ -79,6 +81,27 @@ class Refers(Protocol):
     def referred(self, kind: str, name: str) -> object:
         """The object. Raises ``LookupError`` if it has gone."""
         ...
+
+
+class DupeFilter:
+    """By which name a queue refuses a request that it has seen: Scrapy's fingerprint. The setting ``SCHEDULER_DUPEFILTER_CLASS`` may name
+    a subclass; scrapy-redis' own is taken for this one, whose names are forgotten after a while."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> DupeFilter:
+        named = crawler.settings.get("SCHEDULER_DUPEFILTER_CLASS")
+        found = cls if not named or str(named).startswith("scrapy_redis.") else load_object(named)
+        if not (isinstance(found, type) and issubclass(found, cls)):
+            raise FrontierRefused(f"SCHEDULER_DUPEFILTER_CLASS is {named}: name a subclass of {cls.__module__}.{cls.__name__}, or nothing")
+        return found(crawler)
+
+    def seen_name(self, request: Request) -> str | None:
+        """``None``: the request is never refused."""
+        fingerprinter = self._crawler.request_fingerprinter
+        return None if request.dont_filter or fingerprinter is None else fingerprinter.fingerprint(request).hex()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from newsportal.frontier.ledger import STORE_FAILS
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.frontier.record import record_of
-from newsportal.frontier.requests import LEASE, PARENT, ROW, Errback, Unwritable, host_of, marked_output, request_of, task_of
+from newsportal.frontier.requests import LEASE, PARENT, ROW, DupeFilter, Errback, Unwritable, host_of, marked_output, request_of, task_of
 from newsportal.frontier.start_urls import open_start_urls
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Scheduler(BaseScheduler):
         self._standing = settings.getbool(STANDING)
         self._places = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
         self._delay = settings.getfloat("DOWNLOAD_DELAY")
+        self._seen = DupeFilter.from_crawler(crawler)
         self._flush = settings.getbool(FLUSH)
         self._slots: dict[str, str] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -139,7 +140,7 @@ class Scheduler(BaseScheduler):
             self.feeder.changed()  # it waits in the table that the queue reads
             return True
         try:
-            task = task_of(request, self.spider, self._seen(request))
+            task = task_of(request, self.spider, self._seen.seen_name(request))
         except Unwritable:
             self.count("local")
             return self._here(request, parent)
@@ -177,10 +178,6 @@ class Scheduler(BaseScheduler):
             self.feeder.changed()
         self.hand.add(host, Entry(request, lease))
         return True
-
-    def _seen(self, request: Request) -> str | None:
-        fingerprinter = self._crawler.request_fingerprinter
-        return None if request.dont_filter or fingerprinter is None else fingerprinter.fingerprint(request).hex()
 
     def _once_more(self, task: Task, request: Request) -> Task:
         """A callback may ask for its own page again: that is another task, for its own is not done yet."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.links import NO_ADDRESS, askable, name_of
+from newsportal.frontier.links import askable, name_of
 from newsportal.frontier.render_backoff import left_alone
 
 if TYPE_CHECKING:
@@ -72,19 +72,6 @@ async def filter_new(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], spi
         return ask(Wanted(link, names[name][1], kept.get(name)))
 
     requests = await ledger.open(links, spider, request, settled=False)
-    await _count(ledger, entries, set(requests), old)
+    await ledger.count_listed([(listed.key, link) for link, listed in entries], set(requests), old)
     stale = all(listed.key in old or listed.sticky for _, listed in entries)
     return Filtered(tuple(requests.values()), stale)
-
-
-async def _count(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], fresh: set[str], old: set[str]) -> None:
-    for link, listed in entries:
-        ledger.count(link.source, "entries")
-        if not askable(link.url):
-            ledger.count(link.source, "new")
-            await ledger.fail(link, NO_ADDRESS)
-        elif listed.key in fresh:
-            fresh.discard(listed.key)
-            ledger.count(link.source, "new")
-        else:
-            ledger.count(link.source, "known" if listed.key in old else "repeated")

@@ -1,4 +1,4 @@
-"""What the table of links holds: a row a link or request that waits, is leased, or is over. The SQL is in ``storage.sql.link_rows``."""
+"""What the table of links holds: a row a link or request that waits, is leased, or is over. The SQL is in ``store.link_rows``."""
 
 from __future__ import annotations
 

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
+from scrapy.utils.request import RequestFingerprinter
+from scrapy.utils.test import get_crawler
 
+from newsportal.errors import FrontierRefused
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.frontier.links import id_of
 from newsportal.frontier.queues.base import Task
-from newsportal.frontier.requests import LEASE, PARENT, Unreadable, Unwritable, request_of, task_of
+from newsportal.frontier.requests import LEASE, PARENT, DupeFilter, Unreadable, Unwritable, request_of, task_of
 from newsportal.items import Link
 
 LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetime(2024, 5, 1, tzinfo=UTC), identity="a.example/1")
@@ -185,3 +188,22 @@ def test_the_task_says_what_the_queue_must_know(spider: Reads) -> None:
     task = task_of(Request("http://A.example:8080/x", spider.read, meta=meta, priority=3), spider, "seen")
     assert (task.host, task.priority, task.at, task.lane, task.source, task.seen) == ("a.example", 3, 5.0, "region:甲", "region:甲", "seen")
     assert json.loads(task.body)["meta"] == {"source": "region:甲"}
+
+
+class AllPages(DupeFilter):
+    """As a project writes it: nothing is ever refused."""
+
+    def seen_name(self, request: Request) -> str | None:
+        return None
+
+
+def test_the_settings_name_the_filter_of_seen_requests() -> None:
+    def name_by(named: str | None) -> str | None:
+        crawler = get_crawler(settings_dict={"SCHEDULER_DUPEFILTER_CLASS": named})
+        crawler.request_fingerprinter = RequestFingerprinter(crawler)
+        return DupeFilter.from_crawler(crawler).seen_name(Request("https://a.example/"))
+
+    assert name_by(None) == name_by("scrapy_redis.dupefilter.RFPDupeFilter") is not None
+    assert name_by(f"{AllPages.__module__}.AllPages") is None
+    with pytest.raises(FrontierRefused, match=r"name a subclass of newsportal.*DupeFilter"):
+        name_by("collections.deque")

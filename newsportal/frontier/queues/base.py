@@ -103,76 +103,59 @@ class Queue(Protocol):
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
         """Let tasks wait; answers the ids that were taken in (not those that wait, are leased, or were seen)."""
-        ...
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         """At most ``number`` tasks of hosts that this worker holds, or that are free and now become its own. ``delay``: seconds between two
         requests to a host, ``ahead``: seconds for which work is wanted, so that of one host not more are taken than fit into it
         (``ahead / delay``, at least one). Dead workers' leases go back here."""
-        ...
 
     def done(self, ids: Collection[str]) -> None:
         """Acknowledge tasks: their callbacks and items are through. Their lanes go on."""
-        ...
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         """Give tasks back that were not done (the worker leaves): no try is counted. ``at``: not before."""
-        ...
 
     def refresh(self, ids: Collection[str]) -> None:
         """These rows of the table of links wait for nothing any more but their hosts."""
-        ...
 
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         """I live: leases and holds go on. Answers the ids of leases that are not mine any more (I was thought dead)."""
-        ...
 
     def hold(self, host: str) -> float | None:
         """Hold a host, for requests that do not come from the queue (robots.txt, pictures). Seconds until it may be asked; ``None``:
         somebody else holds it, and is told that it is waited for. Never blocks."""
-        ...
 
     def free(self, hosts: Mapping[str, float]) -> None:
         """Let hosts go; each with the seconds until the next one may ask it."""
-        ...
 
     def claim(self, job: str, seconds: float) -> bool:
         """Take a job for this worker (a visit of a source), for so long at most and while it lives; False if another has it."""
-        ...
 
     def release(self, job: str) -> None:
         """The job is done, or given up."""
-        ...
 
     def leave(self) -> None:
         """The worker ends well: leases go back without a try, hosts and jobs are free."""
-        ...
 
     def state(self, hosts: int = 20) -> QueueState: ...
 
     def outstanding(self, source: str) -> int:
         """How many tasks of a source's visit wait (later ones left out) or are leased, over all workers."""
-        ...
 
     def retries(self) -> list[WaitingLinks]:
         """Links of this queue that failed in passing, by source and reason, with the time of the next try."""
-        ...
 
     def aside(self, limit: int = 100) -> list[Aside]: ...
 
     def again(self, ids: Collection[str] | None = None) -> int:
         """Let tasks that were set aside (all, or these) wait anew, with no try counted."""
-        ...
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         """Forget tasks that were set aside."""
-        ...
 
     def clear(self) -> int:
         """Forget every task that waits (``newsportal frontier clear``), and all seen names: what was pushed and never fetched must not
         count as seen. Leased tasks go when they are done. Answers how many were forgotten."""
-        ...
 
     def close(self) -> None:
         """Close the connection; nothing is given back (see :meth:`leave`)."""
-        ...

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from newsportal.errors import FrontierRefused
 from newsportal.frontier.queues.base import Queue, Terms
-from newsportal.frontier.queues.table import TableQueue
+from newsportal.frontier.queues.table import TableQueue, stay_open
 from newsportal.frontier.redis_connection import address, connect, is_named, queue_names_in
 from newsportal.items import content_id
 from newsportal.sources.uris import mask
@@ -31,7 +31,7 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
     """The queue of spider ``name``, for one worker. ``links``: those of the store, where it is open already. Raises ``StoreError``."""
     terms = terms_of(sources)
-    close: Callable[[], None] = _nothing
+    close: Callable[[], None] = stay_open
     if links is None:
         store = open_store(sources.store)
         links, close = store.links, store.close
@@ -40,10 +40,6 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links
 
         return _in_redis(RedisTableQueue, settings, name, terms, sources.store, links=links, close=close)
     return TableQueue(links, name, terms=terms, close=close)
-
-
-def _nothing() -> None:
-    """The store stays open: others use it."""
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:

@@ -1,5 +1,5 @@
 """The queue of requests in the record's table of links, for the processes of one machine (SQLite) or of many (PostgreSQL, MariaDB).
-Promises: ``base``; tables: ``storage.sql.link_tables``.
+Promises: ``base``; tables: ``store.link_tables``.
 
 Every call is one short transaction. A worker's process that is gone from this machine is seen within a second, any other by its silence.
 """
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import func, select
 
 from newsportal.errors import FrontierUnavailable, StoreError
-from newsportal.frontier.queues import table_hosts, table_taking, table_workers
+from newsportal.frontier.queues import table_taking, table_workers
 from newsportal.frontier.queues.base import Aside, HostState, QueueState, Taken, Task, Terms, WaitingLinks, WorkerState
 from newsportal.frontier.queues.identity import Identity, gone, identity
 from newsportal.store.columns import name as cut
@@ -33,7 +33,7 @@ MOST_UNFINISHED: Final = 5
 """Then the link has failed."""
 
 
-def _nothing() -> None:
+def stay_open() -> None:
     """The store stays open: others use it."""
 
 
@@ -47,7 +47,7 @@ class TableQueue:
         *,
         terms: Terms | None = None,
         worker: Identity | None = None,
-        close: Callable[[], None] = _nothing,
+        close: Callable[[], None] = stay_open,
     ) -> None:
         self.name, self.worker = name, worker or identity()
         self.links, self._terms, self._close = links, terms or Terms(), close
@@ -112,12 +112,12 @@ class TableQueue:
 
     def hold(self, host: str) -> float | None:
         def step(turn: Turn) -> float | None:
-            of = table_hosts.holder(turn, cut(host))
+            of = table_workers.holder(turn, cut(host))
             if of > 0 and of != turn.worker and table_workers.look_after(turn, of):
-                of = table_hosts.holder(turn, cut(host))
+                of = table_workers.holder(turn, cut(host))
             if of in (0, turn.worker, -turn.worker):
-                return table_hosts.take(turn, cut(host))
-            table_hosts.want(turn, cut(host))
+                return table_workers.take_host(turn, cut(host))
+            table_workers.want(turn, cut(host))
             return None
 
         return self._work(step, sweep=True)
@@ -125,7 +125,7 @@ class TableQueue:
     def free(self, hosts: Mapping[str, float]) -> None:
         def step(turn: Turn) -> None:
             for host, seconds in hosts.items():
-                table_hosts.let_go(turn, cut(host), turn.worker, max(0.0, seconds))
+                table_workers.let_go(turn, cut(host), turn.worker, max(0.0, seconds))
 
         if hosts and self._number:
             self._work(step)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, exists, func, select, update
 
-from newsportal.frontier.queues import table_hosts
+from newsportal.frontier.queues import table_workers
 from newsportal.frontier.queues.base import Lease, Taken
 from newsportal.store.link_rows import ROW, Row, Turn
 from newsportal.store.link_states import LATER, LEASED, Task
@@ -49,7 +49,6 @@ SOME: Final = 100
 ROUNDING: Final = 1e-9
 """0.3 / 0.1 is 3."""
 
-TASK = [LINKS.c[name] for name in ("id", "host", "body", "precedence", "not_before", "lane", "source", "link", "tries")]
 READY = (
     select(*ROW, LINKS.c.body, LINKS.c.not_before)
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam("h"))
@@ -99,7 +98,7 @@ def idle(turn: Turn) -> Taken | None:
     due = turn.connection.scalar(NEXT, {"q": turn.queue})
     if waiting or (due is not None and due <= turn.wall):
         return None
-    held, yielded = table_hosts.held(turn)
+    held, yielded = table_workers.held_hosts(turn)
     return Taken((), 0, None if due is None else due - turn.wall, held, yielded)
 
 
@@ -108,13 +107,13 @@ def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[s
     other = (WORKERS.c.number == turn.worker, WORKERS.c.delay != delay)
     turn.connection.execute(update(WORKERS).where(*other).values(delay=delay))
     turn.wake(WAKE)
-    table_hosts.ripen(turn, ahead)
+    table_workers.ripen(turn, ahead)
     turn.settle()
     taking = Taking(number, max(1, int(ahead / delay + ROUNDING)) if delay > 0 else number, ahead, in_hand)
     if number > 0 and not alone:
         _fill(turn, taking)
     turn.settle()
-    held, yielded = table_hosts.held(turn)
+    held, yielded = table_workers.held_hosts(turn)
     hungry = number > 0 and not alone and len(taking.leases) < number
     until = turn.ticks + HUNGER if hungry else 0.0
     turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(hungry=until))
@@ -154,7 +153,7 @@ def _fill(turn: Turn, taking: Taking) -> None:
         if _take_suspect(turn, taking, waiting):
             return
     _share(turn)
-    taking.yielded = table_hosts.held(turn)[1]
+    taking.yielded = table_workers.held_hosts(turn)[1]
     _take_ready(turn, taking)
     if empty and not taking.leases:
         _take_suspect(turn, taking, waiting)
@@ -176,7 +175,7 @@ def _take_ready(turn: Turn, taking: Taking) -> None:
             if number <= 0:
                 continue
             if host not in mine:
-                table_hosts.take(turn, host)
+                table_workers.take_host(turn, host)
                 mine.add(host)
             leases = lease(turn, host, number)
             got[host] += len(leases)
@@ -193,13 +192,13 @@ def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list
 
 def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) -> bool:
     for row, _ in waiting:
-        of = table_hosts.holder(turn, row.host)
+        of = table_workers.holder(turn, row.host)
         if of not in (0, turn.worker, -turn.worker):
-            table_hosts.want(turn, row.host)
+            table_workers.want(turn, row.host)
             continue
         leases = _lease_suspect(turn, row)
         if leases:
-            table_hosts.take(turn, row.host)
+            table_workers.take_host(turn, row.host)
             taking.leases, taking.suspect = leases, True
             break
     _drains_no_more(turn)
@@ -271,7 +270,7 @@ def _share(turn: Turn) -> None:
         .limit(max(0, spare - wanted))
     ).all()
     to = [number for number, lacking in poorer for _ in range(lacking)]
-    until = turn.ticks + table_hosts.WANTED
+    until = turn.ticks + table_workers.WANTED
     for host, by in zip(hosts, to, strict=False):
         turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
     # those that were asked for before, as long as somebody is hungry
@@ -284,4 +283,4 @@ def _want(turn: Turn) -> None:
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
         for host, _ in _lines(turn, number, WANTS):
-            table_hosts.want(turn, host)
+            table_workers.want(turn, host)

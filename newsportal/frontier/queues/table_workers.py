@@ -1,4 +1,5 @@
-"""Workers of the queue in the record: who is there, who died, and what becomes of what the dead had."""
+"""Workers of the queue in the record: who is there, who died, and what becomes of what the dead had; and the hosts they hold:
+who holds one, from when it may be asked again, and who waits for it."""
 
 from __future__ import annotations
 
@@ -6,13 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import bindparam, case, delete, insert, select, update
+from sqlalchemy import and_, bindparam, case, delete, func, insert, select, update
 
-from newsportal.frontier.queues import table_hosts
 from newsportal.frontier.queues.identity import Identity, gone
-from newsportal.store.link_rows import ROW, Row, Turn, rebuild
+from newsportal.store.link_rows import HOST, ROW, Row, Turn, rebuild
 from newsportal.store.link_states import LEASED, OVER
-from newsportal.store.link_tables import CLAIMS, CLOCK, LINKS, WORKERS
+from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LINES, LINKS, WORKERS
 
 SWEEP: Final = 1.0
 """Seconds between two looks after the dead."""
@@ -24,6 +24,14 @@ BEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(beat=bin
 SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
 LEASES = select(*ROW).where(LINKS.c.worker == bindparam("w"), LINKS.c.state == LEASED).order_by(LINKS.c.number)
 EVERYBODY = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
+
+WANTED: Final = 5.0
+"""Seconds for which a host is reserved for a worker that asked for it in vain; asking again prolongs it. Workers ask several times a second
+while they wait."""
+
+TAKE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=bindparam("w"), wanted_by=0, wanted_until=0.0)
+TAKE_LINES = update(LINES).where(LINES.c.host == bindparam("h")).values(holder=bindparam("w"), resting=0)
+HELD = select(HOSTS.c.host, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(HOSTS.c.holder == bindparam("w"))
 
 
 def join(turn: Turn, who: Identity) -> int:
@@ -65,11 +73,11 @@ def sweep(turn: Turn) -> None:
         turn.connection.execute(update(WORKERS).values(beat=earlier, hungry=0.0))
         turn.connection.execute(update(CLAIMS).values(expires=0.0))
         turn.connection.execute(update(LINKS).where(LINKS.c.state == "suspect").values(since=turn.ticks))
-        table_hosts.restart(turn)
+        restart(turn)
     for number, who, beat in _all(turn):
         if dead(turn, number, who, beat):
             bury(turn, number)
-    table_hosts.tidy(turn)
+    tidy(turn)
     if abs(turn.wall - swept) > FORGET_EVERY:
         past = LINKS.c.changed <= turn.wall - turn.terms.forget
         turn.connection.execute(delete(LINKS).where(LINKS.c.state.in_(OVER), past))
@@ -124,7 +132,7 @@ def release(turn: Turn, job: str) -> None:
 
 
 def _forget(turn: Turn, number: int, delay: float) -> None:
-    table_hosts.let_all_go(turn, number, delay)
+    let_all_go(turn, number, delay)
     turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
     turn.connection.execute(delete(WORKERS).where(WORKERS.c.number == number))
 
@@ -134,3 +142,95 @@ def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
         (number, Identity(name, machine, pid, started), beat)
         for number, name, machine, pid, started, beat in turn.connection.execute(EVERYBODY).all()
     ]
+
+
+# hosts
+
+
+def take_host(turn: Turn, host: str) -> float:
+    """It is this worker's now. Seconds until it may be asked."""
+    found = turn.connection.execute(HOST, {"h": host}).first()
+    if found is None:
+        new = insert(HOSTS).values(host=host, holder=turn.worker, free_at=0.0, gap=0.0, wanted_by=0, wanted_until=0.0)
+        turn.connection.execute(new)
+    else:
+        turn.connection.execute(TAKE, {"h": host, "w": turn.worker})
+    turn.connection.execute(TAKE_LINES, {"h": host, "w": turn.worker})
+    return 0.0 if found is None else max(0.0, found[1] - turn.ticks)
+
+
+def holder(turn: Turn, host: str) -> int:
+    """Who holds it; 0 for nobody, below 0 for whom it is reserved."""
+    found = turn.connection.execute(HOST, {"h": host}).first()
+    if found is None:
+        return 0
+    return int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
+
+
+def want(turn: Turn, host: str) -> None:
+    """Tell its holder that this worker waits for it, unless another does already."""
+    mine = HOSTS.c.wanted_by.in_([0, turn.worker]) | (HOSTS.c.wanted_until <= turn.ticks)
+    values = {"wanted_by": turn.worker, "wanted_until": turn.ticks + WANTED}
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
+
+
+def let_go(turn: Turn, host: str, of: int, seconds: float) -> None:
+    """Worker ``of`` holds it no more; nobody may ask it for so many seconds. It is reserved for whoever waits for it."""
+    found = turn.connection.execute(HOST, {"h": host}).first()
+    if found is None or found[0] != of:
+        return
+    free_at, reserved = turn.ticks + seconds, -found[2] if found[2] != of and found[3] > turn.ticks else 0
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(holder=0, free_at=free_at, gap=seconds))
+    resting = int(reserved == 0 and seconds > 0)
+    turn.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=reserved, resting=resting, free_at=free_at))
+
+
+def let_all_go(turn: Turn, of: int, seconds: float) -> None:
+    """Everything that worker ``of`` holds or waits for."""
+    for host in turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == of)).all():
+        let_go(turn, host, of, seconds)
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == of).values(wanted_until=0.0))
+    _offer(turn)
+
+
+def ripen(turn: Turn, ahead: float) -> None:
+    """Hosts of this queue that may be asked within ``ahead`` seconds may be taken."""
+    due = (LINES.c.queue == turn.queue, LINES.c.resting == 1, LINES.c.free_at <= turn.ticks + ahead)
+    turn.connection.execute(update(LINES).where(*due).values(resting=0))
+
+
+def tidy(turn: Turn) -> None:
+    """Once in a while: offer to all what nobody waits for any more, and forget hosts that may be asked by anybody."""
+    _offer(turn)
+    turn.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= turn.ticks).values(resting=0))
+    turn.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= turn.ticks, HOSTS.c.wanted_by == 0))
+
+
+def restart(turn: Turn) -> None:
+    """The machine was started anew, and so is its count of seconds: no host waits for longer than it was to."""
+    ticks, until = turn.ticks, turn.ticks + HOSTS.c.gap
+    turn.connection.execute(
+        update(HOSTS).values(
+            wanted_until=case((HOSTS.c.wanted_until > ticks, ticks), else_=HOSTS.c.wanted_until),
+            free_at=case((HOSTS.c.free_at > until, until), else_=HOSTS.c.free_at),
+        )
+    )
+    of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
+    turn.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
+
+
+def held_hosts(turn: Turn) -> tuple[Mapping[str, float], frozenset[str]]:
+    """This worker's hosts, with the seconds until they may be asked; and those of them that another one waits for."""
+    found = turn.connection.execute(HELD, {"w": turn.worker}).all()
+    wanted = (host for host, _, by, until in found if by not in (0, turn.worker) and until > turn.ticks)
+    return {host: max(0.0, free_at - turn.ticks) for host, free_at, _, _ in found}, frozenset(wanted)
+
+
+def _offer(turn: Turn) -> None:
+    """Hosts that were reserved for a worker that does not ask any more are everybody's."""
+    past = and_(HOSTS.c.wanted_by > 0, HOSTS.c.wanted_until <= turn.ticks)
+    for host, of, free_at in turn.connection.execute(select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at).where(past)).all():
+        turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=0, wanted_until=0.0))
+        if of == 0:
+            resting = int(free_at > turn.ticks)
+            turn.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=0, resting=resting))
