@@ -109,10 +109,10 @@ class Errback:
     """An errback whose output is marked as children of its request's lease: Scrapy sends it past the spider middlewares."""
 
     errback: Callable[[Any], Any]
-    marked: Callable[[Any], Any]
+    lease: str
 
     def __call__(self, failure: Any) -> Any:
-        return self.marked(failure)
+        return marked_output(self.errback(failure), self.lease)
 
 
 # writing

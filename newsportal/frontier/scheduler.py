@@ -27,11 +27,11 @@ from newsportal.frontier.ledger import STORE_FAILS
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.frontier.record import record_of
-from newsportal.frontier.requests import LEASE, PARENT, ROW, DupeFilter, Errback, Unwritable, host_of, marked_output, request_of, task_of
+from newsportal.frontier.requests import LEASE, PARENT, ROW, DupeFilter, Errback, Unwritable, host_of, request_of, task_of
 from newsportal.frontier.start_urls import open_start_urls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Container
 
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
@@ -160,7 +160,7 @@ class Scheduler(BaseScheduler):
             request.meta[LEASE] = entry.lease
             self.feeder.leases.handed(entry.lease, request)
             if request.errback is not None and not isinstance(request.errback, Errback):
-                request.errback = Errback(request.errback, self._marking(request.errback, entry.lease))
+                request.errback = Errback(request.errback, entry.lease)
         self._tally("scheduler/dequeued")
         if self.feeder is not None and self.hand.waiting < LEAST_HAND:
             self.feeder.look()
@@ -184,12 +184,6 @@ class Scheduler(BaseScheduler):
         if self.feeder is None or not request.dont_filter or task.id not in self.feeder.leases:
             return task
         return replace(task, id=f"{task.id}+")
-
-    def _marking(self, errback: Callable[[Any], Any], lease: str) -> Callable[[Any], Any]:
-        def marked(failure: Any) -> Any:
-            return marked_output(errback(failure), lease)
-
-        return marked
 
     @property
     def queues(self) -> bool:

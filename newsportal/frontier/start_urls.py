@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import FrontierUnavailable
+from newsportal.frontier.redis_connection import as_text, connect, is_named
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -53,7 +54,7 @@ class StartUrls:
         return f"starts:{self._key}"
 
     def _peek(self, queue: Queue) -> list[bytes]:
-        self._kind = _text(self._client.type(self._key))
+        self._kind = as_text(self._client.type(self._key))
         if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
             return []
         values = _PEEK[self._kind](self._client, self._key) if self._kind in _PEEK else []
@@ -88,14 +89,8 @@ _DROP: Final[Mapping[str, Any]] = {
 }
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
     """The start URLs of a spider that knows what to do with them; ``None`` without Redis. Nothing is sent yet. Raises ``StoreError``."""
-    from newsportal.frontier.redis_connection import connect, is_named
-
     if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY

@@ -62,8 +62,10 @@ class Links:
         def step(turn: Turn) -> set[str]:
             there = states(turn.connection, [task.id for task in tasks])
             stored = articles.known(turn.connection, names.values()) if names else set()
-            fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and _is_open(there.get(task.id), since)]
-            _remove_elsewhere(turn, [task.id for task in fresh if task.id in there])
+            waits = {row.id for row in there.values() if not row.over or row.changed >= since}
+            fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
+            over = [task.id for task in fresh if task.id in there]
+            turn.remove([row for row in turn.rows_anywhere(over) if row.queue != queue])  # this queue asks for them now
             entered = turn.add(fresh)
             if kept := entered.intersection(held):
                 turn.move(list(turn.rows(kept)), HELD)
@@ -161,12 +163,3 @@ def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:
     turn = Turn(connection, clock_of(connection))
     finish(turn, [content_id(name) for name in names if name])
     turn.settle()
-
-
-def _is_open(row: LinkState | None, since: float) -> bool:
-    return row is None or (row.over and row.changed < since)
-
-
-def _remove_elsewhere(turn: Turn, ids: Collection[str]) -> None:
-    """Rows that are over and belong to other queues: the link is asked for by this one now."""
-    turn.remove([row for row in turn.rows_anywhere(ids) if row.queue != turn.queue])
