@@ -170,26 +170,25 @@ Judges = Callable[[Answer], None]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A place that messages go to. ``checked`` brings fields into the form that ``asks`` needs, and raises ``BadField``. ``asks`` makes the
+    """A place that messages go to. ``checks`` brings fields into the form that ``asks`` needs, and raises ``BadField``. ``asks`` makes the
     request and ``judges`` reads its answer (raises ``Rejected``, ``Later``); a service without them goes through Apprise. ``needs``: the
     right that somebody must have to send there."""
 
     name: str
     fields: tuple[Field, ...]
-    checked: Callable[[Fields], dict[str, str]]
+    checks: Callable[[dict[str, str]], dict[str, str]]
     asks: Asks | None = None
     judges: Judges | None = None
     needs: str = "keep"
 
-
-def stripped(fields: Fields, wanted: tuple[Field, ...]) -> dict[str, str]:
-    """The ``wanted`` fields without space around them, defaults filled in. Raises ``BadField`` for one that is missing or too long."""
-    found = {}
-    for one in wanted:
-        value = fields.get(one.name, "").strip() or one.default
-        if one.needed and not value:
-            raise BadField(one.name, Message("alert.missing"))
-        if len(value) > SMALL or not value.isprintable():
-            raise BadField(one.name, Message("alert.characters"))
-        found[one.name] = value
-    return found
+    def checked(self, given: Fields) -> dict[str, str]:
+        """The fields without space around them, defaults filled in. Raises ``BadField``, also for one that is missing or too long."""
+        found = {}
+        for one in self.fields:
+            value = given.get(one.name, "").strip() or one.default
+            if one.needed and not value:
+                raise BadField(one.name, Message("alert.missing"))
+            if len(value) > SMALL or not value.isprintable():
+                raise BadField(one.name, Message("alert.characters"))
+            found[one.name] = value
+        return self.checks(found)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
-from urllib.parse import SplitResult, parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
-from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, Told, stripped
+from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, Told
 from newsportal.egress import Answer
 from newsportal.messages import Message
 from newsportal.publishing.webhook import SIGNATURE, signature
@@ -55,24 +55,25 @@ def _lines(told: Told, limit: int) -> str:
     return f"{told.title}\n\n{told.text(limit - len(told.title.encode()) - 2)}"
 
 
-def _secret_of(value: str, host: str, key_in: Callable[[SplitResult], str]) -> str:
-    """A robot's key from what people paste: the key, or the whole address of its webhook, which has it where ``key_in`` says."""
-    key = value
-    if value.startswith(("http://", "https://")):
-        try:
-            parts = urlsplit(value)
-            key = key_in(parts)
-        except ValueError:  # brackets with no address between them, more fields than anybody sends
-            raise BadField("key", NO_KEY) from None
-        if parts.hostname != host:
-            raise BadField("key", Message("alert.other-service"))
-    if not TOKEN.fullmatch(key):
-        raise BadField("key", NO_KEY)
-    return key
+def _key_from(host: str, parameter: str | None) -> Callable[[dict[str, str]], dict[str, str]]:
+    """Takes a robot's key from what people paste: the key, or the address of its webhook, which has it as ``parameter`` or at its end."""
 
+    def checks(told: dict[str, str]) -> dict[str, str]:
+        key = told["key"]
+        if key.startswith(("http://", "https://")):
+            try:
+                parts = urlsplit(key)
+                found = parse_qs(parts.query).get(parameter, [""]) if parameter else [parts.path.rpartition("/")[2]]
+            except ValueError:  # brackets with no address between them, more fields than anybody sends
+                raise BadField("key", NO_KEY) from None
+            if parts.hostname != host:
+                raise BadField("key", Message("alert.other-service"))
+            key = found[0]
+        if not TOKEN.fullmatch(key):
+            raise BadField("key", NO_KEY)
+        return told | {"key": key}
 
-def _parameter(parts: SplitResult, name: str) -> str:
-    return next(iter(parse_qs(parts.query).get(name, ())), "")
+    return checks
 
 
 WECOM_FIELDS: Final = (Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True),)
@@ -98,19 +99,9 @@ MAIL_FIELDS: Final = (Field("to", Message("field.mail"), Message("field-hint.mai
 APPRISE_FIELDS: Final = (Field("url", Message("field.apprise"), Message("field-hint.apprise"), secret=True),)
 
 
-def _wecom_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, WECOM_FIELDS)
-    return {"key": _secret_of(told["key"], "qyapi.weixin.qq.com", lambda parts: _parameter(parts, "key"))}
-
-
 def _wecom(fields: Fields, told: Told, now: datetime) -> Request:
     url = f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={fields['key']}"
     return _json(url, {"msgtype": "text", "text": {"content": _lines(told, WECOM_BYTES)}})
-
-
-def _feishu_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, FEISHU_FIELDS)
-    return told | {"key": _secret_of(told["key"], "open.feishu.cn", lambda parts: parts.path.rpartition("/")[2])}
 
 
 def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
@@ -122,11 +113,6 @@ def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(f"https://open.feishu.cn/open-apis/bot/v2/hook/{fields['key']}", body)
 
 
-def _dingtalk_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, DINGTALK_FIELDS)
-    return told | {"key": _secret_of(told["key"], "oapi.dingtalk.com", lambda parts: _parameter(parts, "access_token"))}
-
-
 def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
     url = f"https://oapi.dingtalk.com/robot/send?access_token={fields['key']}"
     if fields.get("secret"):
@@ -136,8 +122,7 @@ def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(url, {"msgtype": "text", "text": {"content": _lines(told, DINGTALK_BYTES)}})
 
 
-def _telegram_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, TELEGRAM_FIELDS)
+def _telegram_fields(told: dict[str, str]) -> dict[str, str]:
     if not TELEGRAM_TOKEN.fullmatch(told["token"]):
         raise BadField("token", Message("alert.no-token"))
     if not TELEGRAM_CHAT.fullmatch(told["chat"]):
@@ -157,8 +142,7 @@ def _web_address(value: str, name: str) -> str:
         raise BadField(name, Message("alert.no-url")) from error
 
 
-def _ntfy_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, NTFY_FIELDS)
+def _ntfy_fields(told: dict[str, str]) -> dict[str, str]:
     if not NTFY_TOPIC.fullmatch(told["topic"]):
         raise BadField("topic", Message("alert.ntfy-topic"))
     return told | {"server": _web_address(told["server"], "server").rstrip("/")}
@@ -171,8 +155,7 @@ def _ntfy(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(fields["server"], body, {"authorization": f"Bearer {fields['token']}"} if fields.get("token") else None)
 
 
-def _webhook_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, WEBHOOK_FIELDS)
+def _webhook_fields(told: dict[str, str]) -> dict[str, str]:
     return told | {"url": _web_address(told["url"], "url")}
 
 
@@ -193,8 +176,7 @@ def _webhook(fields: Fields, told: Told, now: datetime) -> Request:
     return Request(asked.url, asked.body, {**asked.headers, SIGNATURE: signature(fields["secret"], asked.body, now)})
 
 
-def _mail_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, MAIL_FIELDS)
+def _mail_fields(told: dict[str, str]) -> dict[str, str]:
     found = [one.strip() for one in told["to"].replace("，", ",").replace(";", ",").split(",") if one.strip()]
     if not found or not all(ADDRESS.fullmatch(one) for one in found):
         raise BadField("to", Message("alert.no-mail"))
@@ -203,8 +185,7 @@ def _mail_fields(fields: Fields) -> dict[str, str]:
     return {"to": ", ".join(found)}
 
 
-def _apprise_fields(fields: Fields) -> dict[str, str]:
-    told = stripped(fields, APPRISE_FIELDS)
+def _apprise_fields(told: dict[str, str]) -> dict[str, str]:
     if "://" not in told["url"]:
         raise BadField("url", Message("alert.no-apprise"))
     return told
@@ -220,7 +201,7 @@ def judge(answer: Answer) -> None:
     raise Rejected(f"the service answered {answer.status}")
 
 
-def _robot(name: str, code: str, words: str) -> Any:
+def _robot(name: str, code: str = "errcode", words: str = "errmsg") -> Any:
     def judged(answer: Answer) -> None:
         judge(answer)
         try:
@@ -240,9 +221,9 @@ SERVICES: Final[Mapping[str, Service]] = {
     service.name: service
     for service in (
         Service("mail", MAIL_FIELDS, _mail_fields),
-        Service("wecom", WECOM_FIELDS, _wecom_fields, _wecom, _robot("wecom", "errcode", "errmsg")),
-        Service("feishu", FEISHU_FIELDS, _feishu_fields, _feishu, _robot("feishu", "code", "msg")),
-        Service("dingtalk", DINGTALK_FIELDS, _dingtalk_fields, _dingtalk, _robot("dingtalk", "errcode", "errmsg")),
+        Service("wecom", WECOM_FIELDS, _key_from("qyapi.weixin.qq.com", "key"), _wecom, _robot("wecom")),
+        Service("feishu", FEISHU_FIELDS, _key_from("open.feishu.cn", None), _feishu, _robot("feishu", "code", "msg")),
+        Service("dingtalk", DINGTALK_FIELDS, _key_from("oapi.dingtalk.com", "access_token"), _dingtalk, _robot("dingtalk")),
         Service("telegram", TELEGRAM_FIELDS, _telegram_fields, _telegram, judge),
         Service("ntfy", NTFY_FIELDS, _ntfy_fields, _ntfy, judge),
         Service("webhook", WEBHOOK_FIELDS, _webhook_fields, _webhook, judge),

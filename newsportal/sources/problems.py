@@ -71,10 +71,6 @@ def _unknown_key(details: ErrorDetails, path: Path) -> Told:
     return Message("sources.unknown-key", key=shown(path[-1]), allowed=listed(allowed)), did_you_mean(path[-1], allowed)
 
 
-def _missing(details: ErrorDetails, path: Path) -> Told:
-    return Message("sources.missing", key=shown(path[-1])), None
-
-
 def _no_text(details: ErrorDetails, path: Path) -> Told:
     found = details["input"]
     quotes = Message("hint.quotes", text=f'"{found}"') if isinstance(found, int | float) and not isinstance(found, bool) else None
@@ -112,26 +108,14 @@ def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, Path]
     return said
 
 
-def _too_long(details: ErrorDetails, path: Path) -> Told:
-    return Message("sources.too-long", found=len(details["input"]), limit=details["ctx"]["max_length"]), None
-
-
-def _too_short(details: ErrorDetails, path: Path) -> Told:
-    return Message("sources.empty-list" if details["type"] == "too_short" else "sources.empty-text"), None
-
-
-def _ours(details: ErrorDetails, path: Path) -> Told:
-    return details["ctx"]["message"], details["ctx"]["hint"]
-
-
 def _otherwise(details: ErrorDetails, path: Path) -> Told:
     return Message("sources.other", found=shown(details["input"]), why=details["msg"]), None
 
 
 SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
-    "mistake": _ours,
+    "mistake": lambda details, path: (details["ctx"]["message"], details["ctx"]["hint"]),
     "extra_forbidden": _unknown_key,
-    "missing": _missing,
+    "missing": lambda details, path: (Message("sources.missing", key=shown(path[-1])), None),
     "string_type": _no_text,
     "model_type": _no_mapping,
     "model_attributes_type": _no_mapping,
@@ -151,8 +135,11 @@ SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
     "greater_than_equal": _found("sources.at-least", "ge"),
     "less_than": _found("sources.less-than", "lt"),
     "less_than_equal": _found("sources.at-most", "le"),
-    "string_too_long": _too_long,
-    "string_too_short": _too_short,
-    "too_short": _too_short,
+    "string_too_long": lambda details, path: (
+        Message("sources.too-long", found=len(details["input"]), limit=details["ctx"]["max_length"]),
+        None,
+    ),
+    "string_too_short": lambda details, path: (Message("sources.empty-text"), None),
+    "too_short": lambda details, path: (Message("sources.empty-list"), None),
 }
 """One saying for each of pydantic's error types that the models can give; anything else is told in pydantic's words."""

@@ -13,7 +13,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.sources import Sources
 from newsportal.trying.looking import visitor
-from newsportal.trying.proposing import MORE, AlreadyThere, Family, Overlap, Preview, entry, planned, proposed
+from newsportal.trying.proposing import MORE, AlreadyThere, Family, Overlap, entry, planned, proposed
 from newsportal.trying.trial import Reading
 
 MAX_ADDRESSES = 10
@@ -67,7 +67,10 @@ def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family 
     except NewsportalError as error:
         tell(url)  # which raises where that is why it ended
         return Found(url, error=error)
-    choices = [_chosen(one, best=place == 0) for place, one in enumerate(offer.previews)]
+    choices = [
+        Choice(one.proposal.kind, dict(one.values), place == 0, one.proposal, one.reading, one.overlap)
+        for place, one in enumerate(offer.previews)
+    ]
     there = None
     for other in offer.others:
         try:
@@ -75,10 +78,6 @@ def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family 
         except AlreadyThere as error:
             there = error.key
     return Found(url, tuple(choices), offer.notes, there=there)
-
-
-def _chosen(preview: Preview, *, best: bool) -> Choice:
-    return Choice(preview.proposal.kind, dict(preview.values), best, preview.proposal, preview.reading, preview.overlap)
 
 
 def _numbered(found: Found, known: Sources, taken: dict[Kind, set[str]]) -> Found:

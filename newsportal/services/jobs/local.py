@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 
 from newsportal.errors import RunnerRefused, RunnerUnavailable
 from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted, settings_of
-from newsportal.services.jobs.records import Records, alive, born, interrupt, kill_group
+from newsportal.services.jobs.records import Records, alive, born, end_process
 from newsportal.services.jobs.reporting import VARIABLE
 
 STOP_PATIENCE: Final = 30.0
@@ -172,10 +172,10 @@ class LocalRunner:
             quiet = quiet + LOOK if size == before else 0.0  # counted in looks: a machine that slept was not silent
             if why is not None or (until is not None and time.monotonic() >= until):
                 why = why or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
-                kill_group(process.pid)
+                end_process(process.pid, gently=False)
             elif wanted.silence is not None and quiet >= wanted.silence:
                 why = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
-                interrupt(process.pid)
+                end_process(process.pid, gently=True)
 
     def _end(self, child: Child, state: State, status: int | None, error: Row | None, rows: tuple[Row, ...]) -> None:
         recorded = self._records.get(child.job.id)
@@ -216,13 +216,13 @@ class LocalRunner:
                 self._records.end(job, "cancelled", None, None, self._now())
             else:
                 self._records.save(replace(job, cancelling=True))
-        return interrupt(job.pid) if job.kind == CRAWL else kill_group(job.pid)
+        return end_process(job.pid, gently=job.kind == CRAWL)
 
     def hasten(self) -> None:
         """Asked a second time, a crawl stops where it is: what it had in hand waits for the next."""
         for child in list(self._children.values()):
             if child.process is not None and child.process.poll() is None:
-                interrupt(child.process.pid)
+                end_process(child.process.pid, gently=True)
 
     def close(self, patience: float = STOP_PATIENCE) -> None:
         """End the jobs that were started here: in order, within ``patience``; later ones are refused."""
@@ -235,5 +235,5 @@ class LocalRunner:
         for child in children:
             child.thread.join(max(0.0, until - time.monotonic()))
             if child.process is not None and child.thread.is_alive():
-                kill_group(child.process.pid)
+                end_process(child.process.pid, gently=False)
                 child.thread.join(LOOK)

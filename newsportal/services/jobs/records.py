@@ -221,19 +221,13 @@ def alive(pid: int, since: str | None) -> bool:
     return True
 
 
-def interrupt(pid: int) -> bool:
-    """Ask a process to end in order, as Ctrl-C does. False if it is gone."""
+def end_process(pid: int, *, gently: bool) -> bool:
+    """Ask a process to end in order, as Ctrl-C does, or end it at once with those it started. False if it is gone."""
     try:
-        os.kill(pid, signal.SIGINT)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def kill_group(pid: int) -> bool:
-    """End a process at once, and those it started: its session is its own. False if it is gone."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
+        if gently:
+            os.kill(pid, signal.SIGINT)
+        else:
+            os.killpg(pid, signal.SIGKILL)  # its session is its own
     except (ProcessLookupError, PermissionError):
         return False
     return True
