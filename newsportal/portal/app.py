@@ -31,21 +31,17 @@ from newsportal.portal.pages import (
     account,
     alerts,
     articles,
-    captions,
     categories,
     corpora,
     desk,
     editing,
     feeds,
-    folding,
     for_you,
     health,
     home,
     jobs,
     lists,
     marks,
-    models,
-    monitor,
     people,
     photos,
     profile,
@@ -53,7 +49,6 @@ from newsportal.portal.pages import (
     runs,
     schedule,
     search,
-    settings,
     source,
     source_looks,
     source_run,
@@ -64,7 +59,6 @@ from newsportal.portal.pages import (
     templates,
     topics,
     websub,
-    wrappers,
 )  # fmt: skip
 from newsportal.portal.pages import sources as sources_page
 from newsportal.portal.pages.suggestions import Suggesting
@@ -86,12 +80,12 @@ ROUTERS: tuple[APIRouter, ...] = (
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     *(page.router for page in (lists, photos)),
     picture_router,
-    *(page.router for page in (captions, editing, folding, articles, story, profile, for_you, alerts, search)),
+    *(page.router for page in (editing, articles, story, profile, for_you, alerts, search)),
     marks.open_router,
-    *(page.router for page in (marks, runs, monitor, system, settings, desk, account, people, sources_page)),
+    *(page.router for page in (marks, runs, system, desk, account, people, sources_page)),
     *(page.router for page in (source_looks, sources_file, source_run)),
     source.router,  # behind those whose addresses would be keys
-    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, models, wrappers, templates, jobs)),
+    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, templates, jobs)),
 )
 """The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -16,19 +17,15 @@ from starlette.requests import Request
 from newsportal.accounts import Accounts, Right, Signed
 from newsportal.accounts.marks import Marked
 from newsportal.errors import Problem, SearchError
-from newsportal.portal.access import may, signed
+from newsportal.portal.access import Pace, may, signed
 from newsportal.portal.counts import Counts
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
 from newsportal.portal.judging import Judging
 from newsportal.portal.kept import Kept, Soon
-from newsportal.portal.language import choose, translations
-from newsportal.portal.moments import Clock
-from newsportal.portal.pace import Pace
+from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.queues import Queues
-from newsportal.portal.shown import ids as shown_ids
-from newsportal.portal.shown import photo_stories
 from newsportal.portal.site import Site
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
@@ -243,7 +240,7 @@ class Visit:
         if ids:
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
         if self.keeps:
-            self._marked = self.marks_on(shown_ids(values))
+            self._marked = self.marks_on(story_ids(values))
 
     @cached_property
     def keeps(self) -> bool:
@@ -284,3 +281,34 @@ class Visit:
         """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""
         value = (self.asked.get(name) or "")[:limit].strip()
         return value or None
+
+
+PLAIN: Final = (str, int, float, datetime, NoneType)
+"""Most of what a page is given; looked at first, for a page of search has thousands."""
+
+
+def stories(values: Any) -> Iterator[Story | Hit]:
+    """The stories and hits in what a template is given: in its lists, mappings and dataclasses."""
+    if isinstance(values, PLAIN):
+        return
+    if isinstance(values, Story | Hit):
+        yield values
+    elif isinstance(values, Mapping):
+        for value in values.values():
+            yield from stories(value)
+    elif isinstance(values, list | tuple):
+        for value in values:
+            yield from stories(value)
+    elif is_dataclass(values):
+        for one in fields(values):
+            yield from stories(getattr(values, one.name))
+
+
+def photo_stories(values: Any) -> Iterator[str]:
+    """The ids of the photo stories that stand for their stories."""
+    return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))
+
+
+def story_ids(values: Any) -> list[str]:
+    """The stories' ids, each once."""
+    return list(dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in stories(values)))

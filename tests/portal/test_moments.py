@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.portal.language import translations
-from newsportal.portal.moments import Clock
+from newsportal.portal.language import Clock, translations
 from newsportal.portal.site import zone_named
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)  # 18:30 in Shanghai

@@ -117,7 +117,7 @@ def test_only_pictures_that_the_story_has_count(reader: httpx.Client, shelf: Sto
 
 @pytest.mark.slow
 def test_a_flood_is_not_kept(reader: httpx.Client, shelf: Store) -> None:
-    from newsportal.portal.pace import BURST
+    from newsportal.portal.access import BURST
 
     stories = [id for name, id in shelf.made.items() if name.startswith("album-more")]
     for number in range(int(BURST * 1.5)):

@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from newsportal.portal.pace import MAX_ADDRESSES, Pace, counted_as
+from newsportal.portal.access import MAX_ADDRESSES, Pace, counted_as
 from newsportal.portal.sent import MAX_BODY
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}

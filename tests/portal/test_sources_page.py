@@ -17,8 +17,7 @@ from lxml import html as lxml_html
 from newsportal.messages import Message, Value
 from newsportal.messages.reasons import CAUSES
 from newsportal.monitor import STATES, Health
-from newsportal.portal.language import translations
-from newsportal.portal.moments import Clock
+from newsportal.portal.language import Clock, translations
 from newsportal.portal.pages.sources import line
 from newsportal.sources import load
 from newsportal.sources.watched import ORDER

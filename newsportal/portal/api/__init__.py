@@ -17,7 +17,6 @@ from newsportal.portal.api import (
     articles,
     categories,
     described,
-    learning,
     marks,
     models,
     monitor,
@@ -26,7 +25,6 @@ from newsportal.portal.api import (
     publishing,
     reading,
     rules,
-    searching,
     sources,
     sources_many,
     topics,
@@ -37,7 +35,7 @@ PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     reading.router,
-    searching.router,
+    reading.search_router,
     operation.router,
     monitor.router,
     alerts.router,
@@ -45,7 +43,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     marks.router,
     topics.router,
     categories.router,
-    learning.router,
     models.router,
     rules.router,
     sources.router,

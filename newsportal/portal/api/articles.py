@@ -16,7 +16,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.context import Visit
-from newsportal.portal.pages.folding import candidates
+from newsportal.portal.pages.articles import candidates
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
 from newsportal.store.lists import ArticleFilter

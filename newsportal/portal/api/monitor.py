@@ -18,7 +18,7 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.figures import Kept, going
 from newsportal.portal.machine import machine
-from newsportal.portal.pages.monitor import LATEST
+from newsportal.portal.pages.runs import LATEST
 from newsportal.portal.queues import Way
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])

@@ -1,4 +1,4 @@
-"""Topics, stories, articles: what readers see, without the pages around it. Hidden articles are there for editors alone."""
+"""Topics, stories, articles and search: what readers see, without the pages around it. Hidden articles are there for editors alone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import AwareDatetime, BaseModel, Field
 
 from newsportal.accounts import Right
+from newsportal.errors import SearchError
 from newsportal.portal.access import may
 from newsportal.portal.api.faults import ApiError, told_of
-from newsportal.portal.api.paging import Cursor, Limit, Page
-from newsportal.portal.api.tagged import tagged
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
 from newsportal.portal.context import Visit
+from newsportal.portal.search_query import MAX_PAGES, PAGE, found
+from newsportal.search.base import Index
+from newsportal.search.base import Query as Asked
 from newsportal.store.gallery_tables import WallFilter, WallOrder
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 
@@ -201,3 +204,83 @@ def _article(request: Request, id: str) -> StoredArticle:
     if found is None or (found.hidden is not None and not may(request, Right.EDIT)):
         raise ApiError(404, "no-article", "There is no such article.")
     return found
+
+
+search_router = APIRouter(tags=["Search"])
+
+LAST = MAX_PAGES * PAGE
+"""So many hits can be paged through; who wants more narrows the search."""
+
+MAX_TYPED = 200
+
+
+class HitTold(BaseModel):
+    id: str
+    story_id: str
+    url: str
+    title: str
+    title_html: str = Field(description="Escaped; found words stand in <mark>.")
+    snippet_html: str
+    site: str | None
+    published: datetime | None
+    score: float
+    folded: int = Field(description="Other hits of the same story.")
+
+
+class Found(BaseModel):
+    items: list[HitTold]
+    next: str | None = None
+    total: int
+    capped: bool = Field(description="There are more than total.")
+    loose: bool = Field(description="Nothing holds all the words; these hold some.")
+    words: list[str]
+    facets: dict[str, dict[str, int]] = Field(description="site, category, topic, day: values with how many stories.")
+
+
+def _index(request: Request) -> Index:
+    found = Visit(request).portal.index
+    if found is None:
+        raise ApiError(503, "no-search", "This portal runs without a search index.")
+    return found
+
+
+@search_router.get("/search", summary="Search", response_model=Found, responses=told_of(400))
+def search(
+    request: Request,
+    q: Annotated[str, Query(max_length=10_000, description='Words, "phrases", -not, field:word, since:2026-03.')],
+    topic: Filter = None,
+    site: Filter = None,
+    category: Filter = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    sort: Literal["relevance", "time"] = "relevance",
+    collapse: Annotated[bool, Query(description="One hit a story.")] = True,
+    limit: Limit = PAGE,
+    cursor: Cursor = None,
+) -> Response:
+    offset = (place_of(cursor, int) or (0,))[0]
+    if not 0 <= offset <= LAST:
+        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+    zone = Visit(request).clock.zone
+    query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
+    try:
+        results = found(Visit(request).portal, _index(request), query)
+    except SearchError as error:
+        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
+    reached = offset + limit
+    told = fill(
+        Found, results, items=[fill(HitTold, hit) for hit in results.hits], words=list(results.words),
+        next=cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None,
+        facets={name: dict(values) for name, values in results.facets.items()},
+    )  # fmt: skip
+    return tagged(request, told)
+
+
+@search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")
+def suggestions(
+    request: Request, q: Annotated[str, Query(max_length=MAX_TYPED)], limit: Annotated[int, Query(ge=1, le=50)] = 10
+) -> list[str]:
+    try:
+        return list(_index(request).suggest(q, limit))
+    except SearchError as error:
+        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error

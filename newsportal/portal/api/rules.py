@@ -14,8 +14,7 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
-from newsportal.portal.pages.templates import forget_site, learn_saved, library_of, page_at, rows_of
-from newsportal.portal.pages.wrappers import pages_of, place_of, places_of, rule_of
+from newsportal.portal.pages.templates import forget_site, learn_saved, library_of, page_at, pages_of, place_of, places_of, rows_of, rule_of
 from newsportal.portal.source_file import known_of
 from newsportal.trying.crosscheck import cross_check
 from newsportal.trying.templates import readings

@@ -24,11 +24,10 @@ from newsportal.accounts.people import LEAST_PASSWORD
 from newsportal.accounts.sessions import LONGEST
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import cookie_name, log, needs, signed
+from newsportal.portal.access import address_of, cookie_name, log, needs, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
-from newsportal.portal.pace import address_of
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
 from newsportal.portal.sent import Form, Many

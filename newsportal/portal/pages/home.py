@@ -1,22 +1,25 @@
-"""The front page: the top story, what is hottest, a board a topic, and everything newest first; or ranked boards alone."""
+"""The front page: the top story, the hottest, a board a topic, and everything newest first, or ranked boards; and ``/settings``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from gettext import NullTranslations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from newsportal.portal import returning
 from newsportal.portal.context import Visit
 from newsportal.portal.front import COUNTED, HOTTEST, Front
-from newsportal.portal.moments import by_day
+from newsportal.portal.language import LANGUAGES, by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.pages.for_you import further
 from newsportal.portal.pages.photos import card_of
 from newsportal.portal.pages.runs import failures_of
+from newsportal.portal.preferences import CHOICES, remember, safe_next
 from newsportal.portal.reading import thumbnail
 from newsportal.portal.render import render
 from newsportal.report import Run
@@ -105,3 +108,60 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
     if total.list_failed and not total.entries:
         return words.gettext("The last crawl reached none of its sources; these are the stories stored before.")
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    key: str
+    label: str
+    choices: list[Option]
+
+
+@router.get("/settings")
+def settings(request: Request) -> Response:
+    visit = Visit(request)
+    back = safe_next(visit.asked.get("next"))
+    if any(visit.asked.get(key) in allowed for key, allowed in CHOICES.items()):
+        answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
+        remember(answer, dict(visit.asked))
+        return answer
+    return render(request, "settings.html", groups=groups(visit), back="/settings")
+
+
+def groups(visit: Visit) -> list[Group]:
+    """Every choice with what it offers, in the reader's language."""
+    said = visit.clock.words.gettext
+    labels = {
+        "auto": said("As the system"),
+        "light": said("Light"),
+        "dark": said("Dark"),
+        "serif": said("Serif"),
+        "sans": said("Sans serif"),
+        "small": said("Small"),
+        "medium": said("Medium"),
+        "large": said("Large"),
+        "original": said("As published"),
+        "simplified": said("Simplified"),
+        "traditional": said("Traditional"),
+        "newest": said("Time line"),
+        "ranked": said("Ranking"),
+        **LANGUAGES,
+    }
+    headings = {
+        "theme": said("Theme"),
+        "font": said("Reading font"),
+        "size": said("Text size"),
+        "lang": said("Language"),
+        "script": said("Chinese script of articles"),
+        "boards": said("Boards of the front page"),
+    }
+    now = {**asdict(visit.chosen), "lang": visit.language}
+    shown = {**CHOICES, "size": ("small", "medium", "large")}
+    return [Group(key, headings[key], [Option(value, labels[value], value == now[key]) for value in shown[key]]) for key in headings]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.context import Visit
-from newsportal.portal.moments import by_day
+from newsportal.portal.language import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.render import address, render, topic_address
 from newsportal.search.overview import Overview

@@ -18,8 +18,8 @@ from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import StoreError
+from newsportal.portal.access import address_of
 from newsportal.portal.context import Portal, Visit
-from newsportal.portal.pace import address_of
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import render
 from newsportal.portal.sent import Form, said
