@@ -22,8 +22,9 @@ from newsportal.daily import DailySums
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
 from newsportal.portal.background import EVERY, Beside
+from newsportal.portal.circuit_breaker import rested_index, rested_store
 from newsportal.portal.context import Portal, present
-from newsportal.portal.figures import Kept
+from newsportal.portal.figures import FiguresCache
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
 from newsportal.portal.looks import Looks
 from newsportal.portal.measuring import Measured, Meter
@@ -67,7 +68,6 @@ from newsportal.portal.pictures import Desk, picture_router
 from newsportal.portal.queues import Ask, Asked, Settle
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
-from newsportal.portal.resting import rested_index, rested_store
 from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.search.base import Index
@@ -191,7 +191,7 @@ def _portal(
 def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
     """What pages share beside the portal itself."""
     portal: Portal = app.state.portal
-    app.state.looks, app.state.figures = Looks(), Kept()
+    app.state.looks, app.state.figures = Looks(), FiguresCache()
     app.state.meter, app.state.ring = Meter(), Ring()
     known = portal.known
     app.state.jobs = Jobs(known.jobs_folder if known else None, known.path if known else None, portal.now)

@@ -18,21 +18,19 @@ from newsportal.accounts import Accounts, Right, Signed
 from newsportal.accounts.marks import Marked
 from newsportal.errors import Problem, SearchError
 from newsportal.portal.access import Pace, may, signed
-from newsportal.portal.counts import Counts
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
-from newsportal.portal.judging import Judging
-from newsportal.portal.kept import Kept, Soon
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.queues import Queues
 from newsportal.portal.site import Site
+from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
 from newsportal.sources import Source, Sources, categories
-from newsportal.sources.watched import Judged, Watched
+from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.store.reader_months import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
@@ -40,6 +38,13 @@ from newsportal.store.store import Store
 if TYPE_CHECKING:
     from newsportal.portal.pictures import Desk
     from newsportal.recommending.serving import Recommender
+
+TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW = 5.0, 20.0, 0.05
+"""A new topic or a larger number may be seen this much later, and 20 times as long as counting took: at most a twentieth of a processor.
+What takes longer than the last is counted in a thread of its own."""
+
+HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
+"""So old the health of the sources may be: of thousands it takes seconds, of a hundred thousand a minute."""
 
 READING_SECONDS = 60.0
 """The months of the monitor may be this old: counting them reads every view and offer."""
@@ -98,14 +103,14 @@ class Portal:
     waiting: tuple[str, ...] = ()
     crawls: bool = False
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
-    _overviews: Kept[Overview] = field(default_factory=lambda: Kept(OVERVIEW_SECONDS, 200), repr=False, compare=False)
-    _similar: Soon[tuple[Hit, ...]] = field(
-        default_factory=lambda: Soon(Kept(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
+    _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
+    _similar: BackgroundCache[tuple[Hit, ...]] = field(
+        default_factory=lambda: BackgroundCache(TtlCache(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
     )
 
     @cached_property
-    def counts(self) -> Counts:
-        return Counts(self.store)
+    def counts(self) -> CostlyValue[Tally]:
+        return CostlyValue(self.store.tally, "counts", TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW)
 
     def stop(self) -> None:
         """Waits for what goes on beside the pages: the store is closed next."""
@@ -127,8 +132,13 @@ class Portal:
         return kept[1]
 
     @cached_property
-    def judging(self) -> Judging:
-        return Judging(self.store, self.sources, lambda: self.now().astimezone(self.site.zone))
+    def judging(self) -> CostlyValue[list[Judged]]:
+        return CostlyValue(self._judge, "judging", HEALTH_SECONDS, HEALTH_SPARE)
+
+    def _judge(self) -> list[Judged]:
+        """Of the file's sources; of those that were visited where it names none."""
+        named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
+        return judged(self.store, named, self.now().astimezone(self.site.zone))
 
     def health(self) -> list[Judged]:
         """How the sources do, about a minute old."""

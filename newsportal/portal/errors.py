@@ -18,7 +18,7 @@ from newsportal.portal.articles import MovedVersion
 from newsportal.portal.context import Visit
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
-from newsportal.portal.sent import SAFE, Refused
+from newsportal.portal.request_body import SAFE, Refused
 
 log = logging.getLogger(__name__)
 

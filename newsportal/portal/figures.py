@@ -14,8 +14,8 @@ from typing import Final, TypeVar, cast
 from newsportal.daily import DailySums, Kind
 from newsportal.daily.sums import Sum, day_of
 from newsportal.messages.reasons import cause_of
-from newsportal.portal import kept
 from newsportal.portal.context import Portal
+from newsportal.portal.ttl_cache import TtlCache
 from newsportal.report import Run, SourceReport, add_up
 
 T = TypeVar("T")
@@ -114,12 +114,12 @@ class Figures:
         return self.total / len(self.series)
 
 
-class Kept:
+class FiguresCache:
     """Figures of the ranges that were asked for last, some seconds old at most: many who look cost one count. Safe between threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: kept.Kept[object] = kept.Kept(KEPT_SECONDS, MOST_KEPT)
+        self._found: TtlCache[object] = TtlCache(KEPT_SECONDS, MOST_KEPT)
 
     def figures(self, portal: Portal, daily: DailySums, days: int) -> Figures:
         return self._of("figures", days, lambda: figures(portal, daily, days))

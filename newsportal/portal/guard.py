@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.portal.api import faults
-from newsportal.portal.sent import PUSHED, SAFE, Refused, bound_of, received
+from newsportal.portal.request_body import PUSHED, SAFE, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""

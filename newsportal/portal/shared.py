@@ -29,7 +29,7 @@ from newsportal.errors import StoreError
 from newsportal.portal import returning
 from newsportal.portal.language import choose
 from newsportal.portal.preferences import CHOICES, preferences
-from newsportal.portal.sent import SAFE
+from newsportal.portal.request_body import SAFE
 
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal

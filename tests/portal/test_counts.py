@@ -8,8 +8,7 @@ from types import ModuleType
 import pytest
 
 from newsportal.errors import StoreError
-from newsportal.portal import counts
-from newsportal.portal.counts import Counts
+from newsportal.portal.ttl_cache import CostlyValue
 from newsportal.store.results import Tally
 from newsportal.store.store import Store
 
@@ -31,15 +30,17 @@ class Slow:
 
 
 @pytest.fixture
-def slow(fresh: Store, monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr(counts, "TALLY_SECONDS", 0.0)
-    monkeypatch.setattr(counts, "SPARE", 0.0)
-    monkeypatch.setattr(counts, "SLOW_SECONDS", -1.0)
+def slow(fresh: Store) -> Slow:
     return Slow(fresh)
 
 
+def counts_of(store: Slow, slow: float = -1.0) -> CostlyValue[Tally]:
+    """Never fresh; counted beside the pages by default."""
+    return CostlyValue(store.tally, "counts", 0.0, 0.0, slow)
+
+
 def test_who_asks_while_it_is_counted_sees_what_was_counted_before(slow: Slow, newsroom: ModuleType) -> None:
-    told = Counts(slow)  # type: ignore[arg-type]
+    told = counts_of(slow)
     assert told.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
     slow.may.clear()
@@ -51,7 +52,7 @@ def test_who_asks_while_it_is_counted_sees_what_was_counted_before(slow: Slow, n
 
 
 def test_a_store_that_does_not_answer_leaves_what_was_counted(slow: Slow) -> None:
-    told = Counts(slow)  # type: ignore[arg-type]
+    told = counts_of(slow)
     before = told.get()
     slow.fails = True
     assert told.get() is before
@@ -64,16 +65,15 @@ def test_a_store_that_does_not_answer_leaves_what_was_counted(slow: Slow) -> Non
 
 def test_nothing_counted_yet_is_an_error_to_who_asks(slow: Slow) -> None:
     slow.fails = True
-    told = Counts(slow)  # type: ignore[arg-type]
+    told = counts_of(slow)
     with pytest.raises(StoreError):
         told.get()
     slow.fails = False
     assert told.get().articles == 0
 
 
-def test_what_is_counted_at_once_is_counted_by_who_asks(slow: Slow, monkeypatch: pytest.MonkeyPatch, newsroom: ModuleType) -> None:
-    monkeypatch.setattr(counts, "SLOW_SECONDS", 3600.0)
-    told = Counts(slow)  # type: ignore[arg-type]
+def test_what_is_counted_at_once_is_counted_by_who_asks(slow: Slow, newsroom: ModuleType) -> None:
+    told = counts_of(slow, 3600.0)
     assert told.get().articles == 0
     newsroom.write(slow.store, newsroom.article("新的一篇", "正文" * 40))
     assert told.get().articles == 1

@@ -14,7 +14,7 @@ import pytest
 from blank import blank_store
 
 from newsportal.learning.training import train_corpus
-from newsportal.portal.sent import MAX_FILE
+from newsportal.portal.request_body import MAX_FILE
 from newsportal.sources import load
 from newsportal.store.labels import NewDocument
 from newsportal.store.store import Store

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.portal.kept import Kept
 from newsportal.portal.pages.lists import HEIGHT, bars, width
 from newsportal.portal.reading import minutes
+from newsportal.portal.ttl_cache import TtlCache
 from newsportal.search.base import Index
 from newsportal.store.store import Store
 
@@ -72,7 +72,7 @@ def test_the_highest_day_is_as_high_as_the_drawing() -> None:
 
 def test_what_is_kept_is_made_anew_in_time_and_bounded() -> None:
     clock, made = [0.0], []
-    kept: Kept[int] = Kept(10, 2, lambda: clock[0])
+    kept: TtlCache[int] = TtlCache(10, 2, lambda: clock[0])
 
     def make() -> int:
         made.append(1)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from newsportal.accounts import Right, Role
-from newsportal.portal.sent import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, bound_of
+from newsportal.portal.request_body import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, bound_of
 from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"

@@ -16,7 +16,7 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
-from newsportal.portal.figures import Kept, going
+from newsportal.portal.figures import FiguresCache, going
 from newsportal.portal.machine import machine
 from newsportal.portal.pages.runs import LATEST
 from newsportal.portal.queues import Way
@@ -145,14 +145,14 @@ def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated
 
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
 def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledTold]:
-    kept: Kept = request.app.state.figures
+    kept: FiguresCache = request.app.state.figures
     rows = kept.crawled(Visit(request).portal, days).rows
     return [fill(CrawledTold, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
 
 
 @router.get("/monitor/failures", summary="Why pages failed")
 def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureTold]:
-    kept: Kept = request.app.state.figures
+    kept: FiguresCache = request.app.state.figures
     found = kept.crawled(Visit(request).portal, days).failures
     return [fill(FailureTold, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
 

@@ -30,7 +30,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.sent import Form, Many
+from newsportal.portal.request_body import Form, Many
 
 open_router = APIRouter()
 logger = logging.getLogger(__name__)

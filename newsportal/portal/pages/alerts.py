@@ -27,7 +27,7 @@ from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.account import accounts_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import Form
+from newsportal.portal.request_body import Form
 from newsportal.sources import Sources
 
 TESTS: Final = 10

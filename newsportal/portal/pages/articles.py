@@ -20,7 +20,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import Form, Many
+from newsportal.portal.request_body import Form, Many
 from newsportal.portal.wording import all_called, calling, key_of
 from newsportal.search.base import Query
 from newsportal.store.article_rows import EDITOR

@@ -30,7 +30,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.jobs import jobs_of, start_job
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import MAX_FILE, Refused
+from newsportal.portal.request_body import MAX_FILE, Refused
 from newsportal.portal.source_file import Fields, one
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, RANKS, Brought, Corpus, NewDocument

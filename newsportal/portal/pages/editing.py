@@ -22,7 +22,7 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import body
 from newsportal.portal.render import render
-from newsportal.portal.sent import Form, Many
+from newsportal.portal.request_body import Form, Many
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery, is_thread

@@ -19,8 +19,8 @@ from newsportal.portal.pages.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.pages.search import chips, feed_of
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render, topic_address
+from newsportal.portal.request_body import Form
 from newsportal.portal.search_query import Asked, asked_in
-from newsportal.portal.sent import Form
 from newsportal.store.results import Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])

@@ -19,7 +19,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.account import accounts_of
 from newsportal.portal.render import render
-from newsportal.portal.sent import Form
+from newsportal.portal.request_body import Form
 
 router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
 

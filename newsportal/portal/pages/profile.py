@@ -22,7 +22,7 @@ from newsportal.portal.access import address_of
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import render
-from newsportal.portal.sent import Form, said
+from newsportal.portal.request_body import Form, said
 from newsportal.store.results import Story, is_gallery
 from newsportal.store.store import Store
 

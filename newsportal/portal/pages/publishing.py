@@ -16,7 +16,7 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import Form
+from newsportal.portal.request_body import Form
 from newsportal.publishing.base import TargetAway, TargetUnfit
 from newsportal.publishing.dry_run import Tried, one, waiting
 from newsportal.publishing.run import Work

@@ -16,7 +16,7 @@ from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.figures import RANGES, Kept, bars, going, line
+from newsportal.portal.figures import RANGES, FiguresCache, bars, going, line
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.system import run_log
@@ -157,7 +157,7 @@ def monitor(request: Request) -> Response:
     alpha = learnt.alpha if learnt else ALPHA
     queues = visit.portal.queues() if visit.portal.queues is not None else None
     days = days_of(visit)
-    kept: Kept = request.app.state.figures
+    kept: FiguresCache = request.app.state.figures
     daily = request.app.state.daily
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
     values: dict[str, Any] = {

@@ -25,7 +25,7 @@ from newsportal.portal.language import _
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.notices import redirect_with
 from newsportal.portal.render import address, render
-from newsportal.portal.sent import Refused
+from newsportal.portal.request_body import Refused
 from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
 from newsportal.portal.wording import by_field

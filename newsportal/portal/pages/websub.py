@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed, StoreError
 from newsportal.portal.context import Portal, Visit
-from newsportal.portal.sent import PUSHED
+from newsportal.portal.request_body import PUSHED
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
 from newsportal.sources import Sources
 from newsportal.store.store import Store

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from newsportal.portal.access import MAX_ADDRESSES, Pace, counted_as
-from newsportal.portal.sent import MAX_BODY
+from newsportal.portal.request_body import MAX_BODY
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 PATHS = ("/seen", "/profile/clear", "/profile/remove", "/profile/switch", "/", "/nope")

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from newsportal.portal import kept
-from newsportal.portal.kept import Kept, Soon
+from newsportal.portal import ttl_cache
+from newsportal.portal.ttl_cache import BackgroundCache, TtlCache
 
 
 def test_who_does_not_want_to_wait_does_without_and_the_next_one_has_it() -> None:
@@ -18,8 +18,8 @@ def test_who_does_not_want_to_wait_does_without_and_the_next_one_has_it() -> Non
         made.append("made")
         return "there"
 
-    shelf: Kept[str] = Kept(60, 10)
-    soon = Soon(shelf, 0.0)
+    shelf: TtlCache[str] = TtlCache(60, 10)
+    soon = BackgroundCache(shelf, 0.0)
     assert soon.get("a", make) is None
     assert soon.get("a", make) is None
     may.set()
@@ -31,7 +31,7 @@ def test_who_waits_hears_what_went_wrong_and_it_is_tried_again() -> None:
     def fail() -> str:
         raise ValueError("away")
 
-    soon: Soon[str] = Soon(Kept(60, 10), 10.0)
+    soon: BackgroundCache[str] = BackgroundCache(TtlCache(60, 10), 10.0)
     with pytest.raises(ValueError, match="away"):
         soon.get("a", fail)
     assert soon.get("a", lambda: "there") == "there"
@@ -39,9 +39,9 @@ def test_who_waits_hears_what_went_wrong_and_it_is_tried_again() -> None:
 
 
 def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST_WAITING", 2)
+    monkeypatch.setattr(ttl_cache, "MOST_WAITING", 2)
     may = threading.Event()
-    soon: Soon[bool] = Soon(Kept(60, 10), 0.0)
+    soon: BackgroundCache[bool] = BackgroundCache(TtlCache(60, 10), 0.0)
     asked = [soon.get(name, lambda: may.wait(10)) for name in "abc"]
     may.set()
     soon.stop()

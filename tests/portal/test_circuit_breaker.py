@@ -14,7 +14,7 @@ import pytest
 from servers import own_server
 
 from newsportal.errors import SearchUnavailable, ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.portal.resting import Rest, rested_index, rested_store
+from newsportal.portal.circuit_breaker import Rest, rested_index, rested_store
 from newsportal.search import elastic, elastic_connection, open_index
 from newsportal.search.base import Query
 from newsportal.store import dialects, open_store

@@ -1,18 +1,23 @@
-"""Answers that are kept for some time: what costs a search and changes slowly. Bounded, shared between threads."""
+"""Values that are kept for some time, since they cost a search or a count and change slowly. Bounded, shared between threads."""
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from math import inf
+from threading import Lock, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
+from newsportal.errors import StoreError
+
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
-class Kept(Generic[T]):
+class TtlCache(Generic[T]):
     """``get(key, make)`` answers what ``make()`` made for ``key`` less than ``seconds`` ago, else makes it; at most ``most`` are kept.
 
     Two threads that ask for the same at once may both make it. What ``make`` raises is raised and not kept.
@@ -45,13 +50,13 @@ MOST_WAITING = 20
 """Beyond so many that are to be made, no further ones are begun: readers come faster than one thread makes them."""
 
 
-class Soon(Generic[T]):
+class BackgroundCache(Generic[T]):
     """The same, made in a thread of its own: who asks waits ``within`` seconds, and then does without; the next one finds it made.
 
     For what a page can do without, and must not wait for. What ``make`` raises reaches those who wait for it.
     """
 
-    def __init__(self, kept: Kept[T], within: float) -> None:
+    def __init__(self, kept: TtlCache[T], within: float) -> None:
         self._kept, self._within = kept, within
         self._making: dict[Hashable, Future[T]] = {}
         self._lock = Lock()
@@ -80,3 +85,55 @@ class Soon(Generic[T]):
         finally:
             with self._lock:
                 del self._making[key]
+
+
+class CostlyValue(Generic[T]):
+    """``get()`` answers what ``make()`` made less than ``seconds`` ago, or ``spare`` times as long ago as it took; else one thread makes it
+    anew while the others get the former value. What takes longer than ``slow`` seconds is made in a thread of its own, called ``name``."""
+
+    def __init__(self, make: Callable[[], T], name: str, seconds: float, spare: float, slow: float = inf) -> None:
+        self._make, self._name, self._seconds, self._spare, self._slow = make, name, seconds, spare, slow
+        self._made: list[T] = []
+        self._until, self._took = 0.0, 0.0
+        self._lock = Lock()
+        self._thread: Thread | None = None
+
+    def get(self) -> T:
+        """Raises what ``make`` raises while there is no former value, and where it is made at once."""
+        for value in self._made:
+            if monotonic() < self._until or not self._lock.acquire(blocking=False):
+                return value
+            break
+        else:
+            self._lock.acquire()
+        if self._made and self._took > self._slow:
+            self._thread = Thread(target=self._renew_in_thread, name=self._name, daemon=True)
+            self._thread.start()  # the lock is the thread's now
+            return self._made[0]
+        try:
+            return self._renew()
+        finally:
+            self._lock.release()
+
+    def stop(self) -> None:
+        """Waits for what is being made: the store is closed next."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout=10)
+
+    def _renew_in_thread(self) -> None:
+        try:
+            self._renew()
+        except StoreError as error:
+            self._until = monotonic() + max(self._seconds, self._spare * self._took)
+            log.warning("%s: not renewed; pages show the former ones: %s", self._name, error)
+        finally:
+            self._lock.release()
+
+    def _renew(self) -> T:
+        if not self._made or monotonic() >= self._until:  # else another thread has made it while this one waited
+            began = monotonic()
+            self._made = [self._make()]
+            self._took = monotonic() - began
+            self._until = monotonic() + max(self._seconds, self._spare * self._took)
+        return self._made[0]
