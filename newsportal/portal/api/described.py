@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -54,25 +53,11 @@ def right_of(route: Any) -> Right | None:
     return max(rights_asked(route), key=list(Right).index, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation as ``/api`` shows it: ``parameters`` by name, with what they are."""
-
-    id: str
-    method: str
-    path: str
-    summary: str
-    description: str
-    right: str
-    statuses: tuple[str, ...]
-    parameters: Mapping[str, str]
-
-
 @router.get("/api")
 def page(request: Request) -> Response:
     """The API for people, in the portal's own look: nothing is loaded from elsewhere."""
     told, visit = schema(request.app), Visit(request)
-    names, groups = {right: visit.clock.says(Message(f"right.{right}")) for right in Right}, dict[str, list[Operation]]()
+    names, groups = {right: visit.clock.says(Message(f"right.{right}")) for right in Right}, dict[str, list[dict[str, Any]]]()
     for path, methods in told["paths"].items():
         for method, operation in methods.items():
             one = _operation(path, method, operation, names)
@@ -80,20 +65,16 @@ def page(request: Request) -> Response:
     return render(request, "api.html", groups=groups, here=visit.portal.site.url or str(request.base_url).rstrip("/"))
 
 
-def _operation(path: str, method: str, told: Mapping[str, Any], names: Mapping[Right, str]) -> Operation:
+def _operation(path: str, method: str, told: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:
+    """An operation as ``/api`` shows it: ``parameters`` by name, with what they are."""
     parameters = {one["name"]: one.get("description") or _kind(one.get("schema", {})) for one in told.get("parameters", ())}
     for kind in told.get("requestBody", {}).get("content", {}):
         parameters["body"] = kind
-    return Operation(
-        told["operationId"],
-        method.upper(),
-        path,
-        told.get("summary", ""),
-        told.get("description", ""),
-        names[Right(told.get("x-right", Right.READ))],
-        tuple(told.get("responses", ())),
-        parameters,
-    )
+    right, statuses = names[Right(told.get("x-right", Right.READ))], tuple(told.get("responses", ()))
+    return {
+        "id": told["operationId"], "method": method.upper(), "path": path, "summary": told.get("summary", ""),
+        "description": told.get("description", ""), "right": right, "statuses": statuses, "parameters": parameters,
+    }  # fmt: skip
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, get_args
 
@@ -101,21 +101,17 @@ HISTORY: Final = 30
 """Messages that are shown of an alert."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    alert: Alert
-    about: str
-    service: str
-    counts: Mapping[State, int]
-
-
 @router.get("/alerts")
 def alerts(request: Request) -> Response:
     visit = Visit(request)
     book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
     mine = book.all(who.person.id if who else "")
     counts = book.counts([one.id for one in mine])
-    rows = [Row(one, label("about", one.about, words), label("service", one.channel, words), counts.get(one.id, {})) for one in mine]
+    rows = [
+        {"alert": one, "about": label("about", one.about, words), "service": label("service", one.channel, words),
+         "counts": counts.get(one.id, {})}
+        for one in mine
+    ]  # fmt: skip
     return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, words) for name in get_args(State)})
 
 

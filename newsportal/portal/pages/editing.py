@@ -161,18 +161,6 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CaptionField:
-    """A picture with its caption. ``address``: where a browser finds it small (``None``: nowhere); ``told``: what its page says, where an
-    editor says something else; ``wrong``: it is too long."""
-
-    place: int
-    address: str | None
-    typed: str
-    told: str | None
-    wrong: bool
-
-
 def _photo_story(article: Version) -> StoredArticle:
     if not is_gallery(article.source):
         raise HTTPException(404)
@@ -223,15 +211,11 @@ def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, 
     visit = Visit(request)
     pictures = visit.portal.store.galleries.pictures(article.id)
     fields = [
-        CaptionField(
-            one.place,
-            address_of(visit.portal, article.id, one.place, one.image, thumb=True),
-            (typed := _typed(sent, one)),
-            one.told or "" if one.said else None,
-            len(typed) > articles.MOST_CAPTION,
-        )
+        {"place": one.place, "address": address_of(visit.portal, article.id, one.place, one.image, thumb=True),
+         "typed": (typed := _typed(sent, one)), "told": one.told or "" if one.said else None,
+         "wrong": len(typed) > articles.MOST_CAPTION}
         for one in pictures
-    ]
+    ]  # fmt: skip
     return render(
         request, "captions.html", status, article=article, here=page_of(article), fields=fields,
         seen=_state(pictures), changed=status == 409, most=articles.MOST_CAPTION, said=any(one.said for one in pictures),

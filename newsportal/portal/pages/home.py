@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from gettext import NullTranslations
 from typing import Any
@@ -110,20 +110,6 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    key: str
-    label: str
-    choices: list[Option]
-
-
 @router.get("/settings")
 def settings(request: Request) -> Response:
     visit = Visit(request)
@@ -135,7 +121,7 @@ def settings(request: Request) -> Response:
     return render(request, "settings.html", groups=groups(visit), back="/settings")
 
 
-def groups(visit: Visit) -> list[Group]:
+def groups(visit: Visit) -> list[dict[str, Any]]:
     """Every choice with what it offers, in the reader's language."""
     said = visit.clock.words.gettext
     labels = {
@@ -164,4 +150,8 @@ def groups(visit: Visit) -> list[Group]:
     }
     now = {**asdict(visit.chosen), "lang": visit.language}
     shown = {**CHOICES, "size": ("small", "medium", "large")}
-    return [Group(key, headings[key], [Option(value, labels[value], value == now[key]) for value in shown[key]]) for key in headings]
+    return [
+        {"key": key, "label": headings[key],
+         "choices": [{"value": value, "label": labels[value], "chosen": value == now[key]} for value in shown[key]]}
+        for key in headings
+    ]  # fmt: skip

@@ -68,12 +68,13 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A site or a category, how much of a topic it brings, and the list of that."""
+class Choice:
+    """A link that narrows or widens a list or a search."""
 
     label: str
-    count: int
     address: str
+    chosen: bool = False
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class Seen:
     whole: Overview
     bars: tuple[Bar, ...]
     width: int
-    sites: tuple[Share, ...]
-    categories: tuple[Share, ...]
+    sites: tuple[Choice, ...]
+    categories: tuple[Choice, ...]
 
 
 @router.get("/latest")
@@ -120,9 +121,9 @@ def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
 
 
 def seen(whole: Overview, path: str) -> Seen:
-    def shares(name: str, counted: Mapping[str, int]) -> tuple[Share, ...]:
+    def shares(name: str, counted: Mapping[str, int]) -> tuple[Choice, ...]:
         frequent = list(counted.items())[:SHARES]
-        return tuple(Share(clean(value), count, address(path, **{name: value})) for value, count in frequent if clean(value))
+        return tuple(Choice(clean(value), address(path, **{name: value}), count=count) for value, count in frequent if clean(value))
 
     return Seen(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -167,15 +166,6 @@ MAX_UNDO = 1_500
 """Characters of an address that takes a removal back: it travels in a cookie."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    search: Search
-    address: str
-    text: str
-    filters: tuple[str, ...]
-    feed: FeedAddresses
-
-
 @router.get("/searches")
 def searches(request: Request) -> Response:
     visit = Visit(request)
@@ -184,9 +174,10 @@ def searches(request: Request) -> Response:
     return render(request, "searches.html", lines=lines, most=MAX_NAME)
 
 
-def line_of(search: Search, visit: Visit) -> Line:
+def line_of(search: Search, visit: Visit) -> dict[str, object]:
     asked = asked_in(search.asked)
-    return Line(search, asked.address(), asked.text, tuple(chip.label for chip in chips(asked, visit)), feed_of(asked, visit))
+    filters, feed = tuple(chip.label for chip in chips(asked, visit)), feed_of(asked, visit)
+    return {"search": search, "address": asked.address(), "text": asked.text, "filters": filters, "feed": feed}
 
 
 @router.post("/searches")

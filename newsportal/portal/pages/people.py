@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -22,15 +21,6 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 
 router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """``sessions`` and ``tokens``: how many."""
-
-    person: Person
-    sessions: int
-    tokens: int
 
 
 @router.get("/people")
@@ -100,7 +90,10 @@ def _page(
     accounts, visit = accounts_of(request), Visit(request)
     tokens = Counter(token.person_id for token in accounts.tokens.of())
     now = visit.portal.now()
-    rows = [Row(person, len(accounts.sessions.of(person.id, now=now)), tokens[person.id]) for person in accounts.people.all()]
+    rows = [
+        {"person": person, "sessions": len(accounts.sessions.of(person.id, now=now)), "tokens": tokens[person.id]}
+        for person in accounts.people.all()
+    ]
     shown = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
     roles = {role: visit.clock.says(Message(f"role.{role}")) for role in Role}
     return render(request, "people.html", status, rows=rows, roles=roles, **shown)

@@ -12,7 +12,7 @@ from newsportal.items import Image
 from newsportal.messages import explain
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.pages.feeds import FeedAddresses, answer
-from newsportal.portal.pages.lists import Chip
+from newsportal.portal.pages.lists import Chip, Choice
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import title
 from newsportal.portal.render import address, render
@@ -53,13 +53,6 @@ class Card:
     sites: int
     complete: bool
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    label: str
-    address: str
-    chosen: bool
 
 
 @router.get("/photos")

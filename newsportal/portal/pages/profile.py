@@ -10,7 +10,6 @@ import logging
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -23,7 +22,7 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form, said
-from newsportal.store.results import Story, is_gallery
+from newsportal.store.results import is_gallery
 from newsportal.store.store import Store
 
 NAME = "reader"
@@ -137,16 +136,6 @@ SHOWN = 200
 """Stories that the page lists; the profile itself has a few more (``Readers.history``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A story of the profile. ``pictures`` None: an article, read or not."""
-
-    story: Story
-    seen: int
-    pictures: int | None
-    at: datetime
-
-
 @router.get("/profile")
 def profile(request: Request) -> Response:
     visit = Visit(request)
@@ -155,14 +144,14 @@ def profile(request: Request) -> Response:
     return render(request, "profile.html", reader=reader, lines=lines, feed=None)
 
 
-def lines_of(portal: Portal, reader: Reader) -> list[Line]:
-    """The reader's profile, the latest first. Stories that are gone are left out."""
+def lines_of(portal: Portal, reader: Reader) -> list[dict[str, Any]]:
+    """The reader's profile, the latest first: ``pictures`` of a photo story, ``None`` of an article. Stories that are gone are left out."""
     if reader.name is None or reader.wish == "off":
         return []
     views = portal.store.readers.history(reader.name, limit=SHOWN)
     stories = portal.store.listed([view.story for view in views])
     return [
-        Line(story, view.seen, view.pictures if is_gallery(story.head.source) else None, view.at)
+        {"story": story, "seen": view.seen, "pictures": view.pictures if is_gallery(story.head.source) else None, "at": view.at}
         for view in views
         if (story := stories.get(view.story)) is not None
     ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -22,8 +21,7 @@ from newsportal.publishing.dry_run import Tried, one, waiting
 from newsportal.publishing.run import Work
 from newsportal.publishing.targets import open_target, terms_of
 from newsportal.sources.uris import mask
-from newsportal.store.outbox import OPEN, STATES, Entry, State
-from newsportal.store.results import StoredArticle
+from newsportal.store.outbox import OPEN, STATES, State
 
 NAMES: Final[Mapping[State, str]] = {
     "waiting": _("waiting"),
@@ -82,23 +80,6 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 """``?state=`` -> heading and states of a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """``to``: its address without secrets; ``None``: sources.yaml does not name the target any more."""
-
-    target: str
-    counts: tuple[int, ...]
-    to: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """``article`` ``None``: it is not in the store any more."""
-
-    entry: Entry
-    article: StoredArticle | None
-
-
 @router.get("/publishing")
 def publishing(request: Request) -> Response:
     """``target``, ``state`` and ``article`` narrow the lists; of an article all targets are shown."""
@@ -107,11 +88,13 @@ def publishing(request: Request) -> Response:
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
     places = {target.name: mask(target.to) for target in portal.known.publish} if portal.known else dict.fromkeys(portal.site.publishes, "")
-    rows = [Row(name, tuple(counts.get(name, {}).get(state, 0) for state in STATES), places.get(name)) for name in names]
+    rows = [
+        {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
+    ]  # ``to`` None: sources.yaml does not name the target any more
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
     lists = {name: (visit.say(LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None
-    there = {line.entry.target for _heading, lines in lists.values() for line in lines}
+    there = {line["entry"].target for _heading, lines in lists.values() for line in lines}
     return render(
         request, "publishing.html", rows=rows, states=[visit.say(NAMES[state]) for state in STATES], lists=lists, asked=asked,
         article=article, absent=[name for name in portal.site.publishes if name not in there] if article else [], feed=None,
@@ -161,7 +144,7 @@ def trial(request: Request) -> Response:
     return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)
 
 
-def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[Line]:
+def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
     entries = portal.store.outbox.entries(asked["target"], states=states, article_id=asked["article"], limit=SHOWN)
     found = {article.id: article for article in portal.store.articles([entry.article_id for entry in entries])}
-    return [Line(entry, found.get(entry.article_id)) for entry in entries]
+    return [{"entry": entry, "article": found.get(entry.article_id)} for entry in entries]

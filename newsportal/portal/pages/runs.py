@@ -129,16 +129,6 @@ LATEST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A month: ``name`` is 2026-05. Shares are from 0 to 1, None where nothing was offered."""
-
-    name: str
-    month: Month
-    opened: float | None
-    precision: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Learnt:
     """The last fit: when, α and λ, and whatever else it tells of itself."""
 
@@ -214,17 +204,13 @@ def named(words: NullTranslations) -> dict[str, str]:
     }
 
 
-def lines_of(months: Sequence[Month]) -> list[Line]:
+def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
     """Precision as the paper's formula 4 has it: recommended stories that were read to the share α, of all that were recommended."""
     return [
-        Line(
-            f"{month.start:%Y-%m}",
-            month,
-            month.opened / month.offered if month.offered else None,
-            month.liked / month.offered if month.offered else None,
-        )
+        {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
+         "precision": month.liked / month.offered if month.offered else None}
         for month in months
-    ]
+    ]  # fmt: skip
 
 
 FIRST = ("views", "readers", "stories", "by", "seconds", "let_go")

@@ -56,21 +56,6 @@ class Cell:
     expected: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    planned: Planned
-    why: str
-    name: str
-    kind: str
-    policy: str
-    cells: tuple[Cell, ...]
-    editable: bool
-    interval: str
-    hours: str
-    has_hours: bool
-    total: float | None
-
-
 @router.get("/schedule", dependencies=[needs(Right.WATCH)])
 def schedule(request: Request) -> Response:
     visit, known = Visit(request), known_of(request)
@@ -84,7 +69,7 @@ def schedule(request: Request) -> Response:
     return render(
         request,
         "schedule.html",
-        rows=sorted(rows, key=lambda row: row.planned.next),
+        rows=sorted(rows, key=lambda row: row["planned"].next),
         query=visit.text("q"),
         page=page,
         last=last,
@@ -125,24 +110,25 @@ def _number(text: str) -> float | str | None:
     return int(number) if number.is_integer() else number
 
 
-def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> Row:
+def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
     source = found.source
     asked = rules(known_of(visit.request), source)
     on = frozenset(planned.hours_on) if planned.hours_on is not None else asked.hours or frozenset(DAY)
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
-    return Row(
-        planned,
-        visit.clock.says(planned.why),
-        getattr(source, "name", planned.key.partition(":")[2]),
-        visit.clock.words.gettext(KINDS[FAMILIES[family]]) if planned.key in visit.portal.by_key else family,
-        visit.clock.words.gettext(POLICIES[planned.policy]),
-        cells(planned.expected, on, now.hour),
-        planned.key in visit.portal.by_key,
-        f"{source.interval:g}" if getattr(source, "interval", None) else "",
-        spans(hours) if hours and len(hours) < HOURS else "",
-        hours is not None,
-        sum(planned.expected) if planned.expected is not None else None,
-    )
+    editable = planned.key in visit.portal.by_key
+    return {
+        "planned": planned,
+        "why": visit.clock.says(planned.why),
+        "name": getattr(source, "name", planned.key.partition(":")[2]),
+        "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family,
+        "policy": visit.say(POLICIES[planned.policy]),
+        "cells": cells(planned.expected, on, now.hour),
+        "editable": editable,
+        "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",
+        "hours": spans(hours) if hours and len(hours) < HOURS else "",
+        "has_hours": hours is not None,
+        "total": sum(planned.expected) if planned.expected is not None else None,
+    }
 
 
 def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> tuple[Cell, ...]:

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from newsportal.errors import SearchError
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.feeds import FeedAddresses
-from newsportal.portal.pages.lists import Chip
+from newsportal.portal.pages.lists import Chip, Choice
 from newsportal.portal.render import render
 from newsportal.portal.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
 from newsportal.portal.search_query import found as found_by
@@ -28,16 +28,6 @@ SUGGESTIONS_KEPT = "public, max-age=60"
 """Titles change slowly: who types the same again within a minute need not ask again."""
 
 EMPTY = Results(hits=(), total=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A link that narrows or widens the search."""
-
-    label: str
-    address: str
-    chosen: bool = False
-    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,21 +42,6 @@ SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """``line`` is the path of the drawing of the last days' entries, ``total`` their sum. ``editable``: the file has an entry of it."""
-
-    judged: Judged
-    state: str
-    reason: str
-    remedy: str | None
-    line: str
-    total: int
-    kind: str
-    address: str
-    editable: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Filter:
     """Which sources are shown: by words, by the state of their health, by how their keys begin."""
 
@@ -120,21 +105,22 @@ def addresses(source: Source | None) -> str:
     return mask(" ".join(told))
 
 
-def _row(one: Judged, visit: Visit) -> Row:
+def _row(one: Judged, visit: Visit) -> dict[str, object]:
+    """A row of the list: ``line`` is the path of the drawing of the last days' entries; ``editable``: the file has an entry of it."""
     remedy = one.health.remedy()
     source = visit.portal.by_key.get(one.source.key)
     kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
-    return Row(
-        one,
-        visit.clock.says(Message(f"state.{one.health.state}")),
-        visit.clock.says(one.health.reason()),
-        visit.clock.says(remedy) if remedy else None,
-        line(one.days),
-        sum(one.days),
-        visit.clock.words.gettext(kind) if kind else _family(one),
-        addresses(source),
-        source is not None,
-    )
+    return {
+        "judged": one,
+        "state": visit.clock.says(Message(f"state.{one.health.state}")),
+        "reason": visit.clock.says(one.health.reason()),
+        "remedy": visit.clock.says(remedy) if remedy else None,
+        "line": line(one.days),
+        "total": sum(one.days),
+        "kind": visit.say(kind) if kind else _family(one),
+        "address": addresses(source),
+        "editable": source is not None,
+    }
 
 
 def line(days: Sequence[int]) -> str:
