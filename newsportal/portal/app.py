@@ -27,7 +27,7 @@ from newsportal.portal.context import Portal, present
 from newsportal.portal.figures import FiguresCache
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
 from newsportal.portal.looks import Looks
-from newsportal.portal.measuring import Measured, Meter
+from newsportal.portal.machine import Measured, Meter
 from newsportal.portal.pages import (
     account,
     alerts,

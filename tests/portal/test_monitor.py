@@ -21,7 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from newsportal.daily import DailySums
 from newsportal.errors import FrontierUnavailable
-from newsportal.portal.measuring import Meter
+from newsportal.portal.machine import Meter
 from newsportal.portal.pages.system import Ring, chosen, harmless, tail
 from newsportal.portal.queues import AsideRow, QueueRow, Queues
 from newsportal.report import Run, SourceReport

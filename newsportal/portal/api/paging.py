@@ -1,17 +1,27 @@
-"""Answers of the API: filled from values, in pages with an opaque cursor to the next one, with a tag (304 for who has the same already)."""
+"""Answers of the API: filled from values, in pages with an opaque cursor, with a tag (304 for who has the same already); and mistakes of a
+change of ``sources.yaml``, which is written and logged as the desk does it.
+"""
 
 from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from newsportal.portal.api.faults import ApiError
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.portal.api.faults import ApiError, Problem
+from newsportal.portal.source_file import write
+from newsportal.sources import edit
+from newsportal.sources.categories import NameTaken
+from newsportal.sources.changing import EntryChanged, NoEntry
+from newsportal.sources.editing import Change, EditConflict
 
 HEADERS = {"cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
 
@@ -69,3 +79,30 @@ def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
     if not isinstance(place, list) or [type(part) for part in place] != list(kinds) or not all(map(_is_place, place)):
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     return tuple(place)
+
+
+def changed(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any]) -> bool:
+    """Whether the file was changed. Raises ``ApiError``."""
+    return written(request, lambda path: edit(path, change), action, key, details)
+
+
+def written(request: Request, change: Callable[[Path], str], action: str, key: str, details: Mapping[str, Any]) -> bool:
+    """As :func:`changed`, by whatever ``change`` does to the file."""
+    try:
+        return write(request, change, action, key, details).undo is not None
+    except SourcesError as error:
+        problems = [
+            Problem(
+                where=f"{one.line}: {one.key}", message=" ".join(map(str, filter(None, (one.message, one.hint)))), code=one.message.code
+            )
+            for one in error.problems
+        ]
+        raise ApiError(422, "not-valid", "sources.yaml would not load.", "See problems.", problems) from error
+    except NameTaken as error:
+        raise ApiError(409, "name-taken", str(error), "Choose another name.") from error
+    except (EntryChanged, EditConflict) as error:
+        raise ApiError(409, "conflict", str(error), "Read it again, then send the change again.") from error
+    except NoEntry as error:
+        raise ApiError(404, "not-found", str(error)) from error
+    except (NewsportalError, OSError) as error:
+        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {error}") from error

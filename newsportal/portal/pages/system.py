@@ -18,8 +18,7 @@ from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.language import _
-from newsportal.portal.machine import machine
-from newsportal.portal.measuring import Meter
+from newsportal.portal.machine import Meter, machine
 from newsportal.portal.render import render
 from newsportal.report import Run
 from newsportal.services.jobs.records import Records, job_of
