@@ -310,9 +310,9 @@ def delete_model(request: Request, corpus: str, version: int) -> Response:
     try:
         visit.portal.store.corpora.delete_model(corpus, version)
     except StoreError:
-        return notify(request, target, _("Version %(version)s cannot be delete_model any more."), version=version)
+        return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
     log(request, "model.delete", corpus, {"version": version})
-    return notify(request, target, _("Version %(version)s was delete_model."), version=version)
+    return notify(request, target, _("Version %(version)s was deleted."), version=version)
 
 
 def _model(request: Request, corpus: str, version: int) -> Model:

@@ -209,7 +209,7 @@ def wrapper(request: Request, key: str) -> Response:
 
 @router.post("/wrappers/{key}/try")
 def try_rule(request: Request, key: str, fields: Fields) -> Response:
-    """Lay the rule over one page (an address, or pasted HTML), or over the save_rule pages of the site."""
+    """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
     source, texts = place_of(request, key), _typed(fields)
     visit = Visit(request)
     rule, fault = rule_of(texts)
@@ -248,7 +248,7 @@ def save_rule(request: Request, key: str, fields: Fields) -> Response:
         return _form(request, source, texts, {"fault": said("sources.yaml was changed meanwhile; nothing was written.")}, 409)
     except OSError as error:
         return _form(request, source, texts, {"fault": failure_of(request, error)}, 503)
-    return notify(request, "/wrappers", _("The rule of %(name)s was save_rule."), name=source.name, undo=done.undo)
+    return notify(request, "/wrappers", _("The rule of %(name)s was saved."), name=source.name, undo=done.undo)
 
 
 def pages_of(portal: Portal, source: Source, url: str, html: str) -> tuple[list[Page], str]:
