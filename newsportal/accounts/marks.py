@@ -153,7 +153,14 @@ class Marks:
         """
         position, read = self._position(store), 0
         while rows := store.changes(after=position, limit=STEP):
-            self._moved(store, [row.id for row in rows if row.kind == "fold"])
+            ids = [row.id for row in rows if row.kind == "fold"]
+            with reading(self._engine) as connection:
+                asked = (select(MARKS.c.story_id).where(MARKS.c.story_id.in_(chunk)) for chunk in chunks(ids))
+                marked = {story_id for one in asked for story_id in connection.scalars(one)}
+            now = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
+            for old, new in now.items():
+                with writing(self._engine) as connection:
+                    _join(connection, old, new)
             position, read = rows[-1].seq, read + len(rows)
             self._remember(position)
         return read
@@ -171,15 +178,6 @@ class Marks:
     def _remember(self, position: int) -> None:
         with writing(self._engine) as connection:
             upsert(connection, FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))
-
-    def _moved(self, store: Store, ids: Collection[str]) -> None:
-        with reading(self._engine) as connection:
-            asked = (select(MARKS.c.story_id).where(MARKS.c.story_id.in_(chunk)) for chunk in chunks(ids))
-            marked = {story_id for one in asked for story_id in connection.scalars(one)}
-        now = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
-        for old, new in now.items():
-            with writing(self._engine) as connection:
-                _join(connection, old, new)
 
 
 def _put(connection: Connection, person_id: str, story_id: str, values: Mapping[str, Any]) -> None:

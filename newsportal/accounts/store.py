@@ -11,9 +11,8 @@ from newsportal.accounts.alerts import Alerts
 from newsportal.accounts.attempts import Attempts
 from newsportal.accounts.marks import Marks, Searches
 from newsportal.accounts.people import People
-from newsportal.accounts.sessions import Sessions
+from newsportal.accounts.sessions import Sessions, Tokens
 from newsportal.accounts.tables import METADATA
-from newsportal.accounts.tokens import Tokens
 from newsportal.accounts.trail import Trail
 from newsportal.store import schema
 from newsportal.store.dialects import open_engine

@@ -132,12 +132,8 @@ def _kinds() -> Kinds:
         elif INVISIBLE.match(character):
             kinds[code] = SKIPPED
         elif character.isalnum() and not character.isdecimal():
-            kinds[code] = ALONE if _unspaced(code) else RUN
+            kinds[code] = ALONE if (code >= ALONE_FROM or any(low <= code <= high for low, high in UNSPACED)) else RUN
     return kinds
-
-
-def _unspaced(code: int) -> bool:
-    return code >= ALONE_FROM or any(low <= code <= high for low, high in UNSPACED)
 
 
 Sparse: TypeAlias = Any

@@ -19,12 +19,12 @@ from newsportal.sources import find, load
 from newsportal.store import open_store
 from newsportal.store.backup import SOURCES, back_up, checked
 from newsportal.store.backup import restore as restored
-from newsportal.store.beside import DATED
+from newsportal.store.container import DATED
 from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
 from newsportal.store.store import Store
 
 FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"
-"""How a backup is called in a folder, by this machine's clock; :data:`~newsportal.store.beside.DATED` knows it again."""
+"""How a backup is called in a folder, by this machine's clock; :data:`~newsportal.store.container.DATED` knows it again."""
 
 
 def backup(

@@ -15,8 +15,7 @@ from newsportal.errors import StoreError
 from newsportal.sources import load
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
-from newsportal.store.checking import MOST_TOLD, faults
-from newsportal.store.copying import Copied
+from newsportal.store.copying import MOST_TOLD, Copied, faults
 from newsportal.store.copying import copy as copied
 from newsportal.store.records import FORMS
 from newsportal.store.store import Store

@@ -156,7 +156,10 @@ async def _follow(
         answer = await _ask(pool, url, headers, max_bytes)
         target = answer.headers.get("location")
         if answer.status not in REDIRECTS or not target:
-            return _page(url, answer, max_bytes)
+            body = _unpacked(url, answer, max_bytes)
+            return Page(
+                url=url, body=body, fetched=datetime.now(UTC), status=answer.status, content_type=answer.headers.get("content-type")
+            )
         following = check_url(_join(url, target), policy)
         if not follow:
             raise Redirected(url, following)
@@ -203,11 +206,6 @@ def _text(raw: bytes) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
         return raw.decode("latin-1")
-
-
-def _page(url: str, answer: Answer, max_bytes: int) -> Page:
-    body = _unpacked(url, answer, max_bytes)
-    return Page(url=url, body=body, fetched=datetime.now(UTC), status=answer.status, content_type=answer.headers.get("content-type"))
 
 
 def _unpacked(url: str, answer: Answer, max_bytes: int) -> bytes:

@@ -135,15 +135,15 @@ def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None
     judged = (
         _broken(found, now)
         or _resting(known, now)
-        or _moved(found)
+        or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
         or _empty(found)
         or _refused(found)
         or _characters(found)
         or _badly_read(found)
-        or _silence(pace)
+        or (Health("silent", None, pace.last, _told(pace)) if pace is not None and pace.silent else None)
         or _repeating(found, visits)
-        or _young(found)
-        or _quiet(pace)
+        or (Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None)
+        or (Health("quiet", None, pace.last, _told(pace)) if pace is not None and pace.quiet else None)
         or Health("healthy", since=found.last_success)
     )
     return Health(judged.state, judged.cause, judged.since, judged.values, found, pace, judged.wait)
@@ -181,10 +181,6 @@ def _resting(known: Known | None, now: datetime) -> Health | None:
     return Health("resting", None, None, {"until": known.rest_until, "why": Message(f"cause.{why}")})
 
 
-def _moved(found: Figures) -> Health | None:
-    return Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None
-
-
 def _empty(found: Figures) -> Health | None:
     if found.empty < FEW:
         return None
@@ -218,14 +214,6 @@ def _badly_read(found: Figures) -> Health | None:
     return Health("shaky", None, found.last_visit, {"bad": bad, "pages": pages})
 
 
-def _silence(pace: Cadence | None) -> Health | None:
-    return Health("silent", None, pace.last, _told(pace)) if pace is not None and pace.silent else None
-
-
-def _quiet(pace: Cadence | None) -> Health | None:
-    return Health("quiet", None, pace.last, _told(pace)) if pace is not None and pace.quiet else None
-
-
 def _told(pace: Cadence) -> dict[str, Value]:
     return {"silence": pace.silence, "usual": pace.usual, "longest": pace.longest}
 
@@ -237,10 +225,6 @@ def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
     if found.read < 2 * MANY or found.repeats < REPEATS_SHARE * found.read:
         return None
     return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
-
-
-def _young(found: Figures) -> Health | None:
-    return Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None
 
 
 CALM = frozenset({"new", "healthy", "quiet"})

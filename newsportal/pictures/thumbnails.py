@@ -64,7 +64,7 @@ def decoded(data: bytes, wanted: Sized, *, max_pixels: int = MAX_PIXELS) -> Iter
                 least = wanted(opened.width, opened.height)
                 opened.draft(None, (2 * least[0], 2 * least[1]))  # at least so large: JPEGs alone can
                 opened.load()
-                small = reduced(opened, "RGBA" if _is_clear(opened) else "RGB", least)
+                small = reduced(opened, "RGBA" if (opened.mode in ("RGBA", "LA", "PA") or "transparency" in opened.info) else "RGB", least)
                 ImageOps.exif_transpose(small, in_place=True)
         except NotApplicable:
             raise
@@ -90,10 +90,6 @@ def reduced(picture: Decoded, mode: str, least: tuple[int, int]) -> Decoded:
         band = picture.crop((0, top, picture.width, min(top + rows, picture.height)))
         small.paste(band.convert(mode).reduce(factor), (0, top // factor))
     return small
-
-
-def _is_clear(picture: Decoded) -> bool:
-    return picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
 
 
 def _check(format: str, data: bytes, pixels: int, max_pixels: int) -> None:
@@ -134,20 +130,16 @@ def rewritten(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> Writte
     """The picture anew, its longer side at most ``side`` (of a long one its width a quarter of it). Raises ``NotApplicable``."""
     with decoded(data, partial(_inside, side=side), max_pixels=max_pixels) as (_, picture):
         try:
-            return _written(picture, side)
+            from PIL import Image
+
+            picture.thumbnail(_bounds(picture.width, picture.height, side), Image.Resampling.LANCZOS, reducing_gap=2.0)
+            bare = Image.new(picture.mode, picture.size)  # a picture of pixels alone: what else the file carried stays behind
+            bare.paste(picture)
+            out, format = BytesIO(), "WEBP" if picture.mode == "RGBA" else "JPEG"
+            bare.save(out, format, quality=QUALITY, **({} if format == "WEBP" else {"optimize": True, "progressive": True}))
+            return Written(out.getvalue(), TYPES[format], bare.width, bare.height)
         except (OSError, ValueError, MemoryError) as error:
             raise NotApplicable("broken", f"cannot be written anew: {error}") from error
-
-
-def _written(picture: Decoded, side: int) -> Written:
-    from PIL import Image
-
-    picture.thumbnail(_bounds(picture.width, picture.height, side), Image.Resampling.LANCZOS, reducing_gap=2.0)
-    bare = Image.new(picture.mode, picture.size)  # a picture of pixels alone: what else the file carried stays behind
-    bare.paste(picture)
-    out, format = BytesIO(), "WEBP" if picture.mode == "RGBA" else "JPEG"
-    bare.save(out, format, quality=QUALITY, **({} if format == "WEBP" else {"optimize": True, "progressive": True}))
-    return Written(out.getvalue(), TYPES[format], bare.width, bare.height)
 
 
 def _inside(width: int, height: int, side: int) -> tuple[int, int]:

@@ -27,8 +27,7 @@ from newsportal.portal.site import Site
 from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
-from newsportal.search.overview import Overview, overview
-from newsportal.search.similar import similar
+from newsportal.search.overview import Overview, overview, similar
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.store.reader_months import Month

@@ -305,8 +305,4 @@ def _fits(place: int, block: Sequence[int], labels: Sequence[Sequence[str]], cou
 
 def drawn(reader: str, day: str, names: Sequence[str], n: int) -> list[int]:
     """``n`` places of ``names``: those whose hash with reader and day is least."""
-    return sorted(range(len(names)), key=lambda place: _hash(reader, day, names[place]))[:n]
-
-
-def _hash(reader: str, day: str, name: str) -> bytes:
-    return blake2b(f"{reader}\n{day}\n{name}".encode(), digest_size=8).digest()
+    return sorted(range(len(names)), key=lambda place: blake2b(f"{reader}\n{day}\n{names[place]}".encode(), digest_size=8).digest())[:n]

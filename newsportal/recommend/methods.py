@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
-from newsportal.recommend import best, formulas, neighbours, sessions, signals
+from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
 
@@ -109,8 +109,8 @@ def age_half_life(clicks: Clicks) -> float:
 
 def vsknn(clicks: Clicks, now: float) -> Scored:
     """V-SKNN: what readers with like recent views looked at."""
-    rows = sessions.rows(clicks)
-    return _scored(clicks, lambda question: sessions.votes(rows, question.history, clicks.stories))
+    rows = signals.rows(clicks)
+    return _scored(clicks, lambda question: signals.votes(rows, question.history, clicks.stories))
 
 
 def paper(clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE) -> Scored:

@@ -17,13 +17,12 @@ from typing import Any, Final
 import numpy as np
 
 from newsportal.errors import ModelError
-from newsportal.recommend import content, formulas
+from newsportal.recommend import formulas, signals
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.blend import Weights
 from newsportal.recommend.clicks import SECONDS, Floats, Ints, hours
 from newsportal.recommend.neighbours import Table
-from newsportal.recommend.sessions import Rows
-from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
+from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt, Rows
 
 KIND: Final = "newsportal recommendations"
 FORMAT: Final = 1
@@ -84,7 +83,31 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             raise ModelError("this is no model of recommendations")
         if text["format"] != FORMAT:
             raise ModelError("the model of recommendations is of another version: fit it anew")
-        return _model(text, arrays)
+        items = tuple(
+            Item(str(story), datetime.fromtimestamp(published, UTC), tuple(map(str, words)), tuple(map(str, labels)))
+            for story, published, words, labels in text["items"]
+        )
+        labels, words = tuple(map(str, text["labels"])), tuple(map(str, text["words"]))
+        rows_starts, rows_story = _starts(arrays["rows_starts"], len(arrays["rows_story"])), _stories(arrays["rows_story"], len(items))
+        readers = np.repeat(np.arange(len(rows_starts) - 1), np.diff(rows_starts))
+        by = np.lexsort((-readers, rows_story))
+        learnt = Learnt(
+            moment=float(text["moment"]),
+            items=items,
+            published=np.array([item.published.timestamp() / SECONDS for item in items]),
+            popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))),
+            mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
+            together=_read("together", arrays, len(items)),
+            after=_read("after", arrays, len(items)),
+            rows=Rows(rows_starts, rows_story, np.searchsorted(rows_story[by], np.arange(len(items) + 1)), readers[by]),
+            labels=labels,
+            base=_floats(arrays["base"], (len(labels),)),
+            words=words,
+            idf=_floats(arrays["idf"], (len(words),)),
+            label_matrix=signals.label_matrix(items, labels),
+            word_matrix=signals.word_matrix(items, words, arrays["idf"]),
+        )
+        return learnt, _weights(arrays), dict(text["facts"])
     except DAMAGE as error:
         raise ModelError("the model of recommendations is damaged: fit it anew") from error
 
@@ -97,34 +120,6 @@ def _arrays(data: bytes) -> dict[str, Any]:
             info.filename.removesuffix(".npy"): np.lib.format.read_array(BytesIO(archive.read(info)), allow_pickle=False)
             for info in archive.infolist()
         }
-
-
-def _model(text: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Learnt, Weights, dict[str, Any]]:
-    items = tuple(
-        Item(str(story), datetime.fromtimestamp(published, UTC), tuple(map(str, words)), tuple(map(str, labels)))
-        for story, published, words, labels in text["items"]
-    )
-    labels, words = tuple(map(str, text["labels"])), tuple(map(str, text["words"]))
-    rows_starts, rows_story = _starts(arrays["rows_starts"], len(arrays["rows_story"])), _stories(arrays["rows_story"], len(items))
-    readers = np.repeat(np.arange(len(rows_starts) - 1), np.diff(rows_starts))
-    by = np.lexsort((-readers, rows_story))
-    learnt = Learnt(
-        moment=float(text["moment"]),
-        items=items,
-        published=np.array([item.published.timestamp() / SECONDS for item in items]),
-        popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))),
-        mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
-        together=_read("together", arrays, len(items)),
-        after=_read("after", arrays, len(items)),
-        rows=Rows(rows_starts, rows_story, np.searchsorted(rows_story[by], np.arange(len(items) + 1)), readers[by]),
-        labels=labels,
-        base=_floats(arrays["base"], (len(labels),)),
-        words=words,
-        idf=_floats(arrays["idf"], (len(words),)),
-        label_matrix=content.label_matrix(items, labels),
-        word_matrix=content.word_matrix(items, words, arrays["idf"]),
-    )
-    return learnt, _weights(arrays), dict(text["facts"])
 
 
 def _weights(arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,8 +178,8 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
         together=_longer(learnt.together, more),
         after=_longer(learnt.after, more),
         rows=Rows(learnt.rows.starts, learnt.rows.story, _padded(learnt.rows.began, more), learnt.rows.by),
-        label_matrix=content.label_matrix(whole, learnt.labels),
-        word_matrix=content.word_matrix(whole, learnt.words, learnt.idf),
+        label_matrix=signals.label_matrix(whole, learnt.labels),
+        word_matrix=signals.word_matrix(whole, learnt.words, learnt.idf),
     )  # fmt: skip
 
 

@@ -5,30 +5,173 @@ candidates; ε = ``FLOOR`` stands for "never seen together".
 
 | figure | of story s, asked at ``now`` |
 |---|---|
-| ``popular`` | ln of the mixture Σ π(h) · share(h, s) (:mod:`popularity`): what share of the views s may expect |
+| ``popular`` | ln of the mixture Σ π(h) · share(h, s) (:func:`.popularity`): what share of the views s may expect |
 | ``popular-h`` | ln(0.05 + p(s)) with half-life h, as learnt |
 | ``age-log``, ``age-day``, ``age-decade`` | ln(1 + a), e^(−a / 24 h), e^(−a / 240 h), a: hours since it was published |
 | ``together`` | ln(ε + x̂), x = Σ together(i, s) · 0.8^place over the latest 10 stories i of the history |
 | ``together-all`` | the same over the latest 50, without fading |
 | ``after`` | ln(ε + x̂), x = Σ after(i → s) · 0.6^place over the latest 10 |
-| ``votes`` | ln(ε + x̂), x: V-SKNN's score (:mod:`sessions`) |
+| ``votes`` | ln(ε + x̂), x: V-SKNN's score |
 | ``mixed`` | ln(ε + (x̂ of together + x̂ of after + x̂ of votes) / 3) |
-| ``labels``, ``words`` | affinity of labels; mean likeness of words (:mod:`content`) |
+| ``labels``, ``words`` | affinity of labels; mean likeness of words |
+
+**Votes** (V-SKNN; Ludewig, Jannach 2018, "Evaluation of session-based recommendation algorithms", section 2.3, as in their code). A history
+of n different stories, the latest first at place 1, weighs w(place) = 1 − 0.1 · place, not below 0 (linear). Of the readers who looked at
+one of its stories the ``SAMPLED`` with the latest views are candidates; the likeness to reader u is
+
+    sim(u) = Σ w(story of the history that u looked at) / n
+
+and the ``NEIGHBOURS`` most alike vote: score(s) = Σ sim(u) · w(place of the latest story of the history that u looked at) · idf(s),
+idf(s) = ln(readers / readers of s) as factor 1 + λ · idf, with λ = 5.
+
+**Labels** (topics, category, source). With n(l) the reader's views of stories labelled l, weighing 1 each, n their sum over views, and
+base(l) the share of all views, the reader's share is estimated with m = ``PRIOR`` views of anybody (Dirichlet smoothing):
+
+    p(l) = (n(l) + m · base(l)) / (n + m)        affinity(s) = Σ over labels l of s: ln(p(l) / base(l))
+
+**Words** of title and first sentence. Vectors of length 1 (Salton, Buckley 1988) of each word's idf, each word once,
+idf(w) = ln((1 + N) / (1 + stories with w)) + 1; the likeness of two stories is their cosine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from scipy import sparse
 
-from newsportal.recommend import content, formulas, neighbours, sessions
+from newsportal.recommend import formulas, neighbours
 from newsportal.recommend.base import Item
 from newsportal.recommend.clicks import Clicks, Floats, Ints
-from newsportal.recommend.content import Matrix
 from newsportal.recommend.neighbours import Table
-from newsportal.recommend.sessions import Rows
+
+SAMPLED: Final = 2000
+"""Readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)."""
+
+NEIGHBOURS: Final = 200
+"""Readers that vote (the paper's k)."""
+
+ROW: Final = 100
+"""The latest views of a reader that are kept: bounds what one reader weighs."""
+
+IDF: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What readers looked at, and by whom stories were: reader ``u`` (the later the number, the later the reader's latest view) has
+    ``story[starts[u]:starts[u + 1]]``; story ``s`` was looked at by ``by[began[s]:began[s + 1]]``, falling numbers."""
+
+    starts: Ints
+    story: Ints
+    began: Ints
+    by: Ints
+
+
+def rows(clicks: Clicks, most: int | None = None) -> Rows:
+    """The latest ``ROW`` views of the ``most`` readers who came last; ties by name."""
+    starts = clicks.starts()
+    counts = np.diff(starts)
+    readers = np.flatnonzero(counts)
+    order = readers[np.lexsort((readers, clicks.at[starts[readers + 1] - 1]))]
+    order = order[-most:] if most else order
+    kept = np.minimum(counts[order], ROW)
+    ends = np.concatenate(([0], np.cumsum(kept)))
+    places = np.repeat(starts[order + 1] - ends[1:], kept) + np.arange(ends[-1])
+    story, reader = clicks.story[places], np.repeat(np.arange(len(order)), kept)
+    return indexed(ends, story, reader, clicks.stories)
+
+
+def indexed(starts: Ints, story: Ints, reader: Ints, stories: int) -> Rows:
+    by = np.lexsort((-reader, story))
+    return Rows(starts, story, np.searchsorted(story[by], np.arange(stories + 1)), reader[by])
+
+
+def votes(known: Rows, history: Ints, stories: int) -> Floats:
+    """The score of every story. ``history``: different stories, the latest first."""
+    score = np.zeros(stories)
+    weight = np.maximum(0.0, 1 - 0.1 * np.arange(1, len(history) + 1))
+    parts = [known.by[known.began[s] : known.began[s + 1]][:SAMPLED] for s in history]
+    readers = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    if not len(readers):
+        return score
+    places = np.repeat(np.arange(len(history)), [len(part) for part in parts])
+    found, inverse = np.unique(readers, return_inverse=True)
+    likeness = np.bincount(inverse, weight[places]) / len(history)
+    latest = np.full(len(found), len(history))
+    np.minimum.at(latest, inverse, places)
+    recent = np.arange(len(found))[-SAMPLED:]
+    chosen = recent[np.lexsort((-found[recent], -likeness[recent]))][:NEIGHBOURS]
+    vote = likeness[chosen] * weight[latest[chosen]]
+    for u, strength in zip(found[chosen], vote, strict=True):
+        score[known.story[known.starts[u] : known.starts[u + 1]]] += strength
+    readers_of = np.diff(known.began)
+    idf = np.log(max(1, len(known.starts) - 1) / np.maximum(readers_of, 1))
+    return score * (1 + IDF * idf)
+
+
+PRIOR: Final = 5.0
+"""Views of anybody that a reader's own are added to."""
+
+Matrix = Any
+"""A sparse matrix of SciPy (it has no types)."""
+
+
+def label_matrix(items: Sequence[Item], labels: Sequence[str]) -> Matrix:
+    """Stories by labels: 1 where a story has the label."""
+    numbers = {label: number for number, label in enumerate(labels)}
+    cells = sorted({(row, numbers[label]) for row, item in enumerate(items) for label in item.labels if label in numbers})
+    return _matrix([row for row, _ in cells], [column for _, column in cells], np.ones(len(cells)), (len(items), len(labels)))
+
+
+def base_shares(matrix: Matrix, views: Floats) -> Floats:
+    """base(l), each label seen once more than it was."""
+    counts = np.asarray(matrix.T @ views, dtype=np.float64).ravel() + 1
+    shares: Floats = counts / max(1.0, views.sum() + len(counts))
+    return shares
+
+
+def label_likings(matrix: Matrix, base: Floats, history: Ints, weights: Floats) -> Floats:
+    """ln(p(l) / base(l)) of every label."""
+    counts = np.asarray(matrix[history].T @ weights).ravel()
+    likings: Floats = np.log((counts + PRIOR * base) / (weights.sum() + PRIOR) / base)
+    return likings
+
+
+def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Matrix:
+    """Stories by words: idf rows, of length 1 together with the words that no other story has."""
+    numbers = {word: number for number, word in enumerate(words)}
+    rare = float(idf.max(initial=1.0)) ** 2
+    rows: list[int] = []
+    columns: list[int] = []
+    others = np.zeros(len(items))
+    for row, item in enumerate(items):
+        own = set(item.words)
+        known = sorted(numbers[word] for word in own if word in numbers)
+        others[row] = rare * (len(own) - len(known))
+        rows += [row] * len(known)
+        columns += known
+    matrix = _matrix(rows, columns, idf[np.array(columns, dtype=np.int64)], (len(items), len(words)))
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel() + others)
+    return sparse.diags_array(1 / np.maximum(lengths, 1e-12)) @ matrix
+
+
+def vocabulary(items: Sequence[Item]) -> tuple[tuple[str, ...], Floats]:
+    """The words of two stories or more, sorted, and their idf."""
+    counts: dict[str, int] = {}
+    for item in items:
+        for word in set(item.words):
+            counts[word] = counts.get(word, 0) + 1
+    words = tuple(sorted(word for word, count in counts.items() if count > 1))
+    number = np.array([counts[word] for word in words], dtype=np.float64)
+    return words, np.log((1 + len(items)) / (1 + number)) + 1
+
+
+def _matrix(rows: Sequence[int], columns: Sequence[int], values: Floats, shape: tuple[int, int]) -> Matrix:
+    return sparse.csr_array((values, (np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64))), shape=shape)
+
 
 HALF_LIVES: Final = (3.0, 12.0, 48.0, 240.0, 960.0, float("inf"))
 """Hours: from this morning to always, by factors of about 4; which counts is learnt."""
@@ -99,15 +242,15 @@ def summed(clicks: Clicks, moment: float) -> Sums:
         popular=np.array([formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]),
         damped=neighbours.damped(known),
         pairs=neighbours.pair_sums(known),
-        rows=sessions.rows(known, MOST_READERS),
+        rows=rows(known, MOST_READERS),
     )
 
 
 def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: Sums) -> Learnt:
     """What the sums tell. ``items`` are sorted by story, whose places number them."""
     labels = tuple(sorted({label for item in items for label in item.labels}))
-    label_matrix = content.label_matrix(items, labels)
-    words, idf = content.vocabulary(items)
+    by_label = label_matrix(items, labels)
+    words, idf = vocabulary(items)
     return Learnt(
         moment=moment,
         items=items,
@@ -118,11 +261,11 @@ def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: S
         after=neighbours.after(sums.pairs, sums.popular[-1]),
         rows=sums.rows,
         labels=labels,
-        base=content.base_shares(label_matrix, sums.popular[-1]),
+        base=base_shares(by_label, sums.popular[-1]),
         words=words,
         idf=idf,
-        label_matrix=label_matrix,
-        word_matrix=content.word_matrix(items, words, idf),
+        label_matrix=by_label,
+        word_matrix=word_matrix(items, words, idf),
     )
 
 
@@ -142,7 +285,7 @@ class Asked:
 
 def asked(learnt: Learnt, history: Ints, now: float) -> Asked:
     history = history[:HISTORY]
-    return Asked(history, now, sessions.votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
+    return Asked(history, now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
 
 
 def figures(learnt: Learnt, question: Asked, candidates: Ints) -> Floats:
@@ -166,7 +309,7 @@ def _personal(learnt: Learnt, question: Asked, candidates: Ints) -> list[Floats]
     all_near = _scaled(gathered(learnt.together, history, 1.0, stories)[candidates])
     next_ones = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
     votes = _scaled(question.votes[candidates])
-    likings = content.label_likings(learnt.label_matrix, learnt.base, history, np.ones(len(history)))
+    likings = label_likings(learnt.label_matrix, learnt.base, history, np.ones(len(history)))
     profile = np.asarray(learnt.word_matrix[history].mean(axis=0)).ravel()
     logarithms = [np.log(FLOOR + x) for x in (near, all_near, next_ones, votes, (near + next_ones + votes) / 3)]
     return [*logarithms, learnt.label_matrix[candidates] @ likings, learnt.word_matrix[candidates] @ profile]

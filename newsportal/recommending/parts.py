@@ -16,13 +16,12 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.recommend import best, formulas, neighbours, sessions
+from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns
 from newsportal.recommend.formulas import ALPHA
 from newsportal.recommend.neighbours import Sums
-from newsportal.recommend.sessions import ROW, Rows
-from newsportal.recommend.signals import HALF_LIVES, MOST_READERS
+from newsportal.recommend.signals import HALF_LIVES, MOST_READERS, ROW, Rows
 from newsportal.store.readers import Fit, Readers, StoryOffer
 from newsportal.store.store import Store
 
@@ -150,7 +149,7 @@ def rows(readers: Iterable[Latest], stories: int) -> Rows:
     counts = [len(story) for _, _, story in order]
     story = np.concatenate([np.empty(0, dtype=np.int64), *(story for _, _, story in order)])
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    return sessions.indexed(starts, story, np.repeat(np.arange(len(order)), counts), stories)
+    return signals.indexed(starts, story, np.repeat(np.arange(len(order)), counts), stories)
 
 
 def names(of: Clicks, begin: float, end: float) -> list[str]:

@@ -263,7 +263,8 @@ def rates(seen: Sightings, cells: Grid) -> Floats:
     weight, counts = cells.weight[begin:end], seen.counts[begin:end]
     entries, days = float(counts @ weight), float(weight.sum()) / CELLS_A_DAY
     mean = (entries + PRIOR_RATE * PRIOR_DAYS) / (days + PRIOR_DAYS)
-    batch = _batch(counts)
+    busy = counts[counts >= 1]
+    batch = float(busy.mean()) if len(busy) else 1.0
     shape = np.full(len(cells.slot), mean)
     weighed = counts * weight
     for keys, number in ((cells.weekday, 7), (cells.slot // CELLS_AN_HOUR, 24), (cells.slot, CELLS_A_DAY)):
@@ -276,12 +277,6 @@ def _by(keys: Places, values: Floats, number: int) -> Floats:
     """Sums by key. Half of each ten minutes is shared with those beside them: nobody publishes to the minute."""
     sums: Floats = np.bincount(keys, values, number).astype(np.float64)
     return np.asarray(sums / 2 + (np.roll(sums, 1) + np.roll(sums, -1)) / 4) if number == CELLS_A_DAY else sums
-
-
-def _batch(counts: Floats) -> float:
-    """Entries that come together: ten of one moment are one piece of evidence."""
-    busy = counts[counts >= 1]
-    return float(busy.mean()) if len(busy) else 1.0
 
 
 def _mood(counts: Floats, expected: Floats, ago: int, batch: float) -> float:

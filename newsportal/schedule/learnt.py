@@ -21,7 +21,7 @@ from datetime import datetime
 import numpy as np
 
 from newsportal.messages import Message, joined
-from newsportal.schedule.cadence import CELL_SECONDS, Cadence, Floats, cadence
+from newsportal.schedule.cadence import CELL_SECONDS, Cadence, cadence
 from newsportal.schedule.policies import LONGEST, SHORTEST, Next, Past, Rules, minutes
 
 STEPS = 60
@@ -39,16 +39,11 @@ def price(rates: Sequence[float], per_hour: float, *, shortest: float = SHORTEST
     low, high = CHEAPEST, DEAREST
     for _ in range(STEPS):
         middle = float(np.sqrt(low * high))
-        if _visits(values, middle, shortest, longest) > per_hour * 24:
+        if float(np.clip(np.sqrt(values / (2 * middle)), 1440 / longest, 1440 / shortest).sum()) > per_hour * 24:
             low = middle
         else:
             high = middle
     return high
-
-
-def _visits(rates: Floats, price: float, shortest: float, longest: float) -> float:
-    """Visits a day of all sources."""
-    return float(np.clip(np.sqrt(rates / (2 * price)), 1440 / longest, 1440 / shortest).sum())
 
 
 DAY_SECONDS = 86_400.0

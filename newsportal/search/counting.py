@@ -84,7 +84,7 @@ def days(zone: tzinfo | None) -> Callable[[int], str]:
             return _day(EPOCH + moment * MICROSECOND, there)
         day = (moment + offset) // DAY
         if day not in names:
-            names[day] = _name(day)
+            names[day] = date.fromordinal(EPOCH.toordinal() + day).isoformat()
         return names[day]
 
     return day_of
@@ -98,10 +98,6 @@ def _offset(number: int, zone: tzinfo) -> int | None:
     except OverflowError:
         return None
     return (ahead.pop() or timedelta(0)) // MICROSECOND if len(ahead) == 1 else None
-
-
-def _name(number: int) -> str:
-    return date.fromordinal(EPOCH.toordinal() + number).isoformat()
 
 
 def here() -> tzinfo:

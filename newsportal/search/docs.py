@@ -1,10 +1,13 @@
-"""An article as an index takes it in: what is shown and filtered by, and the words it is found by. The same for every index."""
+"""An article as every index takes it in: what is shown and filtered by, and its words. An index that was cut otherwise is rebuilt."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+from newsportal.errors import SearchError
 from newsportal.items import content_id
 from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.match import Place, label
@@ -12,6 +15,7 @@ from newsportal.search.suggesting import Offer, offers
 from newsportal.search.words import grams, index_words
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.store import Store
 from newsportal.text.words import signature
 
 
@@ -83,3 +87,28 @@ def cut(doc: Doc) -> Cut:
 def cuts() -> int:
     """The segmenter at work with its dictionary and own words, as a number."""
     return int(content_id(signature())[:15], 16)  # 60 bits: databases' integers have a sign
+
+
+log = logging.getLogger(__name__)
+
+
+class Renewable(Protocol):
+    """What renewing needs of an index."""
+
+    def cut_otherwise(self) -> bool:
+        """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words."""
+        ...
+
+    def rebuild(self, store: Store) -> Any: ...
+
+
+def renew(index: Renewable, store: Store) -> None:
+    """Build ``index`` anew if it needs to be. If another process does the same and is done first, its result is in use."""
+    if not index.cut_otherwise():
+        return
+    log.warning("the search index is built anew: another segmenter or other words of one's own cut it; searches go on meanwhile")
+    try:
+        index.rebuild(store)
+    except SearchError:
+        if index.cut_otherwise():
+            raise

@@ -18,6 +18,7 @@ from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable,
 from newsportal.search import elastic_building, suggesting
 from newsportal.search.base import Hit, Query, Results, Status
 from newsportal.search.counting import here, in_order
+from newsportal.search.docs import renew
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
 from newsportal.search.elastic_layout import OFFER_BREAK
@@ -27,15 +28,15 @@ from newsportal.search.match import (
     TITLE_BONUS,
     TITLE_WEIGHT,
     WIDEN_BELOW,
+    Asked,
     Clause,
     Match,
     Place,
     compile_terms,
     in_title,
+    parse,
     relevance,
 )
-from newsportal.search.renewing import renew
-from newsportal.search.syntax import Asked, parse
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.store import Store
 from newsportal.text.words import signature
@@ -119,7 +120,7 @@ FACETS = {"site": "site", "category": "category", "topic": "topics"}
 SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
 
 Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""The body of a search → the server's answer."""
+"""The arguments of the client's ``search`` → the server's answer."""
 
 
 def find(ask: Ask, query: Query) -> Results:
@@ -153,12 +154,12 @@ def _body(question: dict[str, Any], query: Query) -> dict[str, Any]:
     newest = [{"moment": "desc"}, {"id": "asc"}]
     return {
         "query": question,
-        "from": min(offset, WINDOW),
+        "from_": min(offset, WINDOW),
         "size": min(limit, max(0, WINDOW - offset)),
         "sort": newest if query.sort == "time" else [{"_score": "desc"}, *newest],
         "track_scores": True,
         "track_total_hits": True,
-        "_source": SOURCE,
+        "source": SOURCE,
         "aggs": _counts(query),
         **({"collapse": {"field": "story_id"}} if query.collapse else {}),
     }
@@ -287,7 +288,7 @@ class ElasticIndex:
 
     def _ask(self, body: dict[str, Any]) -> Mapping[str, Any]:
         client = self._connection.client.options(request_timeout=SEARCH_SECONDS)
-        asked = partial(client.search, index=self._generations.alias, allow_partial_search_results=False, **_named(body))
+        asked = partial(client.search, index=self._generations.alias, allow_partial_search_results=False, **body)
         answer: Mapping[str, Any] = self._connection.ask(asked).body
         return answer
 
@@ -315,12 +316,6 @@ class ElasticIndex:
                 self._prepared = True
         finally:
             self._preparing.release()
-
-
-def _named(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a search as the client calls them: ``from`` and ``_source`` are none of Python's names."""
-    names = {"from": "from_", "_source": "source"}
-    return {names.get(name, name): value for name, value in body.items()}
 
 
 @contextmanager

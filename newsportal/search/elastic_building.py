@@ -119,23 +119,15 @@ class Generations:
                 "or name another prefix in the URI under index: in sources.yaml"
             )
         if not present:
-            self._first()
+            try:
+                self._create(f"{self.alias}-{FIRST}", mapping(self.plugin()), self.alias)
+            except StoreError as error:
+                if not _there(error):
+                    raise
+                if not self.present():  # somebody took its alias away
+                    self.take_over(f"{self.alias}-{FIRST}", ())
         elif any(notes.get("version", 0) < VERSION for notes in present.values()):
             self.take_over(self.make(), present)
-        self._only_one()
-
-    def _first(self) -> None:
-        """The first generation always has the same name, and its alias from the start: whoever comes second finds it there."""
-        try:
-            self._create(f"{self.alias}-{FIRST}", mapping(self.plugin()), self.alias)
-        except StoreError as error:
-            if not _there(error):
-                raise
-            if not self.present():  # somebody took its alias away
-                self.take_over(f"{self.alias}-{FIRST}", ())
-
-    def _only_one(self) -> None:
-        """Of several generations behind the alias the first one stays: it knows least, and follows the store."""
         extra = sorted(self.present(), key=_number)[1:]
         if extra:
             self.connection.ask(partial(self.client.options(ignore_status=404).indices.delete, index=extra))
@@ -263,7 +255,7 @@ def rebuild(generations: Generations, store: Store, progress: Callable[[int], No
         generations.note(index, position)
         generations.take_over(index, generations.all())
     except StoreError as error:
-        if _missing(error):
+        if (isinstance(error.__cause__, ApiError) and error.__cause__.status_code == 404) or "require_alias" in str(error):
             raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
         raise
     follow(generations, store)
@@ -286,11 +278,6 @@ def _filled(connection: Connection, door: str, store: Store, position: int, prog
         if sent is not None:
             sent.result()
     return done
-
-
-def _missing(error: StoreError) -> bool:
-    """Whether ``error`` says that our index is not there any more."""
-    return (isinstance(error.__cause__, ApiError) and error.__cause__.status_code == 404) or "require_alias" in str(error)
 
 
 def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:

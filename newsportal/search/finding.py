@@ -18,14 +18,15 @@ from newsportal.search.match import (
     TITLE_BONUS,
     TITLE_WEIGHT,
     WIDEN_BELOW,
+    Asked,
     Clause,
     Match,
     Place,
     compile_terms,
     in_title,
+    parse,
     relevance,
 )
-from newsportal.search.syntax import Asked, parse
 from newsportal.search.words import sequence
 from newsportal.store.columns import EPOCH, MICROSECOND
 

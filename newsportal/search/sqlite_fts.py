@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row
 from newsportal.errors import SearchError, StoreError
 from newsportal.search import finding, suggesting
 from newsportal.search.base import Query, Results, Status
-from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, seen
+from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, renew, seen
 from newsportal.search.layout import (
     BUILDING,
     FTS,
@@ -29,7 +29,6 @@ from newsportal.search.layout import (
     tune,
     unpack,
 )
-from newsportal.search.renewing import renew
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
 from newsportal.store.results import Change
 from newsportal.store.store import Store
@@ -113,19 +112,15 @@ class SqliteIndex:
         with _search_errors():
             self._engine = open_engine(uri)
         try:
-            self._prepare()
+            with _search_errors():
+                write_ahead(self._engine)
+            with self.writing() as connection:
+                connection.exec_driver_sql(META)
+                if meta(connection, "version") != VERSION:
+                    take_over(connection, new_generation(connection), position=0)
         except BaseException:
             self.close()
             raise
-
-    def _prepare(self) -> None:
-        """Make the tables, or throw away those of another version: the next ``follow`` fills them from the store."""
-        with _search_errors():
-            write_ahead(self._engine)
-        with self.writing() as connection:
-            connection.exec_driver_sql(META)
-            if meta(connection, "version") != VERSION:
-                take_over(connection, new_generation(connection), position=0)
 
     def search(self, query: Query) -> Results:
         with self.reading() as connection:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from newsportal.search.syntax import QUOTES
+from newsportal.search.match import QUOTES
 from newsportal.search.words import RUN, index_words, is_chinese, plain
 from newsportal.text import STOP_WORDS, segment
 

@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
 from newsportal.store import container
-from newsportal.store.beside import beside
+from newsportal.store.container import beside
 from newsportal.store.copying import Tell, is_empty, nothing
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Reading, Records, from_plain, plain

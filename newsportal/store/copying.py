@@ -1,4 +1,4 @@
-"""One store into another, whatever databases they are, and the proof that both hold the same.
+"""One store into another, whatever databases they are, and the proof that both hold the same; and whether a store's rows fit together.
 
 Every table is read through once by its key; what the target lacks or has otherwise is written, what it has too much is deleted. So a copy
 that was broken off goes on where it was, and one of yesterday is brought up to date. The change log comes first: it tells whose copy a
@@ -7,14 +7,17 @@ store is. At the end the target is read again and its digests are set against th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+from sqlalchemy import Connection, and_, func, select
 
 from newsportal.errors import StoreError
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Key, Reading, Records, canonical, digest
 from newsportal.store.store import Store
+from newsportal.store.tables import ARTICLES, STORIES
 
 LOG: Final = BY_NAME["changes"]
 """Only ever appended to: of two stores one is a copy of the other if its log is the beginning of the other's."""
@@ -168,3 +171,45 @@ def _compared(read: dict[str, Digest], target: Records, tell: Tell) -> tuple[Com
             found, here = digest(there, form), read[form.name]
             compared.append(Compared(form.name, here.count, here.hexdigest(), found.count, found.hexdigest()))
     return tuple(compared)
+
+
+MOST_TOLD: Final = 20
+"""Faults of one kind that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What does not fit: in which table, which row (its key), and why."""
+
+    table: str
+    row: str
+    why: str
+
+
+def faults(records: Records, tell: Tell = nothing) -> list[Fault]:
+    """All that does not fit together; empty: the store is sound."""
+    found: list[Fault] = []
+    with records.reading() as look:
+        for number, form in enumerate(FORMS, 1):
+            tell(f"checking {form.name}", number, len(FORMS))
+            for column, parent in form.parents.items():
+                found += [
+                    Fault(form.name, ", ".join(map(str, form.key_of(row))), f"{column} {row[column]!r} is not in {parent}")
+                    for row in look.orphans(form, column)
+                ]
+        found += _stories(look.connection)
+    return found
+
+
+def _stories(connection: Connection) -> Iterator[Fault]:
+    """Stories whose original is not one of their versions, or whose count is not that of their versions."""
+    head = and_(ARTICLES.c.id == STORIES.c.head_id, ARTICLES.c.story_id == STORIES.c.id)
+    headless = select(STORIES.c.id, STORIES.c.head_id).outerjoin(ARTICLES, head).where(ARTICLES.c.id.is_(None)).order_by(STORIES.c.id)
+    for row in connection.execute(headless).all():
+        yield Fault("stories", row.id, f"its original {row.head_id!r} is none of its versions")
+    visible = select(ARTICLES.c.story_id, func.count().label("number")).where(ARTICLES.c.hidden.is_(None))
+    counted = visible.group_by(ARTICLES.c.story_id).subquery()
+    number = func.coalesce(counted.c.number, 0)
+    wrong = select(STORIES.c.id, STORIES.c.count, number).outerjoin(counted, counted.c.story_id == STORIES.c.id)
+    for id, told, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
+        yield Fault("stories", id, f"it counts {told} versions and has {versions}")

@@ -66,7 +66,12 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
         raise driver_missing(url.get_backend_name(), "mysql") from error
     if not url.database:
         raise StoreError(f"{place_of(url)}: the store URI names no database (for example mysql://user:password@localhost/newsportal)")
-    connects = _connects(waits)
+    connects = {
+        "charset": "utf8mb4",
+        "connect_timeout": int(waits.connect),
+        "read_timeout": int(waits.answer),
+        "write_timeout": int(waits.answer),
+    }
     kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),
@@ -79,15 +84,6 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     event.listen(engine, "connect", partial(_prepare, waits))
     event.listen(engine, "begin", partial(_begin, waits))
     return engine
-
-
-def _connects(waits: Waits) -> dict[str, Any]:
-    return {
-        "charset": "utf8mb4",
-        "connect_timeout": int(waits.connect),
-        "read_timeout": int(waits.answer),
-        "write_timeout": int(waits.answer),
-    }
 
 
 def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
@@ -114,7 +110,14 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
             "check the parameters behind the ? and their files; a user and password are of Western letters there"
         ) from error
     kind = "mariadb" if "mariadb" in told.lower() else "mysql"
-    _check_version(kind, told, place_of(url))
+    where = place_of(url)
+    numbers = told.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
+    version = tuple(int(number) for number in numbers if number.isdigit())
+    if version < OLDEST[kind]:
+        oldest = ".".join(map(str, OLDEST[kind]))
+        raise StoreError(
+            f"{where}: {told} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
+        )
     return kind
 
 
@@ -123,16 +126,6 @@ def _greeting(connection: Any) -> str:
     told = str(connection.get_server_info())
     connection.close()
     return told
-
-
-def _check_version(kind: str, told: str, where: str) -> None:
-    numbers = told.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
-    version = tuple(int(number) for number in numbers if number.isdigit())
-    if version < OLDEST[kind]:
-        oldest = ".".join(map(str, OLDEST[kind]))
-        raise StoreError(
-            f"{where}: {told} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
-        )
 
 
 def _make(url: URL, options: Mapping[str, Any]) -> None:

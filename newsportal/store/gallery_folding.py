@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -120,7 +120,13 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
     """
     row = _row(connection, id)
     story = photo_story(row, _pictures(connection, [id]).get(id, ()))
-    _keep(connection, story, row["moment"])
+    moment = row["moment"]
+    for table in (GALLERY_KEYS, GALLERY_WORDS):
+        connection.execute(delete(table).where(table.c.gallery_id == story.id))
+    connection.execute(insert(GALLERY_WORDS), {"gallery_id": story.id, "words": dict(story.words)})
+    keys = all_keys(story)
+    if keys:
+        connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": moment} for key in keys])
     members = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == row["story_id"])))
     found = _repeated(connection, row, story) if len(members) == 1 else None
     story_id = row["story_id"]
@@ -153,16 +159,6 @@ def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[I
         for row in connection.execute(wanted.where(GALLERY_PICTURES.c.gallery_id.in_(chunk))):
             found.setdefault(row.gallery_id, []).append(compared_image(dict(row._mapping)))
     return {id: tuple(images) for id, images in found.items()}
-
-
-def _keep(connection: Connection, story: PhotoStory, moment: datetime) -> None:
-    """Keep a story for those that come later, in place of what was kept of it."""
-    for table in (GALLERY_KEYS, GALLERY_WORDS):
-        connection.execute(delete(table).where(table.c.gallery_id == story.id))
-    connection.execute(insert(GALLERY_WORDS), {"gallery_id": story.id, "words": dict(story.words)})
-    keys = all_keys(story)
-    if keys:
-        connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": moment} for key in keys])
 
 
 def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Found | None:

@@ -192,17 +192,13 @@ def keep(connection: Connection, article_id: str, moment: datetime, new: Printed
     row = {"article_id": article_id, "moment": moment, "seen": now, "length": new.fingerprint.length, "title": new.title}
     written = connection.execute(NEW, {**row, "runs": new.fingerprint.in_order().tobytes()}).inserted_primary_key
     if written and written[0] % PRUNE_EVERY == 0:
-        _prune(connection, written[0], now)
+        newest = written[0]
+        oldest = connection.execute(OLDEST).all()
+        last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
+        if last is not None:
+            connection.execute(PRUNE, {"last": last})
 
 
 def drop(connection: Connection, article_id: str) -> None:
     """Forget an article's fingerprint."""
     connection.execute(GONE, {"article": article_id})
-
-
-def _prune(connection: Connection, newest: int, now: datetime) -> None:
-    """Forget the oldest rows that nobody needs."""
-    oldest = connection.execute(OLDEST).all()
-    last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
-    if last is not None:
-        connection.execute(PRUNE, {"last": last})

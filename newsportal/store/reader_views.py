@@ -216,18 +216,14 @@ def save_look(connection: Connection, reader: str, article_id: str, places: Coll
     row = new if found["places"] is None else both(dict(found), new)
     upsert(connection, VIEWS, [{"reader": reader, "article_id": article_id, **row}], update=LOOKED)
     if found["places"] is None:
-        _opened(connection, reader, article_id, found["story_id"], now)
+        story_id = found["story_id"]
+        its = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
+        wanted = select(OFFERS.c.story_id, OFFERS.c.day).where(its, OFFERS.c.at.between(now - OPENED_WITHIN, now))
+        offered = connection.execute(wanted.order_by(OFFERS.c.day.desc()).limit(1)).first()
+        if offered is not None:
+            this = its & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
+            connection.execute(update(OFFERS).where(this).values(opened=article_id))
     return True
-
-
-def _opened(connection: Connection, reader: str, article_id: str, story_id: str, now: datetime) -> None:
-    """Note on the latest offer of the story that it was opened."""
-    its = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
-    wanted = select(OFFERS.c.story_id, OFFERS.c.day).where(its, OFFERS.c.at.between(now - OPENED_WITHIN, now))
-    offered = connection.execute(wanted.order_by(OFFERS.c.day.desc()).limit(1)).first()
-    if offered is not None:
-        this = its & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
-        connection.execute(update(OFFERS).where(this).values(opened=article_id))
 
 
 def bring(connection: Connection, views: Sequence[View], now: datetime) -> Brought:
@@ -235,7 +231,11 @@ def bring(connection: Connection, views: Sequence[View], now: datetime) -> Broug
     late = [view for view in views if view.at >= now - VIEWS_KEPT]
     articles = _articles(connection, {view.story for view in late})
     wanted, brought = sifted(views, articles, _switched_off(connection, {reader_name(view.reader) for view in late}), now)
-    _add(connection, looks(wanted, articles, now))
+    rows = looks(wanted, articles, now)
+    for row in _there(connection, list(rows)):
+        key = (row["reader"], row["article_id"])
+        rows[key] = both(row, rows[key])
+    upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
     return brought
 
 
@@ -251,13 +251,6 @@ def _articles(connection: Connection, names: Collection[str]) -> dict[str, str]:
 
 def _switched_off(connection: Connection, readers: Collection[str]) -> set[str]:
     return set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(list(readers)))))
-
-
-def _add(connection: Connection, rows: dict[tuple[str, str], dict[str, Any]]) -> None:
-    for row in _there(connection, list(rows)):
-        key = (row["reader"], row["article_id"])
-        rows[key] = both(row, rows[key])
-    upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
 
 
 def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

@@ -137,7 +137,15 @@ def plan(id: str, there: Mapping[str, Mapping[str, Any]], posts: Iterable[Post],
     named = {post_name(post): post for post in reversed(tuple(posts))}
     place = max((row["place"] for row in known.values()), default=-1)
     for name, post in reversed(named.items()):
-        row = _row(post)
+        row = {
+            "floor": post.floor,
+            "author": _maybe(post.author),
+            "published": post.published,
+            "date_text": _maybe(post.date_text),
+            "text": storable(post.text),
+            "quoted": _maybe(post.quoted),
+            "images": [{key: value for key, value in asdict(image).items() if value is not None} for image in post.images],
+        }
         old = name if name in known else _renamed(known, named, name, post)
         if old is None:
             place += 1
@@ -183,18 +191,6 @@ def post_name(post: Post) -> str:
     """A post's name as it is kept; of one that the site has no number for, what it says."""
     name = storable(post.id or "said-" + content_id(f"{post.author}\n{post.date_text}\n{post.text}"))
     return name if len(name) <= POST_NAME_CHARS else content_id(name)
-
-
-def _row(post: Post) -> dict[str, Any]:
-    return {
-        "floor": post.floor,
-        "author": _maybe(post.author),
-        "published": post.published,
-        "date_text": _maybe(post.date_text),
-        "text": storable(post.text),
-        "quoted": _maybe(post.quoted),
-        "images": [{key: value for key, value in asdict(image).items() if value is not None} for image in post.images],
-    }
 
 
 def _maybe(text: str | None) -> str | None:
@@ -281,7 +277,7 @@ class Threads(Part):
             met = add_topics(connection, id, topics_of(article_of(thread)))
             connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), **_figures(connection, id)))
             if grown:
-                text = _text(connection, id)
+                text = text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))
                 connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), fetched=thread.fetched))
             if grown or met or there is None:
                 refresh(connection, story_id)
@@ -328,8 +324,3 @@ def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: da
 def _figures(connection: Connection, id: str) -> dict[str, Any]:
     count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
     return {"posts": count, "newest": newest}
-
-
-def _text(connection: Connection, id: str) -> str:
-    """The posts' texts, a paragraph a line."""
-    return text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))

@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
-from newsportal.accounts import Accounts, Person, Right, Role, open_accounts, tokens
+from newsportal.accounts import Accounts, Person, Right, Role, open_accounts, sessions
 from newsportal.accounts.alerts import Alert, Message
 from newsportal.accounts.base import digest
 from newsportal.accounts.sessions import IDLE, LONGEST
@@ -215,7 +215,7 @@ def test_a_new_password_ends_the_other_sessions(accounts: Accounts, boss: Person
 
 
 def test_a_person_has_so_many_tokens_at_most(accounts: Accounts, boss: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST", 2)
+    monkeypatch.setattr(sessions, "MOST", 2)
     made = [accounts.tokens.add(boss, f"script {number}", boss.rights, now=now)[0] for number in range(2)]
     with pytest.raises(AccountError, match="at most 2 tokens"):
         accounts.tokens.add(boss, "one more", boss.rights, now=now)

@@ -7,7 +7,7 @@ from math import exp, factorial, log
 import numpy as np
 import pytest
 
-from newsportal.recommend import content, formulas, neighbours, sessions
+from newsportal.recommend import formulas, neighbours, signals
 from newsportal.recommend.base import Item
 from newsportal.recommend.clicks import Clicks, hours, of
 from tests.recommend.made import DAWN, at, view
@@ -113,15 +113,15 @@ def test_equal_neighbours_stand_in_the_order_of_names() -> None:
 
 def test_votes_of_readers_alike_by_hand() -> None:
     """History c, a (the latest first): p has both, q both; sim = (0.9 + 0.8) / 2, the latest shared is c: 0.9."""
-    known = sessions.rows(clicks())
-    found = sessions.votes(known, np.array([2, 0]), 4)
+    known = signals.rows(clicks())
+    found = signals.votes(known, np.array([2, 0]), 4)
     assert found[1] == pytest.approx(0.85 * 0.9 * (1 + 5 * log(2)))
     assert found[3] == 0
 
 
 def test_likings_are_smoothed_shares() -> None:
-    matrix = content.label_matrix([Item("a", DAWN, (), ("x",)), Item("b", DAWN, (), ("y",))], ("x", "y"))
-    base = content.base_shares(matrix, np.array([3.0, 1.0]))
+    matrix = signals.label_matrix([Item("a", DAWN, (), ("x",)), Item("b", DAWN, (), ("y",))], ("x", "y"))
+    base = signals.base_shares(matrix, np.array([3.0, 1.0]))
     assert base.tolist() == pytest.approx([4 / 6, 2 / 6])
-    told = content.label_likings(matrix, base, np.array([1, 1]), np.ones(2))
+    told = signals.label_likings(matrix, base, np.array([1, 1]), np.ones(2))
     assert told[1] == pytest.approx(log((2 + 5 / 3) / 7 / (1 / 3)))

@@ -7,8 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from newsportal.items import FoldKey
-from newsportal.search.overview import overview
-from newsportal.search.similar import similar
+from newsportal.search.overview import overview, similar
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 SHANGHAI = ZoneInfo("Asia/Shanghai")

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.search.base import Query
-from newsportal.search.syntax import parse
+from newsportal.search.match import parse
 
 if TYPE_CHECKING:
     from conftest import Newsroom

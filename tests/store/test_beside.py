@@ -14,7 +14,7 @@ from invented_articles import NOW
 
 from newsportal.store import open_store
 from newsportal.store.backup import back_up, checked
-from newsportal.store.beside import leavings
+from newsportal.store.container import leavings
 from newsportal.store.store import Store
 
 DATED = ("newsportal-20260301-031500.tar.zst", "newsportal-20260302-031500.tar.zst")

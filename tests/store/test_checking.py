@@ -13,7 +13,7 @@ from invented_articles import NOW, article
 from servers import Servers
 
 from newsportal.store import open_store
-from newsportal.store.checking import faults
+from newsportal.store.copying import faults
 from newsportal.store.records import BY_NAME, PAGE
 
 

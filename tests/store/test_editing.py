@@ -11,7 +11,7 @@ from test_galleries import gallery as photo_story
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.store.checking import faults
+from newsportal.store.copying import faults
 from newsportal.store.corrections import Superseded
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.lists import ArticleFilter

@@ -17,8 +17,8 @@ from invented_articles import LONG, NOW, article
 from link_rows import waiting
 
 from newsportal.store import dialects, open_store
-from newsportal.store.checking import faults
 from newsportal.store.columns import METADATA
+from newsportal.store.copying import faults
 from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import WORK_TABLES
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, digest, from_plain, plain
