@@ -13,12 +13,10 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, Engine, Row, delete, distinct, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, distinct, func, insert, select, update
 
 from newsportal.accounts.tables import ALERT_MARKS, ALERTS, MESSAGES
-from newsportal.store.dialects import chunks, insert_new
-from newsportal.store.dialects import reading as read
-from newsportal.store.dialects import writing as write
+from newsportal.store.dialects import Part, chunks, insert_new
 
 About = Literal["topic", "search", "sources", "disk", "crawl"]
 """Stories of a topic, stories that a search finds; a source fails, the disk gets full, no crawl has come to an end."""
@@ -74,28 +72,24 @@ def new_id() -> str:
     return token_hex(10)
 
 
-class Alerts:
+class Alerts(Part):
     """In the accounts' database. May be shared between threads. Blocking calls; errors are those of stores."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
     def add(self, alert: Alert) -> None:
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(insert(ALERTS).values(_written(alert)))
 
     def save(self, alert: Alert) -> None:
-        """What changed of an alert that is there."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(update(ALERTS).where(ALERTS.c.id == alert.id).values(_written(alert)))
 
     def drop(self, id: str) -> None:
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(delete(MESSAGES).where(MESSAGES.c.alert_id == id))
             connection.execute(delete(ALERTS).where(ALERTS.c.id == id))
 
     def alert(self, id: str) -> Alert | None:
-        with read(self._engine) as connection:
+        with self._read() as connection:
             row = connection.execute(select(ALERTS).where(ALERTS.c.id == id)).one_or_none()
         return _alert(row) if row is not None else None
 
@@ -104,18 +98,18 @@ class Alerts:
         wanted = select(ALERTS).order_by(ALERTS.c.created, ALERTS.c.id)
         if person_id is not None:
             wanted = wanted.where(ALERTS.c.person_id == person_id)
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return [_alert(row) for row in connection.execute(wanted)]
 
     def position(self) -> int | None:
         """Up to which change of the store somebody looked; ``None``: nobody ever did."""
-        with read(self._engine) as connection:
+        with self._read() as connection:
             found: int | None = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
         return found
 
     def follow(self, messages: Iterable[Message], *, after: int | None, upto: int) -> bool:
         """Keep what is to be told, and move the position, in one transaction. False, and nothing is done, where another was quicker."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             there = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
             if there != after:
                 return False
@@ -129,19 +123,19 @@ class Alerts:
 
     def shorten(self, last: int) -> None:
         """The store's log ends at ``last``, before what was looked through (an older backup was restored): what comes next is told."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES, ALERT_MARKS.c.seq > last).values(seq=last))
             connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
 
     def keep(self, messages: Iterable[Message]) -> int:
         """Conditions of the portal, which no change of the store tells. Answers how many are new."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, _row(message)) for message in messages)
 
     def told_of(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
         """Whether the alert told of one of these, whatever came of it."""
         wanted = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
-        with read(self._engine) as connection:
+        with self._read() as connection:
             for column, values in ((MESSAGES.c.thing, things), (MESSAGES.c.article_id, articles)):
                 for chunk in chunks(values):
                     if connection.execute(wanted.where(column.in_(chunk)).limit(1)).first() is not None:
@@ -149,15 +143,14 @@ class Alerts:
         return False
 
     def due(self, now: datetime) -> set[str]:
-        """The alerts that have something to send."""
         wanted = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return set(connection.scalars(wanted))
 
     def claim(self, alert: Alert, *, now: datetime, seconds: float, most: int) -> list[Message]:
         """Up to ``most`` of the messages that are due, the earliest first: nobody else sends them. None where the hour is full."""
         mine, claim = MESSAGES.c.alert_id == alert.id, token_hex(CLAIM_BYTES)
-        with write(self._engine) as connection:
+        with self._write() as connection:
             lost = (mine, MESSAGES.c.state == "sending", MESSAGES.c.due <= now)
             connection.execute(update(MESSAGES).where(*lost).values(state="unknown", reason=LOST, changed=now))
             asked = select(func.count(distinct(MESSAGES.c.claim))).where(mine, MESSAGES.c.changed > now - HOUR)
@@ -178,20 +171,20 @@ class Alerts:
             return True
         claimed = (MESSAGES.c.alert_id == held[0].alert_id, MESSAGES.c.claim == held[0].claim, MESSAGES.c.state == "sending")
         told = {"state": state, "reason": (reason or "")[:MAX_REASON] or None, "due": due or now, "changed": now}
-        with write(self._engine) as connection:
+        with self._write() as connection:
             named = [one.thing for one in held]
             return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(told)).rowcount > 0
 
     def again(self, alert_id: str, *, now: datetime) -> int:
         """By hand: what failed, and what perhaps was sent, waits anew. Answers how many."""
         wanted = (MESSAGES.c.alert_id == alert_id, MESSAGES.c.state.in_(("failed", "unknown")))
-        with write(self._engine) as connection:
+        with self._write() as connection:
             return connection.execute(update(MESSAGES).where(*wanted).values(state="waiting", due=now, tries=0, changed=now)).rowcount
 
     def messages(self, alert_id: str, limit: int = 50) -> list[Message]:
         """Those that changed last first."""
         wanted = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return [_message(row) for row in connection.execute(wanted.limit(limit))]
 
     def counts(self, of: Collection[str] | None = None) -> dict[str, dict[State, int]]:
@@ -200,7 +193,7 @@ class Alerts:
         wanted = wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)
         asked = [wanted] if of is None else [wanted.where(MESSAGES.c.alert_id.in_(chunk)) for chunk in chunks(of)]
         found: dict[str, dict[State, int]] = {}
-        with read(self._engine) as connection:
+        with self._read() as connection:
             for row in (row for one in asked for row in connection.execute(one)):
                 found.setdefault(row.alert_id, {})[row.state] = row.number
         return found
@@ -209,13 +202,13 @@ class Alerts:
         """How many alerts of somebody have a message that failed for good, or perhaps did not arrive, since then."""
         mine = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
         bad = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return connection.scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(mine), *bad)) or 0
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Whether ``owner`` is the one process that sends, for so many seconds from now on."""
         told = {"owner": owner, "until": now + timedelta(seconds=seconds)}
-        with write(self._engine) as connection:
+        with self._write() as connection:
             if insert_new(connection, ALERT_MARKS, {"name": SENDER, "seq": 0, **told}):
                 return True
             row = connection.execute(select(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER)).one()
@@ -225,8 +218,7 @@ class Alerts:
             return True
 
     def release(self, owner: str, *, now: datetime) -> None:
-        """Somebody else may send from now on."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
 
 

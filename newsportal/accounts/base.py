@@ -40,8 +40,6 @@ def digest(secret: str) -> str:
 
 
 class Right(StrEnum):
-    """What a page asks for."""
-
     READ = "read"
     """Reading and searching: anybody's."""
 
@@ -59,8 +57,6 @@ class Right(StrEnum):
 
 
 class Role(StrEnum):
-    """What a person is."""
-
     READER = "reader"
     EDITOR = "editor"
     ADMIN = "admin"

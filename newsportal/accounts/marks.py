@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
 
 from newsportal.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, MARKS, SEARCHES
 from newsportal.errors import StoreError
-from newsportal.store.dialects import chunks, reading, upsert, writing
+from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import Story
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -68,16 +68,12 @@ class Marked:
         return mark is not None and mark.starred is not None
 
 
-class Marks:
+class Marks(Part):
     """May be shared between threads. Blocking calls. Errors are those of stores."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
     def of(self, person_id: str, story_ids: Collection[str]) -> Marked:
-        """What ``person_id`` marked of these stories."""
         found: dict[str, Mark] = {}
-        with reading(self._engine) as connection:
+        with self._read() as connection:
             for chunk in chunks(dict.fromkeys(story_ids)):
                 asked = select(MARKS).where(MARKS.c.person_id == person_id, MARKS.c.story_id.in_(chunk))
                 found |= {row.story_id: Mark(row.read, row.starred, row.at) for row in connection.execute(asked)}
@@ -85,13 +81,13 @@ class Marks:
             return Marked(found, {row.topic: row.at for row in connection.execute(moments)})
 
     def set_read(self, person_id: str, story_id: str, read: bool, *, now: datetime) -> None:
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             _put(connection, person_id, story_id, {"read": read, "at": now})
             _bound(connection, person_id)
 
     def star(self, person_id: str, story_id: str, starred: bool, *, now: datetime) -> None:
         """Raises ``TooManyStarred``. A story that has its star already keeps its place among the starred ones."""
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
             if not starred:
                 connection.execute(update(MARKS).where(mine, MARKS.c.story_id == story_id).values(starred=None))
@@ -108,14 +104,14 @@ class Marks:
         if before is not None:
             moment, story_id = before
             asked = asked.where(or_(MARKS.c.starred < moment, and_(MARKS.c.starred == moment, MARKS.c.story_id < story_id)))
-        with reading(self._engine) as connection:
+        with self._read() as connection:
             rows = connection.execute(asked.order_by(MARKS.c.starred.desc(), MARKS.c.story_id.desc()).limit(limit))
             return [(row.starred, row.story_id) for row in rows]
 
     def catch_up(self, person_id: str, topic: str = EVERYTHING, *, now: datetime) -> None:
         """Everything (of a topic) that the portal has by ``now`` is read."""
         key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             former = connection.scalar(select(CAUGHT_UP.c.at).where(key))
             row = {"person_id": person_id, "topic": topic, "at": now, "before": former}
             upsert(connection, CAUGHT_UP, [row], update=("at", "before"))
@@ -123,7 +119,7 @@ class Marks:
     def undo_catch_up(self, person_id: str, topic: str = EVERYTHING) -> None:
         """As it was before the last :meth:`catch_up`; nothing where there was none."""
         key = and_(CAUGHT_UP.c.person_id == person_id, CAUGHT_UP.c.topic == topic)
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             row = connection.execute(select(CAUGHT_UP.c.before).where(key)).one_or_none()
             if row is not None and row.before is not None:
                 connection.execute(update(CAUGHT_UP).where(key).values(at=row.before, before=None))
@@ -132,7 +128,7 @@ class Marks:
 
     def feed_key(self, person_id: str, *, anew: bool = False) -> str:
         """The secret in the address of a person's own feeds, made when first asked for; ``anew``: another one, the former opens nothing."""
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             known = connection.scalar(select(FEED_KEYS.c.secret).where(FEED_KEYS.c.person_id == person_id))
             if known is not None and not anew:
                 return str(known)
@@ -142,7 +138,7 @@ class Marks:
 
     def person_of_feed(self, secret: str) -> str | None:
         """Whose feed has this secret."""
-        with reading(self._engine) as connection:
+        with self._read() as connection:
             found = connection.scalar(select(FEED_KEYS.c.person_id).where(FEED_KEYS.c.secret == secret))
             return None if found is None else str(found)
 
@@ -154,12 +150,12 @@ class Marks:
         position, read = self._position(store), 0
         while rows := store.changes(after=position, limit=STEP):
             ids = [row.id for row in rows if row.kind == "fold"]
-            with reading(self._engine) as connection:
+            with self._read() as connection:
                 asked = (select(MARKS.c.story_id).where(MARKS.c.story_id.in_(chunk)) for chunk in chunks(ids))
                 marked = {story_id for one in asked for story_id in connection.scalars(one)}
             now = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
             for old, new in now.items():
-                with writing(self._engine) as connection:
+                with self._write() as connection:
                     _join(connection, old, new)
             position, read = rows[-1].seq, read + len(rows)
             self._remember(position)
@@ -167,7 +163,7 @@ class Marks:
 
     def _position(self, store: Store) -> int:
         """Where following goes on: at the end of the log for the first time, and for a log that is shorter than what was read of it."""
-        with reading(self._engine) as connection:
+        with self._read() as connection:
             known = connection.scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
         last = store.last_seq()
         if known is not None and known <= last:
@@ -176,7 +172,7 @@ class Marks:
         return last
 
     def _remember(self, position: int) -> None:
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             upsert(connection, FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))
 
 
@@ -229,18 +225,15 @@ class Search:
     created: datetime
 
 
-class Searches:
+class Searches(Part):
     """May be shared between threads. Blocking calls. Errors are those of stores."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def keep(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
         """Keep a search; one that is kept already gets the new name. Raises ``NotKept``."""
         named = _named(name)
         if not asked or len(asked) > MAX_ASKED:
             raise NotKept("There is nothing to keep, or it is too long.")
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             mine = SEARCHES.c.person_id == person_id
             known = [row for row in connection.execute(select(SEARCHES).where(mine)) if row.asked == asked]
             if known:
@@ -254,26 +247,25 @@ class Searches:
             return made
 
     def of(self, person_id: str) -> list[Search]:
-        """By name."""
-        with reading(self._engine) as connection:
+        with self._read() as connection:
             return [
                 _search(row)
                 for row in connection.execute(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))
             ]
 
     def search(self, person_id: str, search_id: str) -> Search | None:
-        with reading(self._engine) as connection:
+        with self._read() as connection:
             row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
         return _search(row) if row is not None else None
 
     def rename(self, person_id: str, search_id: str, name: str) -> bool:
         """Whether there is such a search of this person. Raises ``NotKept``."""
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             return connection.execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))).rowcount > 0
 
     def remove(self, person_id: str, search_id: str) -> Search | None:
         """What was removed, so that it can be kept again."""
-        with writing(self._engine) as connection:
+        with self._write() as connection:
             row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
             connection.execute(delete(SEARCHES).where(_mine(person_id, search_id)))
         return _search(row) if row is not None else None

@@ -8,10 +8,9 @@ from typing import Final
 from argon2 import PasswordHasher
 
 from newsportal.accounts.alerts import Alerts
-from newsportal.accounts.attempts import Attempts
 from newsportal.accounts.marks import Marks, Searches
 from newsportal.accounts.people import People
-from newsportal.accounts.sessions import Sessions, Tokens
+from newsportal.accounts.sessions import Attempts, Sessions, Tokens
 from newsportal.accounts.tables import METADATA
 from newsportal.accounts.trail import Trail
 from newsportal.store import schema

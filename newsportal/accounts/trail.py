@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, Row, insert, select
+from sqlalchemy import Row, insert, select
 
 from newsportal.accounts.base import Entry, Signed
 from newsportal.accounts.tables import ACTION_CHARS, ADDRESS_CHARS, TRAIL
-from newsportal.store.dialects import reading as read
-from newsportal.store.dialects import writing as write
+from newsportal.store.dialects import Part
 
 
-class Trail:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
+class Trail(Part):
     def add(
         self,
         who: Signed | None,
@@ -39,7 +35,7 @@ class Trail:
             "details": dict(details or {}),
             "address": address[:ADDRESS_CHARS],
         }
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(insert(TRAIL).values(row))
 
     def entries(
@@ -61,17 +57,17 @@ class Trail:
             asked = asked.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
         if since is not None:
             asked = asked.where(TRAIL.c.at >= since)
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return [_entry(row) for row in connection.execute(asked)]
 
     def actions(self) -> list[str]:
         """What was ever done, in the order of the alphabet."""
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return list(connection.scalars(select(TRAIL.c.action).distinct().order_by(TRAIL.c.action)))
 
     def names(self) -> list[str]:
         """Who ever changed something; a command has no name."""
-        with read(self._engine) as connection:
+        with self._read() as connection:
             return list(connection.scalars(select(TRAIL.c.person).distinct().where(TRAIL.c.person != "").order_by(TRAIL.c.person)))
 
 

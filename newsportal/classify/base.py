@@ -105,9 +105,7 @@ class Classifier(Protocol):
     """A trained classifier. It is never changed, so threads may share it; strange texts never make it raise."""
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """All labels, in the order of training."""
-        ...
+    def labels(self) -> tuple[str, ...]: ...
 
     @property
     def facts(self) -> Facts: ...

@@ -38,7 +38,6 @@ class Refusal:
     auroc: float | None = None
 
     def figures(self) -> dict[str, float]:
-        """For the facts of a model."""
         if self.refused is None or self.auroc is None:
             return {}
         return {"right_given_up": self.given_up, "foreign_refused": self.refused, "foreign_auroc": self.auroc}
@@ -103,7 +102,6 @@ DEFAULT_THRESHOLD: Final = 0.5
 
 
 def softmax(scores: Matrix) -> Matrix:
-    """Each row's shares."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     shares: Matrix = powers / powers.sum(axis=-1, keepdims=True)
     return shares

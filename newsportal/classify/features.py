@@ -61,7 +61,6 @@ class Counts:
 
 
 def counts(text: str) -> Counts:
-    """What the classifier knows of ``text``."""
     return Counts(*np.unique(pieces(text).codes, return_counts=True))
 
 
@@ -194,7 +193,6 @@ def vocabulary(documents: Sequence[tuple[Counts, Counts]]) -> Vocabulary:
 
 
 def matrix(known: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Sparse:
-    """A row a document."""
     from scipy.sparse import csr_matrix
 
     rows = [known.vector(title, body) for title, body in documents]
@@ -204,5 +202,4 @@ def matrix(known: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Spa
 
 
 def counted(title: str, text: str) -> tuple[Counts, Counts]:
-    """The counts of an article's title and body."""
     return counts(title), counts(text)

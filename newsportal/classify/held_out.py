@@ -96,7 +96,6 @@ def folds(truth: Truth, groups: Places) -> Places:
 
 
 def near_duplicates(vectors: Sparse) -> Places:
-    """The first example of each one's group."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -52,7 +52,6 @@ class Linear:
 
     @classmethod
     def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Linear:
-        """See :func:`newsportal.classify.base.train`."""
         from newsportal.classify.training import learn
 
         labels = tuple(sorted({label for example in examples for label in example.labels}))

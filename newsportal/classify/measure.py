@@ -57,7 +57,6 @@ class Report:
     bins: tuple[Bin, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """As commands print it and models keep it."""
         by_count = sorted(self.confusion.items(), key=lambda item: (-item[1], str(item)))
         return {
             "documents": self.documents,
@@ -73,7 +72,6 @@ class Report:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Report:
-        """What ``as_json`` made."""
         return cls(
             plain["documents"], tuple(LabelScore(**one) for one in plain["labels"]),
             plain["macro_f1"], plain["accuracy"], plain["unanswered"], plain["ece"],

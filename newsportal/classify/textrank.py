@@ -60,7 +60,6 @@ def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
 
 
 def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
-    """The highest tf · idf."""
     rare, usual = _rarity()
     often = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
     return _best({word: times * rare.get(word, usual) for word, times in often.items()}, limit)

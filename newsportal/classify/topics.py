@@ -49,7 +49,6 @@ class TopicRule:
 
 
 def rule(name: str, must: Sequence[str] = (), any: Sequence[str] = (), never: Sequence[str] = ()) -> TopicRule:
-    """A rule from keywords as people write them."""
     plain = [tuple(filter(None, map(normalise, words))) for words in (must, any, never)]
     return TopicRule(name, *plain)
 

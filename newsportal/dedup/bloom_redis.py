@@ -162,7 +162,6 @@ class RedisBloom:
         return self._each(self._perhaps, identities)
 
     def clear(self) -> None:
-        """Forget everything."""
         filters = int(_texts(self._client.hgetall(self._key)).get("filters", 0))
         self._client.delete(self._key, *(f"{self._key}:{number}" for number in range(filters)))
 

@@ -54,7 +54,6 @@ class Fingerprint:
     letters: str
 
     def in_order(self) -> Codes:
-        """The runs in the order of the text."""
         runs: Codes = self.runs[np.argsort(self.places)]
         return runs
 

@@ -76,7 +76,6 @@ def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], com
 
 
 def title_letters(title: str | None) -> str:
-    """What the rule knows of a title."""
     return letters(title or "")[:TITLE_KEPT]
 
 

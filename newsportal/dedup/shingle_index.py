@@ -81,7 +81,6 @@ class Postings:
 
     @property
     def bytes(self) -> int:
-        """What the arrays hold."""
         return sum(array.nbytes for array in self._arrays)
 
     def _find_fresh(self, runs: Codes) -> tuple[list[NDArray[np.intp]], list[Codes]]:
@@ -194,7 +193,6 @@ class Holders:
             self._facts[0, number - self._base] = story
 
     def likely(self, new: Fingerprint) -> Likely:
-        """See :class:`Likely`."""
         places, numbers = self._index.find(new.runs)
         if self._first > self._base:
             alive = numbers >= self._first
@@ -222,7 +220,6 @@ class Holders:
 
     @property
     def bytes(self) -> int:
-        """What the arrays hold."""
         return self._index.bytes + self._facts.nbytes
 
     def _is_hopeful(self, new: Fingerprint, number: int, shared: int) -> bool:

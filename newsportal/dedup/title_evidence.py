@@ -30,7 +30,6 @@ def is_told(new: str, old: str, shared: str) -> bool:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two titles (letters alone) are alike."""
     pairs, others = _pairs(one), _pairs(other)
     return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
 

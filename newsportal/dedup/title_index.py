@@ -79,6 +79,5 @@ def title_words(title: str) -> tuple[str, ...]:
 
 
 def in_order(words: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
-    """Whether ``words`` is a subsequence of ``earlier``."""
     rest = iter(earlier)
     return all(word in rest for word in words)

@@ -76,7 +76,6 @@ class Trie(Generic[V]):
             way[-2].branches[child.label[0]] = child
 
     def nodes(self) -> int:
-        """How many nodes there are, the root too."""
         waiting, count = [self._root], 0
         while waiting:
             node = waiting.pop()

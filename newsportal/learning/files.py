@@ -216,7 +216,6 @@ def document(row: dict[str, Any]) -> NewDocument:
 
 
 def is_empty(document: NewDocument) -> bool:
-    """Whether there is nothing to learn from."""
     return not document.text.strip() and not document.title.strip()
 
 

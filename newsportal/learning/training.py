@@ -58,7 +58,6 @@ class Trained:
     warnings: tuple[Message, ...]
 
     def facts(self) -> dict[str, Any]:
-        """As a version of a corpus' model keeps them."""
         return {
             "documents": sum(self.labels.values()),
             "held_out": len(self.held_out),
@@ -80,7 +79,6 @@ class Version:
 
 
 def known_of(document: Document) -> Known:
-    """A document of a corpus to learn from."""
     return Known(document.id, document.label.label or "", document.title, document.text, document.story_id)
 
 
@@ -108,7 +106,6 @@ def _examples(known: Iterable[Known]) -> list[Example]:
 
 
 def answers(classifier: Classifier, known: Sequence[Known], say: Progress) -> list[Answer]:
-    """The classifier's answers, in order."""
     found: list[Answer] = []
     for start in range(0, len(known), AT_ONCE):
         say(start / len(known), "measuring")
@@ -215,13 +212,11 @@ class Done:
     why: Message | None = None
 
     def row(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
         return {name: getattr(self, name) for name in ("corpus", "documents", "new", "version", "macro_f1", "active")} | {
             "why": self.why and to_json(self.why)
         }
 
     def sentence(self) -> str:
-        """For people."""
         have = f"{self.corpus}: {self.documents} labelled articles, {self.new} of them new"
         if self.version is None:
             return f"{have}; not trained: {self.why}"
@@ -279,7 +274,6 @@ def _gather_topics(known: Sources, store: Store) -> dict[str, _Gathered]:
 
 
 def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> Done:
-    """Train a corpus if it is worth it."""
     if store.corpora.find(corpus) is None:
         return Done(corpus, 0, 0, why=Message("train.no-articles"))
     counts = {counted.label: counted.documents for counted in store.corpora.count(corpus)}

@@ -88,7 +88,6 @@ class Health:
         return self.state in BAD
 
     def reason(self) -> Message:
-        """Why it is so."""
         values = {name: span(value) if isinstance(value, float) else value for name, value in self.values.items()}
         if self.state not in ("failing", "quarantined"):
             return Message(f"health.{self._kind}", **values)
@@ -233,8 +232,6 @@ CALM = frozenset({"new", "healthy", "quiet"})
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From one state to another."""
-
     before: Health
     after: Health
 

@@ -96,7 +96,6 @@ def key(url: str) -> str:
 
 
 def title_key(title: str) -> str:
-    """Equal for titles that say the same."""
     return content_id(NOT_SAID.sub("", title).casefold())
 
 

@@ -45,7 +45,6 @@ def print_of(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
 
 
 def phash(picture: Decoded) -> str | None:
-    """See :func:`print_of`."""
     grey = _grey(picture, SIDE, SIDE)
     if float(grey.std()) < FLAT:
         return None

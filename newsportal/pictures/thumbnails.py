@@ -143,7 +143,6 @@ def rewritten(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> Writte
 
 
 def _inside(width: int, height: int, side: int) -> tuple[int, int]:
-    """The size of a picture that fits into its bounds."""
     across, down = _bounds(width, height, side)
     scale = max(width / across, height / down, 1.0)
     return max(1, int(width / scale)), max(1, int(height / scale))

@@ -39,7 +39,6 @@ VOTED: Final = 500
 
 
 def general(learnt: Learnt) -> Ints:
-    """Candidates for every reader."""
     size = len(learnt.items)
     if size <= POPULAR:
         return np.arange(size)
@@ -100,7 +99,6 @@ class Best:
 
     @cached_property
     def everybody(self) -> Ints:
-        """The candidates for every reader."""
         return general(self.learnt)
 
     @cached_property
@@ -220,7 +218,6 @@ class Best:
 
 
 def fit(log: Log, now: datetime) -> Best:
-    """Learn from everything before ``now``."""
     return fitted(columns(log), hours(now))
 
 
@@ -230,7 +227,6 @@ def unpack(data: bytes) -> Best:
 
 
 def fitted(clicks: Clicks, now: float) -> Best:
-    """The same from columns."""
     return learnt_of(Here(clicks.before(now)), now)
 
 

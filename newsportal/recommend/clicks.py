@@ -112,5 +112,4 @@ def share(view: View) -> float:
 
 
 def of(views: Iterable[View], items: Iterable[Item]) -> Clicks:
-    """Columns of views and stories."""
     return columns(Log(views, items))

@@ -125,7 +125,6 @@ def _next(own: Sequence[View], cut: float, names: set[str], *, again: bool = Fal
 
 
 def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Score:
-    """The figures of a method's answers."""
     rows, took = [], []
     for question in questions:
         start = perf_counter()

@@ -60,7 +60,6 @@ def popularity(clicks: Clicks, now: float, half_life: float = np.inf) -> Floats:
 
 
 def counted(story: np.ndarray, weights: Floats, stories: int) -> Floats:
-    """The sum of the weights of each story's views."""
     return np.bincount(story, weights, minlength=stories).astype(np.float64)
 
 

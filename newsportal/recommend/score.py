@@ -38,8 +38,6 @@ INCOMPLETE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The factors of a story's score."""
-
     pictures: float
     size: float
     captions: float

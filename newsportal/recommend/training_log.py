@@ -24,9 +24,7 @@ class Known(Protocol):
     @property
     def readers(self) -> int: ...
 
-    def __len__(self) -> int:
-        """Its views."""
-        ...
+    def __len__(self) -> int: ...
 
     def when(self, share: float) -> float:
         """The hour before which this share of the views lies: that of a view, the lower where the share falls between two."""
@@ -51,8 +49,6 @@ class Known(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """A log in the memory of one machine."""
-
     clicks: Clicks
 
     @property

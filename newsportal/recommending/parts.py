@@ -118,7 +118,6 @@ def kept(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:
 
 
 def joined(ranges: Sequence[Sums]) -> Sums:
-    """The sums of all ranges, in their order."""
     if not ranges:
         return Sums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
     names = ("first", "second", "together", "pairs", "after")
@@ -158,7 +157,6 @@ def names(of: Clicks, begin: float, end: float) -> list[str]:
 
 
 def looks(of: Clicks, wanted: frozenset[str]) -> list[tuple[str, Floats, Ints]]:
-    """All hours and stories of some readers."""
     starts = of.starts()
     chosen = [(number, name) for number, name in enumerate(of.readers) if name in wanted]
     return [(name, of.at[starts[n] : starts[n + 1]], of.story[starts[n] : starts[n + 1]]) for n, name in chosen]
@@ -178,7 +176,6 @@ def items(readers: Readers, now: datetime, *, days: int = DAYS) -> Iterator[Item
 
 
 def new_items(readers: Readers, since: datetime) -> Iterator[Item]:
-    """The stories that were found since a fit."""
     return map(item, readers.stories(since - LATE, found=since, looked_at=False))
 
 

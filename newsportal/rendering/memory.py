@@ -51,7 +51,6 @@ class Watch:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that descend from it."""
     children: dict[int, list[int]] = defaultdict(list)
     for entry in PROC.glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):

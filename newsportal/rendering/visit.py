@@ -197,7 +197,6 @@ class Visit:
         return None, "reload" if self._reloads > RELOADS else None
 
     async def _pass_on(self, route: Route, request: Request) -> None:
-        """Ask for what the page asks for, within its limits."""
         remaining = self._limits.max_bytes - self.tally.received
         if self.tally.asked >= self._limits.requests or remaining <= 0:
             await self._block(route, "bytes" if remaining <= 0 else "requests")
@@ -239,7 +238,6 @@ class Visit:
 
 
 async def _closed(page: Page) -> None:
-    """A window that a page opened."""
     from playwright.async_api import Error
 
     try:

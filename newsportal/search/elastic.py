@@ -78,7 +78,6 @@ def ranked(match: Match) -> dict[str, Any]:
 
 
 def clause(asked: Clause) -> dict[str, Any]:
-    """A clause as a query."""
     operator = "or" if asked.any_of else "and"
     joined = " ".join(asked.words)
     if asked.place == "text":
@@ -124,7 +123,6 @@ Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 def find(ask: Ask, query: Query) -> Results:
-    """See ``Index.search``."""
     asked = parse(query)
     if asked.empty:
         return Results((), 0)
@@ -166,7 +164,6 @@ def _body(question: dict[str, Any], query: Query) -> dict[str, Any]:
 
 
 def _counts(query: Query) -> dict[str, Any]:
-    """Facets, and the number of stories."""
     stories = {"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_VALUE}}} if query.collapse else {}
     counted: dict[str, Any] = {name: {"terms": {"field": field, "size": FACET_VALUES}, "aggs": stories} for name, field in FACETS.items()}
     day = {"field": "pubdate", "calendar_interval": "day", "format": "yyyy-MM-dd", "min_doc_count": 1, "time_zone": zone_name(query.zone)}
@@ -320,7 +317,6 @@ class ElasticIndex:
 
 @contextmanager
 def _search_errors() -> Iterator[None]:
-    """The index speaks of search."""
     try:
         yield
     except ServerUnavailable as error:

@@ -138,7 +138,6 @@ class Generations:
         return next((name for name in ANALYSERS if names and all(name in some for some in names)), None)
 
     def version(self) -> str:
-        """The versions of the server's nodes."""
         return ", ".join(sorted({node["version"] for node in self._nodes()}))
 
     def _nodes(self) -> list[dict[str, Any]]:
@@ -189,7 +188,6 @@ class Generations:
             raise
 
     def place(self) -> Place:
-        """How far the searched index is."""
         try:
             answer = self.connection.ask(partial(self.client.get, index=self.alias, id=POSITION))
         except StoreError as error:
@@ -227,7 +225,6 @@ def _door(index: str) -> str:
 
 
 def follow(generations: Generations, store: Store) -> int:
-    """See ``Index.follow``."""
     read = 0
     while True:
         place = generations.place()
@@ -248,7 +245,6 @@ def follow(generations: Generations, store: Store) -> int:
 
 
 def rebuild(generations: Generations, store: Store, progress: Callable[[int], None] | None) -> int:
-    """See ``Index.rebuild``."""
     position, index = store.last_seq(), generations.make()
     try:
         done = _filled(generations.connection, _door(index), store, position, progress)

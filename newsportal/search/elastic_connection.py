@@ -52,7 +52,6 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
 
 
 def answered(status: int, told: str, place: str) -> StoreError:
-    """What an answer of this status and these words means."""
     if FULL in told:
         return StoreUnavailable(f"{place}: the disk is nearly full, so nothing can be written; make room on it, and Elasticsearch goes on")
     if "blocked by" in told or "read-only" in told:

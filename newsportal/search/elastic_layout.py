@@ -87,7 +87,6 @@ def mapping(plugin: str | None) -> dict[str, Any]:
 
 
 def document(doc: Doc, words: Cut) -> dict[str, Any]:
-    """An article as it is sent."""
     return {
         **{name: getattr(doc, name) for name in ("id", "story_id", "url", "site", "author", "category", "kind", "published", "moment")},
         "topics": list(filter(None, doc.topics.split(TOPIC_BREAK))),

@@ -51,19 +51,16 @@ def expressions(match: Match) -> list[tuple[str, list[str], list[str]]]:
 
 
 def expression(clause: Clause) -> str:
-    """A clause as an expression."""
     words = (" OR " if clause.any_of else " AND ").join(f'"{word}"' for word in clause.words)
     return f"{COLUMNS.get(clause.place, f'{clause.place} : ')}({words})"
 
 
 def all_but(needed: Sequence[str], without: Sequence[str] = ()) -> str:
-    """All of ``needed``, none of ``without``."""
     joined = " AND ".join(f"({part})" for part in needed)
     return f"({joined}) NOT ({any_of(without)})" if without else joined
 
 
 def any_of(parts: Iterable[str]) -> str:
-    """At least one of ``parts``."""
     return " OR ".join(f"({part})" for part in parts)
 
 
@@ -85,7 +82,6 @@ EARLIEST, LATEST = -(2**62), 2**53
 
 
 def find(connection: Connection, generation: int, query: Query) -> Results:
-    """See ``Index.search``."""
     asked = parse(query)
     if asked.empty:
         return Results((), 0)

@@ -111,7 +111,6 @@ def encodable(text: str) -> str:
 
 
 def tune(connection: Connection, generation: int, options: Mapping[str, int]) -> None:
-    """Set options of the FTS5 tables."""
     for table in FTS:
         for name, value in options.items():
             connection.exec_driver_sql(f"INSERT INTO {table}_{generation}({table}_{generation}, rank) VALUES ('{name}', {value})")  # noqa: S608

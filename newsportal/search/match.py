@@ -227,7 +227,6 @@ def _any_of(terms: Iterable[Term]) -> Clause:
 
 
 def filters(query: Query) -> list[str]:
-    """The label tokens of a query's filters."""
     named = (("topic", query.topic), ("site", query.site), ("category", query.category))
     return [label(kind, value) for kind, value in named if value is not None]
 

@@ -74,7 +74,6 @@ Look = Callable[[str, int], Sequence[tuple[str, str]]]
 
 
 def suggest(typed: str, limit: int, look: Look) -> tuple[str, ...]:
-    """See ``Index.suggest``."""
     return tuple(islice(dict.fromkeys(_suggestions(typed, limit, look)), max(0, limit)))
 
 

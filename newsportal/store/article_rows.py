@@ -99,7 +99,6 @@ def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
 
 
 def plain_image(image: Image) -> dict[str, Any]:
-    """A picture as the column ``images`` holds it."""
     plain = asdict(image)
     return {key: storable(value) if isinstance(value, str) else value for key, value in plain.items() if value is not None}
 
@@ -125,7 +124,6 @@ def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredA
 
 
 def story_from(row: Mapping[str, Any], head: StoredArticle, versions: tuple[StoredArticle, ...] = ()) -> Story:
-    """A row of ``stories`` with its original."""
     figures = {name: row[name] for name in ("id", "count", "sites", "first_seen", "last_seen", "heat")}
     return Story(head=head, versions=versions, **figures)
 

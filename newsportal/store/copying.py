@@ -64,7 +64,6 @@ def nothing(what: str, done: int, total: int) -> None:
 
 
 def is_empty(records: Records) -> bool:
-    """Whether there is not a single row."""
     with records.reading() as look:
         return not any(look.count(form) for form in FORMS)
 

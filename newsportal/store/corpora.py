@@ -76,7 +76,6 @@ def in_chunks(documents: Iterable[NewDocument], bring: Callable[[Mapping[str, Ne
 
 
 def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
-    """The columns of a new document but its label's."""
     own = document.article_id is None
     return {
         "corpus_id": corpus,
@@ -119,14 +118,12 @@ def label_of(row: Mapping[str, Any]) -> Label:
 
 
 def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
-    """See ``Corpora.create``."""
     return insert_new(connection, CORPORA, corpus_row(name, now, note))
 
 
 def add(
     connection: Connection, corpus: str, documents: Iterable[NewDocument], source: LabelSource, by: str | None, now: datetime
 ) -> Brought:  # fmt: skip
-    """See ``Corpora.add``; ``corpus`` is an id."""
     return in_chunks(documents, lambda fresh: _bring(connection, corpus, fresh, given(source, by, now)))
 
 
@@ -165,7 +162,6 @@ def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, 
 
 
 def set_label(connection: Connection, corpus: str, id: str, label: str | None, by: str | None, now: datetime) -> None:
-    """See ``Corpora.label``; ``corpus`` is an id."""
     label = checked_label(label)
     by_editor = given("editor", by, now)
     row = _rows(connection, corpus, [id]).get(id)
@@ -186,7 +182,6 @@ def document_page(connection: Connection, corpus: str, after: str, label: str | 
 
 
 def document(connection: Connection, corpus: str, id: str) -> Document | None:
-    """See ``Corpora.document``."""
     return next(_documents(connection, _select(LABELLED.c.corpus_id == corpus, LABELLED.c.id == id)), None)
 
 

@@ -55,12 +55,10 @@ class Written:
 
 
 def fields_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Which fields an editor has corrected."""
     return tuple((row.get("corrected_fields") or "").split())
 
 
 def columns_of(fields: Iterable[str]) -> tuple[str, ...]:
-    """The columns of these fields."""
     return tuple(column for field in fields for column in FIELDS[field])
 
 
@@ -116,7 +114,6 @@ def kept_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str,
 
 
 def _following(known: Mapping[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """``values`` with what follows from them."""
     if "text" in values:
         values["length"] = len(values["text"])
     if "published" in values:

@@ -41,7 +41,6 @@ def _nothing(_: Connection) -> None:
 
 
 def _rests(_: Connection) -> bool:
-    """Readers may rest anyway."""
     return False
 
 
@@ -82,7 +81,6 @@ def place_of(url: URL) -> str:
 
 
 def no_store_yet(where: str) -> StoreUnavailable:
-    """The error of who may not make what is missing."""
     return StoreUnavailable(f"{where}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
 
 
@@ -95,5 +93,4 @@ def half_restored(where: str) -> StoreUnfinished:
 
 
 def driver_missing(scheme: str, extra: str) -> StoreError:
-    """The error of an installation without the driver."""
     return StoreError(f"{scheme}:// needs a driver that is not installed: pip install newsportal[{extra}]")

@@ -66,7 +66,6 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
-    """See :class:`Dialect`."""
     try:
         import psycopg
     except ModuleNotFoundError as error:

@@ -45,7 +45,6 @@ def sqlite_file(uri: str) -> Path | None:
 
 
 def sqlite_uri(file: Path) -> str:
-    """The URI of a store in ``file``."""
     return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
 
 

@@ -52,7 +52,6 @@ PAGE: Final = 1000
 
 
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
-    """``values`` in lists of at most ``size``."""
     rest = iter(values)
     while chunk := list(islice(rest, size)):
         yield chunk

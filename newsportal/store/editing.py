@@ -82,8 +82,6 @@ def _mark(connection: Connection, marking: Marking) -> bool:
 
 
 class Editing(Part):
-    """What editors do to articles."""
-
     def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime, over: bool = False) -> None:
         """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
         an editor's word alone, but ``over`` it (an editor takes his word back). Raises ``StoreError`` for an unknown article."""

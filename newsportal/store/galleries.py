@@ -56,8 +56,6 @@ from newsportal.store.writing import add_topics, insert_alone, log
 
 
 class Galleries(Part):
-    """Photo stories, their pages and pictures."""
-
     def put(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
         """Keep one page of the story known as ``identity``, whoever read it and in whatever order; the same page again replaces it."""
         with self._write() as connection:
@@ -204,7 +202,6 @@ def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) 
 
 
 def put(connection: Connection, identity: str, page: GalleryPage, now: datetime) -> None:
-    """See ``Galleries.put``."""
     row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": said(page)}
     upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
 
@@ -216,7 +213,6 @@ def refuse(connection: Connection, identity: str, reason: str, now: datetime) ->
 
 
 def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGallery:
-    """See ``Galleries.save``."""
     identity = identity_of(gallery)
     article = article_of(gallery)
     there = find(connection, identity)
@@ -249,7 +245,6 @@ def _hash(text: str) -> str:
 
 
 def _named(connection: Connection, id: str) -> list[tuple[str, str | None]]:
-    """Names and captions of a story's pictures."""
     rows = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GALLERY_PICTURES.c.gallery_id == id))
     return [(row.name, row.caption) for row in rows]
 
@@ -293,7 +288,6 @@ def _follow(connection: Connection, id: str) -> None:
 
 
 def caption(connection: Connection, id: str, captions: Mapping[str, str | None], now: datetime) -> int:
-    """See ``Galleries.caption``."""
     wanted = {_hash(url): said for url, said in captions.items()}
     changed = 0
     for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
@@ -310,7 +304,6 @@ def caption(connection: Connection, id: str, captions: Mapping[str, str | None],
 
 
 def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:
-    """See ``Galleries.drop``."""
     dropped = slug(reason)
     changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
     wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({_hash(url) for url in urls})]

@@ -79,7 +79,6 @@ def most_shared(counts: Mapping[str, int], but: str) -> list[str]:
 
 
 def word_keys(story: PhotoStory) -> list[int]:
-    """By the words."""
     return [_key(f"word {word}") for word in story.words]
 
 
@@ -151,7 +150,6 @@ def _row(connection: Connection, id: str) -> Mapping[str, Any]:
 
 
 def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[Image, ...]]:
-    """The pictures shown of each story, in order."""
     found: dict[str, list[Image]] = {}
     columns = (GALLERY_PICTURES.c[name] for name in ("gallery_id", "url", "caption", "width", "height", "print"))
     wanted = select(*columns).where(GALLERY_PICTURES.c.dropped.is_(None)).order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)

@@ -135,7 +135,6 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
 
 
 def _some_version(which: StoryFilter) -> ColumnElement[bool]:
-    """One version of the story meets every condition."""
     version = ARTICLES.alias("version")
     conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id, version.c.hidden.is_(None)]
     conditions += [version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None]
@@ -224,8 +223,6 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
 
 
 class Lists(Part):
-    """Lists of stories and of articles."""
-
     def stories(self, which: StoryFilter) -> StoryPage:
         with self._read() as connection:
             limit = max(1, which.limit)

@@ -58,8 +58,6 @@ class Model:
 
 
 class Models(Part):
-    """Versions of models, by the name of their corpus."""
-
     def save_model(
         self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str] = (),
         keep: int = MODELS_KEPT,

@@ -156,7 +156,6 @@ def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
 
 
 def open_again(entry: Entry, *, now: datetime) -> Entry:
-    """A failed entry as it waits anew."""
     return replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1)
 
 

@@ -107,7 +107,6 @@ LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")
 
 
 def picture_id(key: str) -> str:
-    """The id of the picture of a key."""
     return content_id(storable(key))
 
 
@@ -117,7 +116,6 @@ def picture_row(picture: Picture, now: datetime) -> dict[str, Any]:
 
 
 def learnt(picture: Picture) -> dict[str, Any]:
-    """The columns :data:`LEARNT`."""
     return {column: getattr(picture, column) for column in LEARNT}
 
 
@@ -129,7 +127,6 @@ def news_of(picture: Picture, known: Picture | None) -> dict[str, Any]:
 
 
 def picture_of(row: Mapping[Any, Any]) -> Picture:
-    """The inverse of :func:`picture_row`."""
     return Picture(**{column: row[column] for column in Picture.__dataclass_fields__})
 
 
@@ -139,7 +136,6 @@ def look_of(picture: Picture) -> tuple[Any, ...]:
 
 
 def story_row(story: Shown, now: datetime) -> dict[str, Any]:
-    """The columns of ``picture_stories``."""
     return {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
 
 
@@ -229,13 +225,11 @@ class Pictures(Part):
         return Census(*(*figures, stories or 0))
 
     def counted(self, site: str) -> int:
-        """How many stories of a site were counted."""
         with self._read() as connection:
             return connection.scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
 
 
 def stories(connection: Connection, keys: Collection[str], least: int, most: int) -> dict[str, tuple[Shown, ...]]:
-    """See ``Pictures.stories``."""
     same = _same(connection, keys)
     counts = _counts(connection, {id for ids in same.values() for id in ids})
     wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}

@@ -200,5 +200,4 @@ def keep(connection: Connection, article_id: str, moment: datetime, new: Printed
 
 
 def drop(connection: Connection, article_id: str) -> None:
-    """Forget an article's fingerprint."""
     connection.execute(GONE, {"article": article_id})

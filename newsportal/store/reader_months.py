@@ -26,7 +26,6 @@ from newsportal.store.reader_views import (
 
 
 def months(connection: Connection, alpha: float) -> list[Month]:
-    """See ``Readers.months``."""
     kept = {row["start"]: Month(**row) for row in connection.execute(select(MONTHS)).mappings()}
     counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
     return [month for _, month in sorted((kept | counted).items())]

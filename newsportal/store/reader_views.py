@@ -208,7 +208,6 @@ SITUATION: Final = (
 
 
 def save_look(connection: Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
-    """See ``Readers.saw``."""
     found = connection.execute(SITUATION, {"reader": reader, "article": article_id}).mappings().first()
     if found is None or found["off"] is not None:
         return False

@@ -210,7 +210,6 @@ class Readers(Part):
         return sorted({name for name in found if name is not None})
 
     def counts(self) -> tuple[int, int]:
-        """How many views are kept, and of how many readers."""
         with self._read() as connection:
             views, readers = connection.execute(select(func.count(), func.count(distinct(VIEWS.c.reader)))).one()
         return views, readers
@@ -278,7 +277,6 @@ class Readers(Part):
         return Fit(row.made, row.facts, row.packed or b"")
 
     def fits(self) -> list[tuple[datetime, Mapping[str, Any]]]:
-        """The figures of the latest fits, the newest first."""
         with self._read() as connection:
             return [(row.made, row.facts) for row in connection.execute(select(FITS.c.made, FITS.c.facts).order_by(FITS.c.number.desc()))]
 
@@ -320,7 +318,6 @@ def looked_at(connection: Connection) -> list[str]:
 
 
 def older(connection: Connection, articles: Sequence[str], since: datetime) -> list[StoryOffer]:
-    """The stories of these articles from before ``since``."""
     theirs = select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(articles))
     return _told(connection, TOLD.where(STORIES.c.id.in_(theirs), STORIES.c.moment < since).order_by(STORIES.c.id))
 

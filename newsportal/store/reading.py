@@ -34,7 +34,6 @@ def find(connection: Connection, identity: str) -> str | None:
 
 
 def known(connection: Connection, identities: Collection[str]) -> set[str]:
-    """See ``Store.known``."""
     by_id = {content_id(storable(identity)): identity for identity in identities}
     found: set[str] = set()
     for chunk in chunks(by_id):
@@ -53,7 +52,6 @@ def identity_page(connection: Connection, after: str) -> list[tuple[str, str]]:
 
 
 def articles(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
-    """See ``Store.articles``."""
     found: dict[str, StoredArticle] = {}
     for chunk in chunks(dict.fromkeys(ids)):
         for article in _articles(connection, select(ARTICLES).where(ARTICLES.c.id.in_(chunk))):
@@ -73,7 +71,6 @@ def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArti
 
 
 def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[TopicMark]]:
-    """The topics of articles, by article."""
     found: dict[str, list[TopicMark]] = {}
     for chunk in chunks(ids):
         for row in connection.execute(select(TOPICS).where(TOPICS.c.article_id.in_(chunk))).mappings():
@@ -154,10 +151,7 @@ def declared_by(connection: Connection, name: str) -> list[str]:
 
 
 class Articles(Part):
-    """What is read of articles and stories."""
-
     def known(self, identities: Collection[str]) -> set[str]:
-        """Which of these identities are stored, as article or alias."""
         with self._read() as connection:
             return known(connection, identities)
 
@@ -190,7 +184,6 @@ class Articles(Part):
             return tuple(article_from(row, present[0].topic_marks) for row in earlier)
 
     def articles(self, ids: Sequence[str]) -> list[StoredArticle]:
-        """Those that exist, in the order asked."""
         with self._read() as connection:
             return articles(connection, ids)
 

@@ -47,12 +47,11 @@ from newsportal.store import (
     subscriptions,
     tables,
     threads,
-    visits,
 )
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 
-DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, subscriptions, threads, visits, outbox)
+DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, subscriptions, threads, outbox)
 """Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40
@@ -115,7 +114,6 @@ class Digest:
 
 
 def digest(reading: Reading, form: Form) -> Digest:
-    """The digest of a whole table."""
     made = Digest()
     for row in reading.rows(form):
         made.add(form, row)
@@ -191,7 +189,6 @@ KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
 
 
 def form_of(table: Table) -> Form:
-    """What a table's rows look like."""
     counted = [column.name for column in table.primary_key if column.autoincrement is True]
     return Form(
         name=table.name,

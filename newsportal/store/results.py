@@ -83,8 +83,6 @@ def is_gallery(source: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The answer of ``add``."""
-
     outcome: Outcome
     id: str
     story_id: str

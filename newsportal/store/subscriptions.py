@@ -53,7 +53,6 @@ def is_token(token: str) -> bool:
 
 
 def subscription_row(subscription: Subscription) -> dict[str, Any]:
-    """The columns of a subscription."""
     told = {key: getattr(subscription, key) for key in TOLD}
     told |= {key: told[key].isoformat() for key in MOMENTS if told[key]}
     return {"source": name(subscription.source), "token": subscription.token, "told": told}
@@ -77,8 +76,6 @@ SUBSCRIPTIONS = Table(
 
 
 class Subscriptions(Part):
-    """Feeds that tell us what is new. Blocking calls."""
-
     def all(self) -> list[Subscription]:
         return self._found()
 
@@ -92,7 +89,6 @@ class Subscriptions(Part):
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
 
     def save(self, subscription: Subscription) -> None:
-        """Insert or replace by source."""
         with self._write() as connection:
             upsert(connection, SUBSCRIPTIONS, [subscription_row(subscription)], update=("token", "told"))
 

@@ -210,7 +210,6 @@ def text_of(texts: Iterable[str]) -> str:
 
 
 def post_of(row: Mapping[str, Any]) -> StoredPost:
-    """A row of ``posts``."""
     values = {key: row[key] for key in StoredPost.__dataclass_fields__}
     return StoredPost(**{**values, "images": tuple(Image(**image) for image in row["images"]), "earlier": tuple(row["earlier"])})
 
@@ -257,8 +256,6 @@ COLUMNS: Final = (*THREADS.c, ARTICLES.c.identity)
 
 
 class Threads(Part):
-    """Threads of forums and their posts."""
-
     def save(self, thread: Thread, *, now: datetime) -> Saved:
         """Write a thread with the posts that were read of it, in one transaction with its row of the change log.
 
@@ -301,7 +298,6 @@ class Threads(Part):
         return StoredThread(**row) if row else None
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
-        """The posts of a thread in order."""
         wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
         with self._read() as connection:
             return [post_of(dict(row)) for row in connection.execute(wanted).mappings()]

@@ -29,7 +29,6 @@ TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("artic
 
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    """See ``Store.add``."""
     new.index.follow(connection)
     known = _known(connection, identity_of(article))
     if known is None:
@@ -156,7 +155,6 @@ def _save_topics(connection: Connection, article_id: str, topics: Mapping[str, T
 
 
 def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
-    """Append to the change log."""
     connection.execute(NEW_CHANGE, {"kind": kind, "id": id, "at": at})
 
 
@@ -174,7 +172,6 @@ def _head(connection: Connection, story_id: str) -> str | None:
 
 
 def _members(connection: Connection, story_id: str) -> list[str]:
-    """The ids of a story's articles, the earliest first."""
     return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*EARLIEST_FIRST)))
 
 
@@ -198,8 +195,6 @@ def settled(connection: Connection, stories: Iterable[str], told: Collection[str
 
 
 class Writing(Part):
-    """What changes articles and stories."""
-
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self._prints = PrintIndex()

@@ -187,7 +187,6 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def lines(values: Sequence[str]) -> str:
-    """Words as a field shows them."""
     return "\n".join(values)
 
 

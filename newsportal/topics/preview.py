@@ -123,7 +123,6 @@ def _stories(store: Store, which: StoryFilter) -> Iterator[Story]:
 
 
 def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) -> dict[str, Match]:
-    """Story → its newest article that matches."""
     found: dict[str, Match] = {}
     for article in _articles(store, ids):
         if not finds(rule, article):
@@ -163,7 +162,6 @@ def _by_keywords(articles: Iterable[StoredArticle], topic: str) -> Iterator[Stor
 
 
 def lead(article: StoredArticle) -> str:
-    """What of the text a rule looks at."""
     return article.text[:LEAD]
 
 

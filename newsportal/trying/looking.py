@@ -107,7 +107,6 @@ class Visitor:
 
 
 def visitor(known: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], None] = lambda url: None) -> Visitor:
-    """A visitor with the manners of sources.yaml."""
     polite = known.politeness
     agent = product_token(known.user_agent)
     return Visitor(fetcher(known, follow=False), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)

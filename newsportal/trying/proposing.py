@@ -230,7 +230,6 @@ def _preview(found: Proposal, values: dict[str, str], taken: set[str], known: So
 
 
 def figures(found: Proposal) -> list[str]:
-    """A proposal in numbers, for people."""
     said = [f"{found.entries} entries"]
     if found.newest is not None:
         said.append(f"newest {found.newest.astimezone():%Y-%m-%d %H:%M}")
@@ -240,7 +239,6 @@ def figures(found: Proposal) -> list[str]:
 
 
 def plain(preview: Preview) -> dict[str, Any]:
-    """A preview as JSON values."""
     found, reading = preview.proposal, preview.reading
     read = reading.found if reading else None
     told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}

@@ -64,7 +64,6 @@ def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int =
 
 
 def sites_of(addresses: Iterator[str]) -> frozenset[str]:
-    """The sites of addresses."""
     return frozenset(site for address in addresses if (site := site_of(address)) is not None)
 
 
@@ -102,7 +101,6 @@ def unknown(name: str, known: Sources) -> str:
 
 
 def plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
-    """A trial as JSON values."""
     links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
     failure, notes = trial.failure and to_json(trial.failure), [to_json(note) for note in trial.notes]
     told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}

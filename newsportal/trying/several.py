@@ -81,7 +81,6 @@ def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family 
 
 
 def _numbered(found: Found, known: Sources, taken: dict[Kind, set[str]]) -> Found:
-    """Under names that no other choice has."""
     choices = []
     for choice in found.choices:
         names = taken.setdefault(choice.kind, set())

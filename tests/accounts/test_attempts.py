@@ -6,7 +6,7 @@ from contextlib import closing
 from datetime import datetime, timedelta
 
 from newsportal.accounts import Accounts, open_accounts
-from newsportal.accounts.attempts import ADDRESS, BOTH, NAME, TRUST
+from newsportal.accounts.sessions import ADDRESS, BOTH, NAME, TRUST
 
 HOUR = timedelta(hours=1)
 

@@ -12,7 +12,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.accounts import Right, Role
-from newsportal.accounts.attempts import BOTH
+from newsportal.accounts.sessions import BOTH
 from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"
