@@ -81,17 +81,21 @@ class Workers:
             worker.wait(LAST_LIMIT)
 
     @property
+    def running(self) -> bool:
+        return any(worker.poll() is None for worker in self._running)
+
+    @property
     def log(self) -> str:
         return "\n".join(log.read_text("utf-8", "replace") for log in self._logs)
 
 
-def opened(uri: str, until: float) -> Store:
+def opened(uri: str, workers: Workers, until: float) -> Store:
     """The store, as soon as a worker has made it."""
-    while monotonic() < until:
+    while workers.running and monotonic() < until:
         with suppress(StoreError):
             return open_store(uri, create=False)
         sleep(POLL)
-    raise TimeoutError(uri)
+    raise AssertionError(f"no worker made the store: {workers.log[-3000:]}")
 
 
 def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:
@@ -105,7 +109,9 @@ def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int
             missing = wanted - {state.source for state in states if state.last_run or state.rest_until}
             busy = [row for row in waiting if row.next is None]
             quiet = 0 if missing or busy or leased or killed < kills else quiet + 1
-            assert monotonic() < until, f"leased: {leased}, not visited: {missing}, waiting: {waiting}\n{workers.log[-3000:]}"
+            state = f"leased: {leased}, not visited: {missing}, waiting: {waiting}"
+            assert workers.running, f"all workers have ended; {state}\n{workers.log[-3000:]}"
+            assert monotonic() < until, f"{state}\n{workers.log[-3000:]}"
             if killed < kills and store.tally().articles >= (killed + 1) * KILL_EVERY:
                 workers.kill(1)
                 workers.start()
@@ -118,7 +124,7 @@ def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kill
     until = monotonic() + LAST_LIMIT
     workers = Workers(sources, number)
     try:
-        store = opened(uri, until)
+        store = opened(uri, workers, until)
         with closing(store):
             await_end(store, workers, alone.sources, kills, until)
             workers.stop()
