@@ -178,10 +178,9 @@ class Visiting:
     async def _ended(self, source: str) -> None:
         """Whatever fails at the end of one visit keeps no other open. Its source stays claimed, lest it were visited again and again."""
         try:
-            if self._open[source].ours:
+            if source in self.open:
                 await self._over(source)
-            else:
-                del self._open[source]
+            elif self._open.pop(source, None) is not None:
                 self._past(source)
         except Exception:  # an error of ours, told with all that is known of it
             logger.exception("%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600)
@@ -196,7 +195,8 @@ class Visiting:
             left = dict.fromkeys(asked, 1)
         ended = []
         for source in asked:
-            opened = self._open.pop(source)
+            if (opened := self._open.pop(source, None)) is None:
+                continue  # given up meanwhile
             self._open[source] = opened  # the next look begins with the others
             opened.calm = 0 if left.get(source, 1) else opened.calm + 1
             opened.rested = (opened.rested or utcnow()) if opened.calm else None

@@ -159,6 +159,34 @@ def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
     assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again at once"
 
 
+def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_open(
+    worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    spider, ended, given_up = worker(), asyncio.Event(), list[asyncio.Task[None]]()
+
+    async def over(source: str) -> None:
+        assert source == "feed:乙"
+        ended.set()
+
+    def queue() -> Queue:
+        if not given_up:  # the first look has begun
+            given_up.append(asyncio.get_running_loop().create_task(visits.give_up("feed:甲")))
+        found: Queue = spider._queue()
+        return found
+
+    visits = visiting.Visiting(spider.ledger, queue, over)
+
+    async def watched() -> None:
+        for source in ("feed:甲", "feed:乙"):
+            await visits.begin(source)
+        await asyncio.wait_for(ended.wait(), 60)
+        await visits.stop()
+        await given_up[0]
+
+    asyncio.run(watched())
+
+
 def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "MOST", 1)
     spider = worker()
