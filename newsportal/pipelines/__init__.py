@@ -1,8 +1,4 @@
-"""The stages an article passes, in order. Each is a thin file: glue between an item and a pure function.
-
-A stage joins the table with the part of the project that it needs; the way is
-wrapper, content, URL filter, duplicate, classify, store, publish (DESIGN: the way of the data).
-"""
+"""The stages an article passes, in order: glue between items and the rooms that do the work."""
 
 ORDER = (
     ("wrapper", "newsportal.pipelines.wrapper.WrapperPipeline"),

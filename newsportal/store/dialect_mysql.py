@@ -110,15 +110,18 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
             "check the parameters behind the ? and their files; a user and password are of Western letters there"
         ) from error
     kind = "mariadb" if "mariadb" in told.lower() else "mysql"
-    where = place_of(url)
+    check_version(kind, told, place_of(url))
+    return kind
+
+
+def check_version(kind: str, told: str, where: str) -> None:
+    """Raises ``StoreError`` for a server too old, by its greeting."""
     numbers = told.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
-    version = tuple(int(number) for number in numbers if number.isdigit())
-    if version < OLDEST[kind]:
+    if tuple(int(number) for number in numbers if number.isdigit()) < OLDEST[kind]:
         oldest = ".".join(map(str, OLDEST[kind]))
         raise StoreError(
             f"{where}: {told} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
         )
-    return kind
 
 
 def _greeting(connection: Any) -> str:

@@ -58,7 +58,7 @@ LINES = Table(
     Column("resting", Integer, nullable=False),
     Column("free_at", Float(53), nullable=False),
     Index("ix_link_lines_queue_resting_free_at", "queue", "resting", "free_at"),
-    Index("ix_link_lines_queue_holder_resting_top", "queue", "holder", "resting", "top", "free_at"),
+    Index("ix_link_lines_queue_holder_resting_top", "queue", "holder", "resting", "top", "free_at", "host"),
 )
 
 HOSTS = Table(

@@ -95,7 +95,7 @@ CREATE INDEX ix_links_worker ON links (worker);
 CREATE INDEX ix_links_queue_seen ON links (queue, seen);
 CREATE TABLE link_lines ( host VARCHAR(255) NOT NULL, queue VARCHAR(100) NOT NULL, waiting INTEGER NOT NULL, ready INTEGER NOT NULL, resting INTEGER NOT NULL, top INTEGER, holder BIGINT NOT NULL, free_at FLOAT NOT NULL, CONSTRAINT pk_link_lines PRIMARY KEY (host, queue) );
 CREATE INDEX ix_link_lines_queue_resting_free_at ON link_lines (queue, resting, free_at);
-CREATE INDEX ix_link_lines_queue_holder_resting_top ON link_lines (queue, holder, resting, top, free_at);
+CREATE INDEX ix_link_lines_queue_holder_resting_top ON link_lines (queue, holder, resting, top, free_at, host);
 CREATE TABLE link_hosts ( host VARCHAR(255) NOT NULL, holder BIGINT NOT NULL, wanted_by BIGINT NOT NULL, free_at FLOAT NOT NULL, gap FLOAT NOT NULL, wanted_until FLOAT NOT NULL, CONSTRAINT pk_link_hosts PRIMARY KEY (host) );
 CREATE INDEX ix_link_hosts_holder ON link_hosts (holder);
 CREATE TABLE link_workers ( number INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, queue VARCHAR(100) NOT NULL, name VARCHAR(255) NOT NULL, machine VARCHAR(255) NOT NULL, pid BIGINT NOT NULL, started VARCHAR(64), since FLOAT NOT NULL, beat FLOAT NOT NULL, delay FLOAT NOT NULL, hungry FLOAT NOT NULL, draining INTEGER NOT NULL, doing TEXT NOT NULL );

@@ -140,10 +140,10 @@ def test_other_drivers_are_refused() -> None:
 )  # fmt: skip
 def test_old_versions_are_refused(kind: str, told: str, right: bool) -> None:
     if right:
-        dialect_mysql._check_version(kind, told, "m")
+        dialect_mysql.check_version(kind, told, "m")
         return
     with pytest.raises(StoreError, match=r"too old for a store; (MariaDB 10\.6|MySQL 8\.0\.17) and later will do"):
-        dialect_mysql._check_version(kind, told, "m")
+        dialect_mysql.check_version(kind, told, "m")
 
 
 def test_a_missing_database_is_made_or_told(database: Database) -> None:

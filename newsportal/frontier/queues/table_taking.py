@@ -64,7 +64,7 @@ OPEN = (
         LINES.c.resting == 0,
         LINES.c.ready > 0,
     )
-    .order_by(LINES.c.top, LINES.c.free_at)
+    .order_by(LINES.c.top, LINES.c.free_at, LINES.c.host)
     .limit(bindparam("most"))
 )
 SUSPECT = (

@@ -68,8 +68,10 @@ class Place:
 def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -> None:
     reports = 'print(\'{"views": 9}\'); print(\'{"event": "done"}\')'
     fails = 'print(\'{"event": "failed", "error": {"code": "x", "text": "坏了"}}\'); exit(1)'
+    saved = tmp_path / "runs-are-saved"
+    crawls = f"import os, time\nwhile not os.path.exists({str(saved)!r}): time.sleep(0.01)"
     duty = Wants(
-        Wanted("", words=("", "crawl")),
+        Wanted("", words=(crawls, "crawl")),
         Wanted(kind="fit", words=(reports,)),
         Wanted(kind="retrain", words=(fails,)),
         Wanted(kind="expire", call=lambda: [{"deleted": 2}]),
@@ -83,6 +85,7 @@ def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -
                 if job.kind == "crawl" and not store.runs():
                     store.save_run(Run(f"20260305-083000-{job.id}-rss", NOW, NOW, "finished", ("rss",), report))
                     store.save_run(Run(f"20260305-083000-{job.id}-hub", NOW, NOW, "finished", ("hub",), report))
+                    saved.touch()
 
         duty.before = crawled
         place.supervisor.run()
