@@ -25,7 +25,7 @@ PHOTO_STORY = (
     "vendor/photoswipe/photoswipe.esm.min.js",
 )
 MONITOR = ("portal.css", "portal.js", "curves.js", "vendor/uplot/uPlot.min.css", "vendor/uplot/uPlot.iife.min.js")
-BUDGET = 50_000  # DESIGN.md section 6: bytes of style and script, packed
+BUDGET = 50_000  # bytes of style and script, packed
 AA = 4.5  # WCAG 2.2, 1.4.3: contrast of normal text
 
 PALETTES = re.findall(r'(?::root|:root\[data-theme="(?:dark|auto)"\]) \{\s*color-scheme: (light|dark);(.*?)\}', CSS, re.DOTALL)
