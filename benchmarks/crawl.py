@@ -6,7 +6,7 @@ A process of its own serves made-up news pages of about 72 kB on twenty loopback
 
 - ``fetch``: Scrapy as it comes, pages fetched and thrown away;
 - ``fields``: the same, with title, date, author and paragraphs read by CSS selectors that know the template (the peer);
-- ``line``: newsportal as a user runs it: hub page, ledger, robots.txt, ``best`` without any template, classification, folding, SQLite.
+- ``line``: newsportal as a user runs it: hub page, links, robots.txt, ``best`` without any template, classification, folding, SQLite.
 
 Clock and processor seconds are those of the crawling process from the spider's start to its end, imports not counted, the median of the
 repeats; the server works beside it on another core. ``--profile`` writes cProfile's figures of the line, of all its threads.

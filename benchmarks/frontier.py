@@ -7,7 +7,7 @@ The same plain spider crawls made-up sites on twenty loopback addresses (a list 
 
 - ``stock``: Scrapy's own scheduler and filter, in memory;
 - ``scrapy-redis``: its scheduler and filter, in a Redis of the benchmark's own;
-- ``disk``, ``redis``: newsportal's scheduler over its queue on disk, and in that Redis.
+- ``disk``, ``redis``: newsportal's scheduler over its queue in the store, and in that Redis.
 
 Everything else is Scrapy as it comes, but for newsportal's downloader where there are delays.
 
