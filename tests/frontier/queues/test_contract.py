@@ -469,6 +469,7 @@ def test_a_task_waits_for_its_moment(bench: Bench) -> None:
     taken = queue.take(10, delay=0, ahead=10)
     assert ids(taken.leases) == ["now"]
     assert taken.waiting == 0
+    assert queue.state().later == 1
     assert taken.soon == pytest.approx(30, abs=0.1)
     assert queue.outstanding("feed:甲") == 1
     queue.done(["now"])
