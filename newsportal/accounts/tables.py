@@ -1,4 +1,4 @@
-"""The tables of accounts. ``migrations/`` makes them (a test compares the two). Moments are as in the store: microseconds, UTC."""
+"""The tables of accounts. A change of them is a step in ``migrations/`` (a test tells). Moments are as in the store: microseconds, UTC."""
 
 from __future__ import annotations
 

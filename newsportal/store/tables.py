@@ -1,4 +1,4 @@
-"""The tables of articles and stories. ``docs/storage.md`` tells what each is for; ``migrations/`` makes them (a test compares the two)."""
+"""The tables of articles and stories. ``docs/storage.md`` tells what each is for. A change is a step in ``migrations/`` (a test tells)."""
 
 from __future__ import annotations
 

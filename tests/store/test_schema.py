@@ -16,7 +16,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from invented_articles import article
 from servers import Servers
-from sqlalchemy import JSON, Connection, Engine, Float, event, text
+from sqlalchemy import JSON, Connection, Engine, Float, event, inspect, text
 
 from newsportal.errors import StoreTooNew, StoreTooOld
 from newsportal.store import open_store, schema
@@ -171,16 +171,35 @@ def test_a_later_version_is_refused_in_every_database(sql_uri: str) -> None:
         open_store(sql_uri)
 
 
-def test_migrations_in_an_egg_are_unpacked(tmp_path: Path) -> None:
+STEP = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "9000", "{head}"
+
+
+def upgrade() -> None:
+    op.add_column("articles", sa.Column("byline_office", sa.Text))
+"""
+
+
+def test_a_step_in_an_egg_leads_an_older_database_on(tmp_path: Path, sql_uri: str) -> None:
+    open_store(sql_uri).close()
     egg = tmp_path / "newsportal.egg"
     with schema.folder(schema.STORE.scripts) as folder, zipfile.ZipFile(egg, "w") as archive:
-        for file in folder.rglob("*.py*"):
+        for file in folder.rglob("*.py"):
             archive.write(file, Path("migrations") / file.relative_to(folder))
-    with schema.folder(zipfile.Path(egg, "migrations/")) as unpacked:
-        assert list(unpacked.glob(f"{schema.STORE.head}_*.py"))
-        engine = open_engine(f"sqlite:///{tmp_path}/news.db")
-        schema.prepare(engine)
-        with engine.begin() as connection:
-            schema.migrate(connection, schema.STORE.head, "here", replace(schema.STORE, scripts=unpacked))
-        engine.dispose()
+        archive.writestr("migrations/9000_office.py", STEP.format(head=schema.STORE.head))
+    packed = zipfile.Path(egg, "migrations/")
+    with schema.folder(packed) as unpacked:
+        assert list(unpacked.glob("9000_*.py"))
     assert not unpacked.exists()
+    line = replace(schema.STORE, head=schema.newest(packed), scripts=packed)
+    engine = open_engine(sql_uri)
+    schema.prepare(engine, line)
+    with reading(engine) as connection:
+        assert schema.version(connection, line) == "9000"
+        assert "byline_office" in {column["name"] for column in inspect(connection).get_columns("articles")}
+    engine.dispose()
+    with pytest.raises(StoreTooNew):
+        open_store(sql_uri)
