@@ -18,16 +18,13 @@ from elasticsearch import ApiError, Elasticsearch
 from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
 from newsportal.publishing.base import Overtaken, Placed, PutOff, Refused, Step, TargetAway, TargetUnfit
 from newsportal.publishing.document import DocumentTarget, document, words_of
-from newsportal.search.elastic_connection import BUSY, Connection, answered, cause
+from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
 from newsportal.sources.publishing import Target, index_of
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
 ANALYZERS: Final = {"analysis-ik": "ik_max_word", "analysis-smartcn": "smartcn"}
 """Plug-in of the server → its analyzer for titles and texts; the first that every node has is taken, else ``standard``."""
-
-PORTION: Final = 5_000_000
-"""Bytes sent at once (Elastic's advice is 5 to 15 MB)."""
 
 CONFLICT: Final = 409
 PRIVILEGES: Final = ("create_index", "index", "delete", "view_index_metadata")
@@ -81,7 +78,7 @@ class ElasticsearchTarget(DocumentTarget):
         with self._errors():
             client = self._opened().client
             self._prepare(client)
-            for portion in _portions([(_line(self._action(entry)), _line(_document(article))) for article, entry in items]):
+            for portion in portions([(_line(self._action(entry)), _line(_document(article))) for article, entry in items]):
                 failures += [self._failure(item) for item in self._bulk([line for pair in portion for line in pair])]
         return [failure or Placed(article.story_id) for failure, (article, _) in zip(failures, items, strict=True)]
 
@@ -204,18 +201,3 @@ def _document(article: StoredArticle) -> dict[str, Any]:
 
 def _line(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _portions(pairs: Sequence[tuple[bytes, bytes]]) -> Iterator[list[tuple[bytes, bytes]]]:
-    """``pairs`` in lists of at most ``PORTION`` bytes, or of one."""
-    some: list[tuple[bytes, bytes]] = []
-    size = 0
-    for pair in pairs:
-        length = sum(map(len, pair))
-        if some and size + length > PORTION:
-            yield some
-            some, size = [], 0
-        some.append(pair)
-        size += length
-    if some:
-        yield some

@@ -18,12 +18,9 @@ from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundErro
 
 from newsportal.errors import SearchError, StoreError
 from newsportal.search.docs import cut, doc_of, seen
-from newsportal.search.elastic_connection import BUSY, FULL, Busy, Connection, answered, cause
+from newsportal.search.elastic_connection import BUSY, FULL, Busy, Connection, answered, cause, portions
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
 from newsportal.store.store import Store
-
-BYTES = 5_000_000
-"""Sent at once (Elastic's advice is 5 to 15 MB)."""
 
 LATER = 409
 """The status of a write that found a later state, which stays."""
@@ -34,7 +31,7 @@ GONE = 404
 
 def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
     """Send ``writes``, each of a line or two."""
-    for some in _portions(writes):
+    for some in portions(writes):
         waiting = some
         while waiting:
             waiting = connection.ask(partial(_left, connection, waiting))
@@ -62,20 +59,6 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
 def _in_order(item: dict[str, Any]) -> bool:
     """Whether an item that was not written is as it should be: a later state, or a row that is not there."""
     return item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found")
-
-
-def _portions(writes: Iterable[Sequence[bytes]]) -> Iterator[list[Sequence[bytes]]]:
-    some: list[Sequence[bytes]] = []
-    size = 0
-    for lines in writes:
-        length = sum(map(len, lines))
-        if some and size + length > BYTES:
-            yield some
-            some, size = [], 0
-        some.append(lines)
-        size += length
-    if some:
-        yield some
 
 
 BATCH = 500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -25,6 +25,11 @@ REJECTED = 429
 
 BUSY = frozenset({REJECTED, 502, 503, 504})
 """Answers after which trying again helps: too much to do, or starting."""
+
+PORTION = 5_000_000
+"""Bytes sent at once (Elastic's advice is 5 to 15 MB)."""
+
+Lines = TypeVar("Lines", bound=Sequence[bytes])
 
 SHOWN = 300
 """Characters shown of what a server says."""
@@ -214,3 +219,18 @@ class Connection:
 def passing(error: ApiError | Busy) -> bool:
     """Whether the server may answer otherwise in a moment. A full disk takes longer."""
     return isinstance(error, Busy) or (error.status_code in BUSY and FULL not in cause(error.body))
+
+
+def portions(writes: Iterable[Lines]) -> Iterator[list[Lines]]:
+    """``writes``, each of a line or two, in lists of at most :data:`PORTION` bytes, or of one."""
+    some: list[Lines] = []
+    size = 0
+    for lines in writes:
+        length = sum(map(len, lines))
+        if some and size + length > PORTION:
+            yield some
+            some, size = [], 0
+        some.append(lines)
+        size += length
+    if some:
+        yield some
