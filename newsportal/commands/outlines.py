@@ -18,7 +18,7 @@ from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, wri
 from newsportal.errors import NewsportalError
 from newsportal.sources import Feed, Sources, append, edit, load
 from newsportal.text import clean
-from newsportal.trying.looking import visitor
+from newsportal.trying.polite_fetch import visitor
 from newsportal.trying.proposing import Import, planned
 
 SHOWN = 20

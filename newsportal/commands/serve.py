@@ -16,8 +16,8 @@ import typer
 from rich.console import Console
 
 from newsportal.accounts import Accounts, open_accounts
-from newsportal.commands.frontier_shown import asking, settling
 from newsportal.commands.options import SourcesFile
+from newsportal.commands.queue_monitor import asking, settling
 from newsportal.daily import DailySums, daily_uri
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of

@@ -27,7 +27,7 @@ from newsportal.sources import Sources, load
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import clean
-from newsportal.trying.looking import visitor
+from newsportal.trying.polite_fetch import visitor
 from newsportal.trying.proposing import MORE, Family, Preview, Visited, figures, plain, proposed, visits, write
 from newsportal.trying.trial import Reading, Trial
 

@@ -26,7 +26,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.errors import StoreError
-from newsportal.portal import returning
+from newsportal.portal import last_visit
 from newsportal.portal.language import choose
 from newsportal.portal.preferences import CHOICES, preferences
 from newsportal.portal.request_body import SAFE
@@ -167,7 +167,7 @@ def _key(request: Request) -> tuple[object, ...] | None:
         return None
     if portal.site.members or not _anonymous(request):
         return None
-    if path == "/" and returning.before(request, portal.now())[0] is not None:
+    if path == "/" and last_visit.before(request, portal.now())[0] is not None:
         return None
     headers, chosen = request.headers, preferences(request.cookies)
     language = _choose(chosen.lang, headers.get("accept-language", "")[:1000], portal.site.language)
@@ -177,7 +177,7 @@ def _key(request: Request) -> tuple[object, ...] | None:
 
 def _anonymous(request: Request) -> bool:
     """Nothing but choices comes along."""
-    known = request.cookies.keys() <= CHOICES.keys() | {returning.NAME}
+    known = request.cookies.keys() <= CHOICES.keys() | {last_visit.NAME}
     return known and "authorization" not in request.headers and "hx-request" not in request.headers
 
 
@@ -188,7 +188,7 @@ def _shareable(message: Message) -> bool:
         message["status"] == 200
         and headers.get("content-type", "").startswith("text/html")
         and "no-store" not in headers.get("cache-control", "")
-        and all(cookie.startswith(f"{returning.NAME}=") for cookie in cookies)
+        and all(cookie.startswith(f"{last_visit.NAME}=") for cookie in cookies)
     )
 
 
@@ -208,7 +208,7 @@ async def _tell(kept: _Kept, request: Request, send: Send) -> None:
     headers = [*kept.headers, (b"etag", kept.etag.encode())]
     if kept.greets:
         greeting = Response()
-        returning.remember(greeting, returning.before(request, request.app.state.portal.now())[1])
+        last_visit.remember(greeting, last_visit.before(request, request.app.state.portal.now())[1])
         headers += [(name, value) for name, value in greeting.raw_headers if name == b"set-cookie"]
     if _has(request.headers.get("if-none-match", ""), kept.etag):
         unsaid = (b"content-length", b"content-encoding", b"content-type")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, literal_column, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from newsportal.store.columns import name, storable
 from newsportal.store.dialects import chunks
-from newsportal.store.link_states import ASIDE, DONE, FAILED, HELD, LATER, LEASED, OVER, WAITING, Task, Terms
-from newsportal.store.link_tables import CLOCK, HOSTS, LINES, LINKS
+from newsportal.store.link_states import ASIDE, DONE, FAILED, HELD, LATER, LEASED, OVER, WAITING, Task, Terms, number_of
+from newsportal.store.link_tables import HOSTS, LINES, LINKS, Moments
 
 SLICE: Final = 500
 """Rows that are forgotten in one transaction: some hundredths of a second in which the others wait."""
@@ -24,37 +22,6 @@ SUSPECT_TRIES: Final = 2
 
 Line = tuple[str, str]
 """A host and a queue."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """``ticks``: seconds of a clock that all workers share and that never goes back; ``wall``: seconds since 1970. ``shift``: what the
-    server's clock is ahead by."""
-
-    ticks: float
-    wall: float
-    shift: float = 0.0
-
-
-Clock = Callable[[Connection], Moments]
-
-SERVER_NOW: Final[Mapping[str, ColumnElement[float]]] = {
-    "postgresql": literal_column("extract(epoch from clock_timestamp())"),
-    "mysql": literal_column("unix_timestamp(sysdate(6))"),
-    "mariadb": literal_column("unix_timestamp(sysdate(6))"),
-}
-CLOCK_ROW = select(CLOCK.c.ticks, CLOCK.c.shift)
-
-
-def clock_of(connection: Connection) -> Moments:
-    """On SQLite the seconds since the machine was started, else the server's time, so that the machines' clocks may differ."""
-    now = SERVER_NOW.get(connection.dialect.name)
-    if now is None:
-        return Moments(time.monotonic(), time.time())
-    wall = float(connection.scalar(select(now)) or 0.0)
-    last, shift = connection.execute(CLOCK_ROW).first() or (0.0, 0.0)
-    shift = max(shift, last - wall)
-    return Moments(wall + shift, wall, shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,11 +326,6 @@ class Turn:
         values = {"waiting": waiting, "ready": ready, "top": top, "holder": holder, "free_at": free_at}
         resting = int(holder == 0 and free_at > self.ticks)
         self.connection.execute(insert(LINES).values(host=host, queue=queue, resting=resting, **values))
-
-
-def number_of(name: str) -> int:
-    """A name as a number of 64 bits: a million fingerprints take 20 MB so, and two of them are one in 10 million cases once."""
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
 def rebuild(connection: Connection) -> None:

@@ -1,13 +1,18 @@
 """The tables of the crawl's queue. What is asked for often is counted beside ``links``: ``link_lines`` has a row for each host of each
 queue, so that no question walks over all rows, nor over hosts that are held or must not be asked yet.
 
-Moments are ticks (seconds of a clock that never goes back, see ``link_rows.Clock``), but ``not_before``, ``added``, ``changed``, ``since``
+Moments are ticks (seconds of a clock that never goes back, see ``Clock``), but ``not_before``, ``added``, ``changed``, ``since``
 of workers and rows set aside: seconds since 1970. A ``holder`` of 0 is nobody, one below 0 the worker that a free host is reserved for.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, Index, Integer, String, Table
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Float, Index, Integer, String, Table, literal_column, select
 
 from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE
 
@@ -114,3 +119,34 @@ WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)
 """What belongs to the processes at work. It is not copied with a store: the first worker counts it anew."""
 
 QUEUE_TABLES = (LINKS, *WORK_TABLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """``ticks``: seconds of a clock that all workers share and that never goes back; ``wall``: seconds since 1970. ``shift``: what the
+    server's clock is ahead by."""
+
+    ticks: float
+    wall: float
+    shift: float = 0.0
+
+
+Clock = Callable[[Connection], Moments]
+
+SERVER_NOW: Final[Mapping[str, ColumnElement[float]]] = {
+    "postgresql": literal_column("extract(epoch from clock_timestamp())"),
+    "mysql": literal_column("unix_timestamp(sysdate(6))"),
+    "mariadb": literal_column("unix_timestamp(sysdate(6))"),
+}
+CLOCK_ROW = select(CLOCK.c.ticks, CLOCK.c.shift)
+
+
+def clock_of(connection: Connection) -> Moments:
+    """On SQLite the seconds since the machine was started, else the server's time, so that the machines' clocks may differ."""
+    now = SERVER_NOW.get(connection.dialect.name)
+    if now is None:
+        return Moments(time.monotonic(), time.time())
+    wall = float(connection.scalar(select(now)) or 0.0)
+    last, shift = connection.execute(CLOCK_ROW).first() or (0.0, 0.0)
+    shift = max(shift, last - wall)
+    return Moments(wall + shift, wall, shift)

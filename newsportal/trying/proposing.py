@@ -27,7 +27,7 @@ from newsportal.store import open_store
 from newsportal.text import clean
 from newsportal.trying.forum import propose_forum
 from newsportal.trying.gallery import propose_gallery
-from newsportal.trying.looking import Visitor
+from newsportal.trying.polite_fetch import Visitor
 from newsportal.trying.trial import Reading, Trial, article
 
 __all__ = ["AlreadyThere", "NoSource", "Proposal", "Visited", "common_folder", "entry", "free_name", "holder", "visits"]

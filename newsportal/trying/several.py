@@ -12,7 +12,7 @@ from newsportal.discovery.search import MAX_REQUESTS
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.sources import Sources
-from newsportal.trying.looking import visitor
+from newsportal.trying.polite_fetch import visitor
 from newsportal.trying.proposing import MORE, AlreadyThere, Family, Overlap, entry, planned, proposed
 from newsportal.trying.trial import Reading
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.commands.doctor import findings
-from newsportal.commands.frontier_shown import asking, settling
+from newsportal.commands.queue_monitor import asking, settling
 from newsportal.errors import NewsportalError
 from newsportal.frontier.addon import scrapy_settings
 from newsportal.frontier.queues.base import Queue, Task
@@ -76,7 +76,7 @@ def set_aside(portal: Portal, *names: str) -> None:
     from newsportal.frontier.queues.identity import Identity, machine
     from newsportal.frontier.queues.opening import terms_of
     from newsportal.frontier.queues.table import TableQueue
-    from newsportal.store.link_rows import Moments
+    from newsportal.store.link_tables import Moments
     from newsportal.store.links import Links
 
     known, now = load(portal.path), [1000.0]

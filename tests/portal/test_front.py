@@ -12,7 +12,7 @@ from lxml import html as lxml_html
 
 from newsportal.portal import front as front_module
 from newsportal.portal.front import Fronts
-from newsportal.portal.returning import before
+from newsportal.portal.last_visit import before
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)

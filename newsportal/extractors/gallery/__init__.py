@@ -22,8 +22,8 @@ Pages may come in any order, twice, and from several workers: :func:`assemble` p
 
 from __future__ import annotations
 
+from newsportal.extractors.gallery.further_pages import bears_out, further, guess, guessed, is_end, open_pages
 from newsportal.extractors.gallery.page import read
 from newsportal.extractors.gallery.story import Assembly, assemble
-from newsportal.extractors.gallery.turning import bears_out, further, guess, guessed, is_end, open_pages
 
 __all__ = ["Assembly", "assemble", "bears_out", "further", "guess", "guessed", "is_end", "open_pages", "read"]

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.portal import returning
+from newsportal.portal import last_visit
 from newsportal.portal.context import Visit
 from newsportal.portal.front import COUNTED, HOTTEST, Front
 from newsportal.portal.language import LANGUAGES, by_day
@@ -40,7 +40,7 @@ def home(request: Request) -> Response:
     portal, clock = visit.portal, visit.clock
     by_rank = visit.chosen.boards == "ranked"
     found = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
-    since, told = returning.before(request, clock.now)
+    since, told = last_visit.before(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
     answer = render(
         request,
@@ -59,7 +59,7 @@ def home(request: Request) -> Response:
         **(ranks(found) if by_rank else stories(visit, found)),
     )
     if found.latest.stories:
-        returning.remember(answer, told)
+        last_visit.remember(answer, told)
     return answer
 
 

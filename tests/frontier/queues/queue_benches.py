@@ -11,8 +11,7 @@ from newsportal.frontier.queues.base import Lease, Queue, Task, Terms
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.store.columns import METADATA
 from newsportal.store.dialects import open_engine, write_ahead
-from newsportal.store.link_rows import Moments
-from newsportal.store.link_tables import QUEUE_TABLES
+from newsportal.store.link_tables import QUEUE_TABLES, Moments
 from newsportal.store.links import Links
 
 NOON = 1_772_700_000.0

@@ -9,7 +9,7 @@ import pytest
 from newsportal.discovery.search import NotAsked
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
-from newsportal.trying.looking import MAX_WAIT, Visitor
+from newsportal.trying.polite_fetch import MAX_WAIT, Visitor
 
 SITE = "https://news.example"
 
