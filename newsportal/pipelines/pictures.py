@@ -24,9 +24,7 @@ from newsportal.pipelines.base import Stage
 from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from newsportal.store.galleries import Galleries
+    from collections.abc import Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -36,23 +34,11 @@ SAMPLE: Final = 3 * rules.MOST
 LATELY: Final = timedelta(days=1)
 """A crawl that was killed may have marked a picture and not taken it out: the next one does."""
 
-SWEEP: Final = 500
-"""Addresses that are taken out of stored stories in one transaction."""
-
-
-def addresses_of(galleries: Galleries, key: str, ids: Collection[str]) -> set[str]:
-    """Under one key a picture may have several addresses (a version, a size): those that it has in these stories. Raises ``StoreError``."""
-    stored = (one.image.url for id in ids for one in galleries.pictures(id, dropped=True))
-    return {url for url in stored if rules.key(url) == key}
-
 
 class PicturesPipeline(Stage):
     kind = Gallery
 
     def setup(self) -> None:
-        self._reasons: dict[str, str] = {}  # why pictures met in this run belong to no story
-        self._fresh: dict[str, str] = {}  # of which this run has found it
-        self._urls: dict[str, set[str]] = defaultdict(set)
         self._left: dict[str, Counter[str]] = defaultdict(Counter)
         self._counting = asyncio.Lock()
         self._began = utcnow()
@@ -87,27 +73,22 @@ class PicturesPipeline(Stage):
         sites = {one.site for found in stories.values() for one in found}
         counted = {name: store.counted(name) for name in sites}
         fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, counted))}
-        told = reasons | fresh
-        left_out = {key: reason for key, reason in told.items() if reason != rules.KEPT}
-        for image in gallery.images:
-            if rules.key(image.url) in left_out:
-                self._urls[rules.key(image.url)].add(image.url)
         if fresh:
             store.mark(fresh, now=now)
-            self._fresh |= fresh
             self._take_out(fresh)
-        self._reasons |= left_out
-        return told
+        return reasons | fresh
 
     def _take_out(self, reasons: Mapping[str, str]) -> None:
-        """Leave pictures out of the stories that were stored before they were frequent, under any address. Raises ``StoreError``."""
+        """Leave pictures out of the stories that were stored before they were frequent, under any address: with another query, and with
+        the same print under another name. Raises ``StoreError``."""
         galleries, dictionary = self.ledger.store.galleries, self.ledger.store.pictures
         same = dictionary.alike(reasons)
         holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
-            for other in same[key]:
-                self._urls[key] |= addresses_of(galleries, other, holders.get(other, ()))
-            galleries.drop(urls=self._urls[key], reason=reason, now=utcnow())
+            shown = galleries.shown({id for other in same[key] for id in holders.get(other, ())})
+            urls = [url for url in shown if rules.key(url) in same[key]]
+            if urls:
+                galleries.drop(urls=urls, reason=reason, now=utcnow())
 
     async def close_spider(self) -> None:
         """What was stored by others while it was being counted here is taken out, and the report says what was left out."""
@@ -121,15 +102,8 @@ class PicturesPipeline(Stage):
             logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
 
     def _sweep(self) -> None:
-        self._take_out(self._fresh)  # of stories that were counted before and stored after
-        by_reason: dict[str, list[str]] = defaultdict(list)
-        for key, reason in self._reasons.items():
-            by_reason[reason] += self._urls[key]
-        for picture in self.ledger.store.pictures.marked(since=self._began - LATELY):
-            by_reason[picture.frequent or "frequent"].append(picture.url)
-        for reason, urls in by_reason.items():
-            for start in range(0, len(urls), SWEEP):
-                self.ledger.store.galleries.drop(urls=urls[start : start + SWEEP], reason=reason, now=utcnow())
+        marked = self.ledger.store.pictures.marked(since=self._began - LATELY)
+        self._take_out({picture.key: picture.frequent for picture in marked if picture.frequent})
 
 
 def _facts_of(image: Image, now: datetime) -> Picture:

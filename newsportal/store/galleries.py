@@ -131,6 +131,15 @@ class Galleries(Part):
             rows = [dict(row) for row in connection.execute(wanted).mappings()]
         return stored_pictures(rows, dropped)
 
+    def shown(self, ids: Collection[str]) -> set[str]:
+        """The addresses of the pictures that these photo stories show."""
+        found: set[str] = set()
+        with self._read() as connection:
+            for chunk in chunks(ids):
+                on = GALLERY_PICTURES.c.gallery_id.in_(chunk)
+                found.update(connection.scalars(select(GALLERY_PICTURES.c.url).where(on, GALLERY_PICTURES.c.dropped.is_(None))))
+        return found
+
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         """Those that lack pages, the latest visited first."""
         wanted = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)

@@ -166,10 +166,10 @@ def test_so_is_one_that_shows_the_picture_under_another_address(stage: Line, led
 
 
 def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Line, ledger: Ledger, web: Web) -> None:
-    first = through(stage, ledger, story(1, Image(LOGO.format(1))))
+    stored = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
     ledger.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
     asyncio.run(Line(ledger, web).close_spider())
-    assert kept(ledger, first)[LOGO.format(1)] == "frequent"
+    assert [kept(ledger, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
 
 
 def test_what_an_editor_keeps_is_never_frequent(stage: Line, ledger: Ledger) -> None:
