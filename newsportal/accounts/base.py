@@ -11,14 +11,11 @@ from hashlib import sha256
 from typing import Any, Final, Literal
 
 SECRET_BYTES = 32
-
 ID_BYTES = 10  # twenty characters
-
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 """Without those that are taken for one another when a password is typed from a screen: i, l, o, 0, 1."""
 
-PASSWORD_CHARS = 20
-"""31 letters each: 99 bits."""
+PASSWORD_CHARS = 20  # 31 letters each: 99 bits
 
 
 def drawn() -> str:
@@ -40,20 +37,15 @@ def digest(secret: str) -> str:
 
 
 class Right(StrEnum):
-    READ = "read"
-    """Reading and searching: anybody's."""
+    READ = "read"  # reading and searching: anybody's
 
-    KEEP = "keep"
-    """What is kept for a person: marks, saved searches, alerts, tokens."""
+    KEEP = "keep"  # what is kept for a person: marks, saved searches, alerts, tokens
 
-    WATCH = "watch"
-    """How the portal does: health of sources, runs, queues, what is published elsewhere."""
+    WATCH = "watch"  # how the portal does: health of sources, runs, queues, what is published elsewhere
 
-    EDIT = "edit"
-    """Sources, topics, articles, models."""
+    EDIT = "edit"  # sources, topics, articles, models
 
-    ADMINISTER = "administer"
-    """People, everybody's tokens, the log of changes."""
+    ADMINISTER = "administer"  # people, everybody's tokens, the log of changes
 
 
 class Role(StrEnum):
@@ -69,8 +61,7 @@ RIGHTS: Final[Mapping[Role, frozenset[Right]]] = {
 }
 
 
-Way = Literal["session", "token", "command"]
-"""How somebody came: through a browser, with a token, or on the machine itself by a command."""
+Way = Literal["session", "token", "command"]  # how somebody came: through a browser, with a token, or on the machine itself by a command
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,9 @@ MAX_MARKS = 20_000
 """Of one person, beside the starred ones: about half a year of a diligent reader. The oldest go; «all read» covers what is older."""
 
 MAX_STARRED = 5_000
-
-SPARE = 500
-"""So many marks above the bound are borne until the oldest are deleted: not a deletion with every mark."""
-
+SPARE = 500  # so many marks above the bound are borne until the oldest are deleted: not a deletion with every mark
 STEP = 1_000  # rows of the change log looked at together
-
-EVERYTHING = ""
-"""The topic of «everything» in :meth:`Marks.catch_up`."""
-
+EVERYTHING = ""  # the topic of «everything» in `Marks.catch_up`
 FOLLOWING = "marks"
 
 
@@ -203,9 +197,7 @@ def _join(connection: Connection, old: str, new: str) -> None:
     connection.execute(delete(MARKS).where(MARKS.c.story_id == old))
 
 
-MAX_SEARCHES = 100
-"""Of one person: a list that is still looked at."""
-
+MAX_SEARCHES = 100  # of one person: a list that is still looked at
 MAX_NAME = 80
 MAX_ASKED = 4_000  # characters of the query of an address, percent signs and all
 

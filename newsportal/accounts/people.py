@@ -19,20 +19,14 @@ from newsportal.errors import AccountError
 from newsportal.store.dialects import reading as read
 from newsportal.store.dialects import writing as write
 
-FIRST = "admin"
-"""Who is made at the first start."""
-
-NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")
-"""Letters of any script, digits, and ``. @ + - _``; blanks inside."""
-
+FIRST = "admin"  # who is made at the first start
+NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")  # letters of any script, digits, and `. @ + - _`; blanks inside
 LEAST_PASSWORD = 10
 """Characters. NIST SP 800-63B (2025), 3.1.1.2 asks for 8 where another factor stands beside, 15 where none does; a name and a bounded
 number of tries stand beside ours, and a phrase of Chinese characters is short."""
 
 MOST_PASSWORD = 1000
-
-HASHED_AT_ONCE = 2
-"""Argon2 takes 64 MiB and 50 ms each: a flood of sign-ins must not take the machine's memory."""
+HASHED_AT_ONCE = 2  # Argon2 takes 64 MiB and 50 ms each: a flood of sign-ins must not take the machine's memory
 
 
 class People:

@@ -24,15 +24,9 @@ from newsportal.errors import AccountError
 from newsportal.store.dialects import Part
 from newsportal.text import clean
 
-PREFIX = "np_"
-"""What a token begins with: so that people, and programs that look for lost secrets, know what it is."""
-
-USED_EVERY = timedelta(minutes=5)
-"""How exactly ``used`` is kept."""
-
-MOST = 50
-"""Of a person."""
-
+PREFIX = "np_"  # what a token begins with: so that people, and programs that look for lost secrets, know what it is
+USED_EVERY = timedelta(minutes=5)  # how exactly `used` is kept
+MOST = 50  # of a person
 NAME_LIMIT = 100
 
 
@@ -95,14 +89,9 @@ def _token(row: Row[Any]) -> Token:
     return Token(row.id, row.person_id, row.name, _rights(row.rights), row.created, row.expires, row.used)
 
 
-IDLE = timedelta(days=14)
-"""A session that nobody used for so long is over."""
-
-LONGEST = timedelta(days=90)
-"""And so is one this old, however much it is used."""
-
-SEEN_EVERY = timedelta(minutes=5)
-"""How exactly ``seen`` is kept: a write on every page would be in everybody's way."""
+IDLE = timedelta(days=14)  # a session that nobody used for so long is over
+LONGEST = timedelta(days=90)  # and so is one this old, however much it is used
+SEEN_EVERY = timedelta(minutes=5)  # how exactly `seen` is kept: a write on every page would be in everybody's way
 
 
 class Sessions(Part):
@@ -167,14 +156,11 @@ class Bound:
 BOTH: Final = Bound(5, timedelta(minutes=15), timedelta(days=1))
 """Of one address for one name: five slips are human; afterwards some 100 guesses a day."""
 
-ADDRESS: Final = Bound(30, timedelta(minutes=15), timedelta(days=1))
-"""Of one address for all names: an office has one."""
-
+ADDRESS: Final = Bound(30, timedelta(minutes=15), timedelta(days=1))  # of one address for all names: an office has one
 NAME: Final = Bound(50, timedelta(minutes=1), timedelta(hours=6))
 """Of all addresses for one name: from then on a guess a minute, 1,440 a day however many machines guess."""
 
-TRUST: Final = timedelta(days=90)
-"""So long an address is known after it let this name in: as long as a session."""
+TRUST: Final = timedelta(days=90)  # so long an address is known after it let this name in: as long as a session
 
 
 class Attempts(Part):

@@ -7,20 +7,11 @@ from sqlalchemy import JSON, BigInteger, Boolean, Column, Index, Integer, MetaDa
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, SEQUENCE, Moment
 
 METADATA = MetaData()
-
-HASH_CHARS = 255
-"""Argon2's encoded form has about 100."""
-
+HASH_CHARS = 255  # Argon2's encoded form has about 100
 DIGEST_CHARS = 64  # SHA-256 in hexadecimal
-
 ROLE_CHARS = 16
-
-ADDRESS_CHARS = 64
-"""An address of IPv6 with its zone has less."""
-
-AGENT_CHARS = 200
-"""What a browser calls itself, cut."""
-
+ADDRESS_CHARS = 64  # an address of IPv6 with its zone has less
+AGENT_CHARS = 200  # what a browser calls itself, cut
 ACTION_CHARS = 64
 
 PEOPLE = Table(

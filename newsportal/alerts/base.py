@@ -16,8 +16,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.text import clean
 
-MAX_TITLE: Final = 120
-"""Characters of a headline."""
+MAX_TITLE: Final = 120  # characters of a headline
 
 WORDS: Final = {
     "zh": {
@@ -103,8 +102,7 @@ def headline(title: str) -> str:
     return one if len(one) <= MAX_TITLE else one[: MAX_TITLE - 1] + "…"
 
 
-SMALL: Final = 2000
-"""Characters of a field: a URL may be so long."""
+SMALL: Final = 2000  # characters of a field: a URL may be so long
 
 
 class Rejected(NewsportalError):

@@ -16,14 +16,10 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.text import clean
 
-OPERATORS: Final = ("sources", "disk", "crawl")
-"""What only those are told of who may watch the portal."""
-
+OPERATORS: Final = ("sources", "disk", "crawl")  # what only those are told of who may watch the portal
 MAX_NAME: Final = 100
 MAX_SEARCH: Final = 500
-MOST_OF_ONE: Final = 50
-"""Alerts of one person: each is a search every few seconds."""
-
+MOST_OF_ONE: Final = 50  # alerts of one person: each is a search every few seconds
 HOURS: Final = re.compile(r"[\s,，、;；]+")
 LANGUAGES: Final = ("zh", "en")
 

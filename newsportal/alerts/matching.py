@@ -18,8 +18,7 @@ GRACE: Final = timedelta(days=1)
 """Many sites tell the day of an article and no hour: what was published up to so long before the alert was made is not old."""
 
 PAGE: Final = 100
-MOST: Final = 1000
-"""Hits of a search that are looked through at once."""
+MOST: Final = 1000  # hits of a search that are looked through at once
 
 
 def is_new(article: StoredArticle, alert: Alert, seq: int) -> bool:

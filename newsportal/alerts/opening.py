@@ -24,15 +24,9 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-EVERY: Final = 5.0
-"""Seconds between two looks. A look at nothing new is some small questions to store and accounts."""
-
-HELD: Final = 60.0
-"""Seconds for which one process is the one that sends; another takes over when it died."""
-
-CONDITIONS_EVERY: Final = 300.0
-"""Seconds between two looks at what operators are told of: judging a thousand sources takes a second."""
-
+EVERY: Final = 5.0  # seconds between two looks. A look at nothing new is some small questions to store and accounts
+HELD: Final = 60.0  # seconds for which one process is the one that sends; another takes over when it died
+CONDITIONS_EVERY: Final = 300.0  # seconds between two looks at what operators are told of: judging a thousand sources takes a second
 MAX_PAUSE: Final = 60.0
 
 

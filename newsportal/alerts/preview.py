@@ -16,13 +16,10 @@ from newsportal.store.dialects import chunks
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 
 DAYS: Final = 7
-MOST: Final = 500
-"""Stories that are looked through: of an alert that finds more nobody reads the preview to its end."""
-
+MOST: Final = 500  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
 PAGE: Final = 100
 
-Found = tuple[Story, datetime | None]
-"""A story, and when it became known that the alert is about it."""
+Found = tuple[Story, datetime | None]  # a story, and when it became known that the alert is about it
 
 
 @dataclass(frozen=True, slots=True)

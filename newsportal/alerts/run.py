@@ -34,15 +34,9 @@ from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-CHANGES: Final = 500
-"""Changes looked at in one transaction."""
-
-LEASE: Final = 120.0
-"""Seconds that a message is claimed for; sending gives up after a sixth of that."""
-
-TOGETHER: Final = 10
-"""Stories in one message: more nobody reads; the others come with the next."""
-
+CHANGES: Final = 500  # changes looked at in one transaction
+LEASE: Final = 120.0  # seconds that a message is claimed for; sending gives up after a sixth of that
+TOGETHER: Final = 10  # stories in one message: more nobody reads; the others come with the next
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=2)
 MOST_TRIES: Final = 12
 

@@ -15,9 +15,7 @@ from newsportal.alerts.base import Later, Rejected, Request, Service, Setting, T
 from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
 
-TIMEOUT: Final = 20.0
-"""Seconds for a message and its answer."""
-
+TIMEOUT: Final = 20.0  # seconds for a message and its answer
 MAX_ANSWER: Final = 64 * 1024
 
 CERTAIN: Final = re.compile(
@@ -26,9 +24,7 @@ CERTAIN: Final = re.compile(
 )
 """In what Apprise logs: the other side answered or was never reached, so nothing was sent. All else leaves that open."""
 
-DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")
-"""Mail comes from a name; an address of numbers is none."""
-
+DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail comes from a name; an address of numbers is none
 FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 """A refusal that a later try does not change (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
 

@@ -22,13 +22,11 @@ from newsportal.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
 JSON: Final = {"content-type": "application/json; charset=utf-8", "accept": "application/json"}
-
 WECOM_BYTES: Final = 2048  # developer.work.weixin.qq.com: a text message of a robot
 FEISHU_BYTES: Final = 18_000  # open.feishu.cn: a request of a robot has at most 20 kB
 DINGTALK_BYTES: Final = 18_000  # open.dingtalk.com: 20,000 bytes
 TELEGRAM_BYTES: Final = 4000  # core.telegram.org: 4096 characters after entities
 NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachment
-
 TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,200}")
 TELEGRAM_TOKEN: Final = re.compile(r"\d{5,20}:[A-Za-z0-9_-]{20,100}")
 TELEGRAM_CHAT: Final = re.compile(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}")

@@ -24,8 +24,7 @@ TYPED_MARK: Final = re.compile(r"⟦\s*(\d{1,5})\s*⟧")
 PLAIN: Final = frozenset(("p", "div", "span", "a", "em", "strong", "b", "i", "sub", "sup"))
 """Elements that are text if they hold no picture."""
 
-SAID: Final = 40
-"""Characters of what a part holds that its line shows."""
+SAID: Final = 40  # characters of what a part holds that its line shows
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,7 @@ class Piece:
     text: str
 
 
-Line = tuple[Piece, ...]
-"""A paragraph."""
+Line = tuple[Piece, ...]  # a paragraph
 
 
 @dataclass(slots=True)

@@ -13,8 +13,7 @@ from newsportal.store.corrections import Correction
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
-TOLD: Final = 200
-"""Characters of a value that are written down; the article's revisions have the whole."""
+TOLD: Final = 200  # characters of a value that are written down; the article's revisions have the whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-BY_HAND: Final = "by-hand"
-"""The reason of a fold that an editor made."""
+BY_HAND: Final = "by-hand"  # the reason of a fold that an editor made
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,14 +111,9 @@ def log(request: Request, action: str, thing: str = "", details: Mapping[str, An
         portal.accounts.trail.add(signed(request), action, thing, details, now=portal.now(), address=address)
 
 
-BURST = 240.0
-"""Recordings at once: eight readers behind one address, each sending every five seconds for some minutes."""
-
+BURST = 240.0  # recordings at once: eight readers behind one address, each sending every five seconds for some minutes
 A_SECOND = 8.0  # recordings that come back a second: a portal behind a proxy has one address for all, some 700,000 a day
-
-HOUSEHOLD = 64
-"""Bits that are the same for all devices behind one line (RFC 6177): who has one address of such a network has them all."""
-
+HOUSEHOLD = 64  # bits that are the same for all devices behind one line (RFC 6177): who has one address of such a network has them all
 MAX_ADDRESSES = 10_000  # a megabyte; the address that was quiet for longest is forgotten, and starts full again
 
 

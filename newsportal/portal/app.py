@@ -92,9 +92,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 OPEN: tuple[APIRouter, ...] = (account.open_router, health.router, websub.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
-FOREVER = "public, max-age=31536000, immutable"
-"""For addresses that carry a digest of what they show."""
-
+FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show
 MIN_GZIP_BYTES = 1000  # smaller answers fit into one packet anyway
 GZIP_LEVEL = 6  # level 9 costs twice the time for one per cent
 

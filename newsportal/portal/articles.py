@@ -18,11 +18,8 @@ from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Correction
 from newsportal.store.results import Marking, StoredArticle
 
-MOST_CAPTION: Final = 2000
-"""Characters of a caption; more is a text that was put into the wrong field."""
-
-MOST_REASON: Final = 300
-"""Characters of why an article is hidden."""
+MOST_CAPTION: Final = 2000  # characters of a caption; more is a text that was put into the wrong field
+MOST_REASON: Final = 300  # characters of why an article is hidden
 
 
 def who(visit: Visit) -> str:
@@ -138,9 +135,7 @@ def _marked(
 
 
 ACTION: Final = "article.many"
-
-LOOKED_AT: Final = 200
-"""Of the latest changes of many articles, so many can be taken back."""
+LOOKED_AT: Final = 200  # of the latest changes of many articles, so many can be taken back
 
 Details = dict[str, Any]
 

@@ -31,11 +31,8 @@ from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
-EVERY = 3.0
-"""Seconds between two looks: a story is found by search about as soon as it is on the front page."""
-
-MAX_PAUSE = 60.0
-"""Seconds between two tries while store or index are away."""
+EVERY = 3.0  # seconds between two looks: a story is found by search about as soon as it is on the front page
+MAX_PAUSE = 60.0  # seconds between two tries while store or index are away
 
 
 class Follows(Protocol):
@@ -89,11 +86,8 @@ class Follower:
             pause = self.step()
 
 
-PAGES: Final = ("home.html", "list.html", "story.html", "search.html")
-"""The templates of what readers open first."""
-
-BEFORE_FIRST: Final = 0.1
-"""Seconds until it begins: who asks at once is served first."""
+PAGES: Final = ("home.html", "list.html", "story.html", "search.html")  # the templates of what readers open first
+BEFORE_FIRST: Final = 0.1  # seconds until it begins: who asks at once is served first
 
 
 class Warming:

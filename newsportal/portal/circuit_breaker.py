@@ -19,8 +19,7 @@ from newsportal.errors import SearchUnavailable, ServerUnavailable
 from newsportal.search.base import Index
 from newsportal.store.store import Store
 
-REST_SECONDS: Final = 5.0
-"""How long a server rests: a reader who loads the page again some seconds later finds it, if it is back."""
+REST_SECONDS: Final = 5.0  # how long a server rests: a reader who loads the page again some seconds later finds it, if it is back
 
 ROOMS: Final = frozenset(
     {"corpora", "galleries", "outbox", "pictures", "readers", "records", "subscriptions", "threads", "visits"},

@@ -45,23 +45,16 @@ What takes longer than the last is counted in a thread of its own."""
 HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
 """So old the health of the sources may be: of thousands it takes seconds, of a hundred thousand a minute."""
 
-READING_SECONDS = 60.0
-"""The months of the monitor may be this old: counting them reads every view and offer."""
-
-OVERVIEW_SECONDS = 120.0
-"""A topic's numbers may be this old: each takes a search through thousands of reports."""
-
+READING_SECONDS = 60.0  # the months of the monitor may be this old: counting them reads every view and offer
+OVERVIEW_SECONDS = 120.0  # a topic's numbers may be this old: each takes a search through thousands of reports
 SIMILAR = 4
 SIMILAR_SECONDS = 900.0
 
 SIMILAR_WITHIN = 0.05
 """So long a story waits for them, in seconds: among a million articles the search may take ten times that. Who reads it next has them."""
 
-MOST_DIGITS = 18
-"""Of a number in an address: as many as every database takes."""
-
-MAX_QUERY = 2000
-"""Characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated."""
+MOST_DIGITS = 18  # of a number in an address: as many as every database takes
+MAX_QUERY = 2000  # characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated
 
 
 def present() -> datetime:
@@ -292,8 +285,7 @@ class Visit:
         return value or None
 
 
-PLAIN: Final = (str, int, float, datetime, NoneType)
-"""Most of what a page is given; looked at first, for a page of search has thousands."""
+PLAIN: Final = (str, int, float, datetime, NoneType)  # most of what a page is given; looked at first, for a page of search has thousands
 
 
 def stories(values: Any) -> Iterator[Story | Hit]:

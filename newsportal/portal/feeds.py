@@ -19,8 +19,7 @@ ATOM = "http://www.w3.org/2005/Atom"
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
 DC = "http://purl.org/dc/elements/1.1/"
 MEDIA = "http://search.yahoo.com/mrss/"
-EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-"""What an empty feed says it was updated at: RFC 4287 wants a date, and there is none."""
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)  # what an empty feed says it was updated at: RFC 4287 wants a date, and there is none
 
 for prefix, namespace in (("atom", ATOM), ("content", CONTENT), ("dc", DC), ("media", MEDIA)):
     register_namespace(prefix, namespace)
@@ -168,9 +167,7 @@ def opml(title: str, feeds: Sequence[tuple[str, str, str]]) -> bytes:
     return _written(root)
 
 
-FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}
-"""Formats by the ending of their address."""
-
+FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}  # formats by the ending of their address
 TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
 
 

@@ -19,28 +19,14 @@ from newsportal.portal.ttl_cache import TtlCache
 from newsportal.report import Run, SourceReport, add_up
 
 T = TypeVar("T")
-
-RANGES: Final = (7, 30, 90, 365)
-"""Days that may be asked for."""
-
-TOP: Final = 10
-"""As the thesis' figure has them."""
-
-RUNS: Final = 200
-"""Reports that are added up at most."""
-
+RANGES: Final = (7, 30, 90, 365)  # days that may be asked for
+TOP: Final = 10  # as the thesis' figure has them
+RUNS: Final = 200  # reports that are added up at most
 SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
-
-LONGEST: Final = timedelta(days=1)
-"""Of a report: a worker that stays begins another one each day."""
-
+LONGEST: Final = timedelta(days=1)  # of a report: a worker that stays begins another one each day
 KEPT_SECONDS: Final = 30.0
-
-MOST_KEPT: Final = 2 * len(RANGES)
-"""Programs may ask for any number of days; of a thousand sources each answer is a megabyte."""
-
-WIDTH, HEIGHT = 720, 120
-"""Of a drawing, in its own units."""
+MOST_KEPT: Final = 2 * len(RANGES)  # programs may ask for any number of days; of a thousand sources each answer is a megabyte
+WIDTH, HEIGHT = 720, 120  # of a drawing, in its own units
 
 
 @dataclass(frozen=True, slots=True)

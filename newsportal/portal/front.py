@@ -18,13 +18,8 @@ MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a b
 LATEST = 20
 HOTTEST = 6
 HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
-
-COUNTED = 100
-"""Newest stories among which those since a reader's last visit are counted; beyond it is «more than»."""
-
-KEPT_SECONDS = 30.0
-"""So long it is shown while the store does not change: what is hot cools down."""
-
+COUNTED = 100  # newest stories among which those since a reader's last visit are counted; beyond it is «more than»
+KEPT_SECONDS = 30.0  # so long it is shown while the store does not change: what is hot cools down
 SLOW_SECONDS = 0.1
 SPARE = 10.0
 """What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever changes meanwhile: a crawl writes every second."""

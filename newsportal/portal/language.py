@@ -25,9 +25,7 @@ from babel.messages.pofile import read_po
 from newsportal.messages import Message, render
 from newsportal.store.results import Story
 
-LANGUAGES = {"zh": "中文", "en": "English"}
-"""Languages of the interface, by the name their speakers give them."""
-
+LANGUAGES = {"zh": "中文", "en": "English"}  # languages of the interface, by the name their speakers give them
 TAGS = {"zh": "zh-CN", "en": "en"}
 """What stands in ``<html lang>``: ``zh`` alone leaves the choice between Chinese and Japanese letter forms to the browser."""
 
@@ -88,8 +86,7 @@ def _accepted(header: str) -> list[str]:
     return [form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])]
 
 
-RECENT = timedelta(hours=24)
-"""Up to here a distance («5 小时前») says more than a date."""
+RECENT = timedelta(hours=24)  # up to here a distance («5 小时前») says more than a date
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,7 @@ from starlette.responses import Response
 from newsportal.portal.preferences import YEAR
 
 NAME = "visited"
-PAUSE = timedelta(minutes=30)
-"""After so long without a look the next one begins a new visit (as Web statistics count them)."""
-
+PAUSE = timedelta(minutes=30)  # after so long without a look the next one begins a new visit (as Web statistics count them)
 WELL_FORMED = re.compile(r"(\d{1,11})\.(\d{1,11})")
 
 

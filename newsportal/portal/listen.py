@@ -18,11 +18,8 @@ from newsportal.portal.guard import is_wildcard
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 LAST_PORT = 65535
-PORTS_TRIED = 20
-"""How many ports from the first one on are tried when none was asked for."""
-
-GOODBYE = 5
-"""Seconds that open connections get at the end."""
+PORTS_TRIED = 20  # how many ports from the first one on are tried when none was asked for
+GOODBYE = 5  # seconds that open connections get at the end
 
 
 class CannotListen(NewsportalError):

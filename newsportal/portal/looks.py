@@ -14,17 +14,12 @@ from newsportal.errors import NewsportalError
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 3
-"""Looks that run at the same time; each makes one request after another."""
-
-WAITING: Final = 12
-"""Looks that wait for their turn; a further one is refused."""
-
+AT_ONCE: Final = 3  # looks that run at the same time; each makes one request after another
+WAITING: Final = 12  # looks that wait for their turn; a further one is refused
 PATIENCE: Final = 60.0
 """Seconds after which a look that nobody asks about is abandoned: a page asks every second, one without scripts every few."""
 
-KEPT: Final = 1800.0
-"""Seconds for which a result may be had: somebody reads it, is called away, and comes back."""
+KEPT: Final = 1800.0  # seconds for which a result may be had: somebody reads it, is called away, and comes back
 
 
 class TooMany(NewsportalError):
@@ -57,8 +52,7 @@ class Look:
         self.steps.append(step)
 
 
-Work = Callable[[Callable[[str], None]], Any]
-"""What a look does; it tells each step."""
+Work = Callable[[Callable[[str], None]], Any]  # what a look does; it tells each step
 
 
 class Looks:

@@ -22,11 +22,8 @@ from newsportal.sources import Sources
 from newsportal.sources.parts import Alerting
 from newsportal.store.dialect_sqlite import sqlite_file
 
-BESIDE: Final = ("-wal", "-shm")
-"""What SQLite keeps beside a file."""
-
-MANY: Final = 20_000
-"""Files of a folder that are added up; a cache of more is told as "at least"."""
+BESIDE: Final = ("-wal", "-shm")  # what SQLite keeps beside a file
+MANY: Final = 20_000  # files of a folder that are added up; a cache of more is told as "at least"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +136,12 @@ def _some(folder: Path) -> Iterable[str]:
             yield os.path.join(place, name)
 
 
-MINUTES: Final = 60
-"""Of which the monitor shows the requests, a minute each."""
-
-BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-"""Seconds. A page is to take less than 0.1."""
-
+MINUTES: Final = 60  # of which the monitor shows the requests, a minute each
+BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds. A page is to take less than 0.1
 SHARED: Final = "shared"
 """The route of a page that was written for another reader some seconds ago: it is told before a route is looked for."""
 
-BAD: Final = 400
-"""From this status on nothing was found, or something broke."""
-
+BAD: Final = 400  # from this status on nothing was found, or something broke
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 

@@ -23,18 +23,11 @@ logger = logging.getLogger(__name__)
 FILLED, LEFT = 0.9, 0.8
 """Of the limit: from the first on room is made, down to the second, so that two processes together stay below the whole."""
 
-UNSEEN: Final = 0.05
-"""Of the limit: after so much was written, the folder is looked through again, for others write there too."""
-
-LARGEST: Final = 0.1
-"""Of the limit: what is larger is not kept."""
-
+UNSEEN: Final = 0.05  # of the limit: after so much was written, the folder is looked through again, for others write there too
+LARGEST: Final = 0.1  # of the limit: what is larger is not kept
 PART: Final = ".part"
-ABANDONED: Final = 3600.0
-"""Seconds after which a file that was being written has nobody who writes it."""
-
-TOUCHED: Final = 3600.0
-"""Seconds: a picture asked for more often is not marked anew each time."""
+ABANDONED: Final = 3600.0  # seconds after which a file that was being written has nobody who writes it
+TOUCHED: Final = 3600.0  # seconds: a picture asked for more often is not marked anew each time
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,21 +48,11 @@ def version(url: str) -> str:
     return content_id(url)[:VERSION_CHARS]
 
 
-AT_ONCE: Final = 6
-"""Pictures that are fetched at the same time: what a browser asks of one host."""
-
-SECONDS: Final = 15.0
-"""For one picture; a reader has scrolled on by then."""
-
-REST: Final = 600.0
-"""Seconds in which a picture that could not be had is not asked for again."""
-
-MAX_FAILURES: Final = 5000
-"""Failures remembered; the oldest are forgotten first."""
-
-TYPES: Final[Mapping[str, str]] = {"jpg": "image/jpeg", "webp": "image/webp"}
-"""What the cache's names end with, and what that is."""
-
+AT_ONCE: Final = 6  # pictures that are fetched at the same time: what a browser asks of one host
+SECONDS: Final = 15.0  # for one picture; a reader has scrolled on by then
+REST: Final = 600.0  # seconds in which a picture that could not be had is not asked for again
+MAX_FAILURES: Final = 5000  # failures remembered; the oldest are forgotten first
+TYPES: Final[Mapping[str, str]] = {"jpg": "image/jpeg", "webp": "image/webp"}  # what the cache's names end with, and what that is
 ENDINGS: Final = {media: ending for ending, media in TYPES.items()}
 ACCEPT: Final = "image/webp,image/png,image/jpeg,image/avif;q=0.9,image/*;q=0.8"
 
@@ -173,15 +163,10 @@ class Desk:
 
 picture_router = APIRouter()
 
-FOREVER: Final = "public, max-age=31536000, immutable"
-"""For an address with the version of what it shows."""
-
+FOREVER: Final = "public, max-age=31536000, immutable"  # for an address with the version of what it shows
 A_WHILE: Final = "public, max-age=3600"
 NOT_NOW: Final = "public, max-age=300"
-
-HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}
-"""Were it ever anything but a picture, it could do nothing."""
-
+HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # were it ever anything but a picture, it could do nothing
 NOT_HERE, NOT_THERE = 404, 502
 MAX_PLACE: Final = 10_000
 

@@ -11,8 +11,7 @@ from typing import Literal
 
 from newsportal.errors import NewsportalError
 
-SECONDS = 3.0
-"""What is shown may be so old: many readers of the monitor cost the queue one question."""
+SECONDS = 3.0  # what is shown may be so old: many readers of the monitor cost the queue one question
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,7 @@ class Queues:
     away: str | None = None
 
 
-Ask = Callable[[], Queues]
-"""Asks all queues. Blocking. Raises ``NewsportalError``."""
+Ask = Callable[[], Queues]  # asks all queues. Blocking. Raises `NewsportalError`
 
 
 Way = Literal["again", "drop"]

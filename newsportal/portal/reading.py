@@ -49,28 +49,15 @@ def _is_chinese(language: str | None) -> bool:
 FORCED = {"img": {"loading": "lazy"}}
 """One attribute a tag: nh3 writes several in an order that changes from call to call, and the ETag of a feed with it."""
 
-MARKED = nh3.Cleaner(tags={"mark"}, attributes={})
-"""Search hits come as escaped HTML with ``<mark>``; this holds an index to that promise."""
-
+MARKED = nh3.Cleaner(tags={"mark"}, attributes={})  # search hits come as escaped HTML with `<mark>`; this holds an index to that promise
 PLAIN = nh3.Cleaner(tags=set(), clean_content_tags={"script", "style"}, attributes={})
-
-EXCERPT_CHARS = 140
-"""Two to three lines of a list on a telephone."""
-
+EXCERPT_CHARS = 140  # two to three lines of a list on a telephone
 MIN_EXCERPT_CHARS = 20  # a shorter beginning is a dateline or a label: the summary says more
-
 MIN_THUMBNAIL = 120  # pixels: smaller pictures are icons, counters and avatars
-
 LEADING = " \u3000:：|-—·。，,；;、"  # what stands between a repeated title and the text
-
 HALF_WORD = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
-
-CHINESE_A_MINUTE = 400
-"""Characters: some 260 words of one and a half (Brysbaert, How many words do we read per minute?, 2019, on Chinese)."""
-
-WORDS_A_MINUTE = 238
-"""Of English non-fiction (the same)."""
-
+CHINESE_A_MINUTE = 400  # characters: some 260 words of one and a half (Brysbaert, How many words do we read per minute?, 2019, on Chinese)
+WORDS_A_MINUTE = 238  # of English non-fiction (the same)
 LATIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’.-]*")
 
 HEADING = re.compile("<h([2-6])>")

@@ -24,14 +24,11 @@ from newsportal.sources.loading import Stamp, stamp
 
 log = logging.getLogger(__name__)
 
-EVERY = 2.0
-"""Seconds between two looks at the file: one question to the file system."""
-
+EVERY = 2.0  # seconds between two looks at the file: one question to the file system
 FIXED = {"store": "store", "index_uri": "index", "accounts_uri": "portal.accounts"}
 """What is opened once, and its key: a change of these counts when the portal is started anew."""
 
-SHARED = ("counts", "fronts")
-"""What a portal makes when it is first asked for, over the store alone."""
+SHARED = ("counts", "fronts")  # what a portal makes when it is first asked for, over the store alone
 
 
 class Reloading(threading.Thread):

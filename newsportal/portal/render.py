@@ -28,11 +28,8 @@ from newsportal.portal.wording import chosen, doubtful, worded
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 
-PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}
-"""A page depends on who reads it, and on the minute."""
-
-SIGNED = {**PERSONAL, "cache-control": "private, no-store"}
-"""Whose turn at the machine is over leaves nothing behind."""
+PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}  # a page depends on who reads it, and on the minute
+SIGNED = {**PERSONAL, "cache-control": "private, no-store"}  # whose turn at the machine is over leaves nothing behind
 
 
 @cache

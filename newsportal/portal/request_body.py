@@ -18,20 +18,11 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
-"""Methods that change nothing (RFC 9110 section 9.2.1)."""
-
-PUSHED = "/websub/"
-"""Where hubs tell what is new: they prove themselves by a secret, and the page bounds what they send."""
-
-MAX_BODY = 16_384
-"""Bytes. The largest that our pages send are the places of a photo story, some four bytes each."""
-
-MAX_TEXT = 1_000_000
-"""Bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character."""
-
-MAX_FILE = 64 * 1024 * 1024
-"""Bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller."""
+SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))  # methods that change nothing (RFC 9110 section 9.2.1)
+PUSHED = "/websub/"  # where hubs tell what is new: they prove themselves by a secret, and the page bounds what they send
+MAX_BODY = 16_384  # bytes. The largest that our pages send are the places of a photo story, some four bytes each
+MAX_TEXT = 1_000_000  # bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character
+MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller
 
 EDITED = re.compile(
     r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*"
@@ -45,7 +36,6 @@ FastAPI reads for a parameter it reads before it asks for rights."""
 MAX_FIELDS = 20
 MAX_MANY = 2000  # of a form with lists in it
 PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
-
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
 
 KINDS = frozenset((FORM, JSON))

@@ -18,9 +18,7 @@ MAX_PAGES: Final = 500  # deeper pages cost the index more and are asked for by 
 SHOWN_QUERY_CHARS: Final = 300  # a query of 10 kB is answered, but not printed in every link
 FACETS: Final = ("topic", "site", "category", "day")
 KINDS: Final = ("article", "thread", "photos")
-EVERYTHING: Final = "since:1900-01-01"
-"""What is asked for where only filters are: an index looks for words or for times."""
-
+EVERYTHING: Final = "since:1900-01-01"  # what is asked for where only filters are: an index looks for words or for times
 MAX_FIELDS: Final = 30
 MAX_CHARS: Final = 200  # of a filter
 

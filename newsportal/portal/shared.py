@@ -34,18 +34,12 @@ from newsportal.portal.request_body import SAFE
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal
 
-SECONDS: Final = 5.0
-"""What no change of the store tells of (a crawl that begins, a clock that goes on) may be seen this much later."""
-
-MOST_BYTES: Final = 16 * 2**20
-"""Of all that is kept: some 800 pages, compressed."""
-
+SECONDS: Final = 5.0  # what no change of the store tells of (a crawl that begins, a clock that goes on) may be seen this much later
+MOST_BYTES: Final = 16 * 2**20  # of all that is kept: some 800 pages, compressed
 LARGEST: Final = 2**20
 MAX_QUERY: Final = 200  # bytes: of what readers type nothing is kept
-
 PAGES: Final = ("/latest", "/photos")
-BELOW: Final = ("/topic/", "/story/", "/latest/", "/photos/")
-"""Addresses whose pages are shared, beside the front page's."""
+BELOW: Final = ("/topic/", "/story/", "/latest/", "/photos/")  # addresses whose pages are shared, beside the front page's
 
 Raw = list[tuple[bytes, bytes]]
 _choose = lru_cache(1000)(choose)

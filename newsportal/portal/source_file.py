@@ -21,8 +21,7 @@ from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
 from newsportal.sources.editing import EditConflict, OtherKeys, go_back
 from newsportal.sources.history import NoVersion, Version, digest_of, versions
 
-MAX_FIELDS = 2000
-"""Of a form: a source has some thirty, and a list of a hundred proposals a few each, with every topic."""
+MAX_FIELDS = 2000  # of a form: a source has some thirty, and a list of a hundred proposals a few each, with every topic
 
 
 async def _fields(request: Request) -> Mapping[str, Sequence[str]]:
@@ -32,8 +31,7 @@ async def _fields(request: Request) -> Mapping[str, Sequence[str]]:
         raise HTTPException(400) from error
 
 
-Fields = Annotated[Mapping[str, Sequence[str]], Depends(_fields)]
-"""The fields of a form, each with all that was sent under its name."""
+Fields = Annotated[Mapping[str, Sequence[str]], Depends(_fields)]  # the fields of a form, each with all that was sent under its name
 
 
 def one(fields: Mapping[str, Sequence[str]], name: str) -> str:

@@ -46,8 +46,7 @@ class TtlCache(Generic[T]):
         return made
 
 
-MOST_WAITING = 20
-"""Beyond so many that are to be made, no further ones are begun: readers come faster than one thread makes them."""
+MOST_WAITING = 20  # beyond so many that are to be made, no further ones are begun: readers come faster than one thread makes them
 
 
 class BackgroundCache(Generic[T]):

@@ -11,9 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as StarletteException
 
-PATHS: Final = "/api/"
-"""Where answers are JSON, mistakes too."""
-
+PATHS: Final = "/api/"  # where answers are JSON, mistakes too
 RETRY: Final[Mapping[int, str]] = {429: "60", 503: "10"}
 """Seconds after which another try makes sense: looks at other sites take a minute, a locked store is free again in ten."""
 

@@ -39,8 +39,7 @@ def tagged(request: Request, told: BaseModel) -> Response:
 Item = TypeVar("Item")
 Model = TypeVar("Model", bound=BaseModel)
 
-MOST = 200
-"""Of a page."""
+MOST = 200  # of a page
 
 Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before; none for the first page.")]

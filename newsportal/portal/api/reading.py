@@ -208,9 +208,7 @@ def _article(request: Request, id: str) -> StoredArticle:
 
 search_router = APIRouter(tags=["Search"])
 
-LAST = MAX_PAGES * PAGE
-"""So many hits can be paged through; who wants more narrows the search."""
-
+LAST = MAX_PAGES * PAGE  # so many hits can be paged through; who wants more narrows the search
 MAX_TYPED = 200
 
 

@@ -35,9 +35,7 @@ from newsportal.portal.request_body import Form, Many
 open_router = APIRouter()
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 2
-"""Passwords that are looked at together: each takes memory and time, and whoever reads meanwhile is to have threads left."""
-
+AT_ONCE = 2  # passwords that are looked at together: each takes memory and time, and whoever reads meanwhile is to have threads left
 MINUTE = 60
 
 
@@ -136,8 +134,7 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 
-LENGTHS = (30, 90, 365, 0)
-"""Days that a token may count; 0: until it is revoked."""
+LENGTHS = (30, 90, 365, 0)  # days that a token may count; 0: until it is revoked
 
 
 @router.get("/account")

@@ -30,9 +30,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.sources import Sources
 
-TESTS: Final = 10
-"""Test messages of one person in :data:`TESTED`: enough to set a robot up, and too few to write to strangers."""
-
+TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers
 TESTED: Final = timedelta(hours=1)
 
 
@@ -97,8 +95,7 @@ def logged(alert: Alert) -> dict[str, Any]:
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 
-HISTORY: Final = 30
-"""Messages that are shown of an alert."""
+HISTORY: Final = 30  # messages that are shown of an alert
 
 
 @router.get("/alerts")

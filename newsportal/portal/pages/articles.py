@@ -30,14 +30,9 @@ from newsportal.store.results import StoredArticle, Story
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 PAGE: Final = 50
-MOST_NAMES: Final = 500
-"""Sources that the field offers while one types: some 20 kB."""
-
-SHORT: Final = 100
-"""Characters; a shorter text is a flash, or an extraction that went wrong."""
-
-UNSURE: Final = 0.6
-"""Scores of classifiers below this are worth a look. Chosen."""
+MOST_NAMES: Final = 500  # sources that the field offers while one types: some 20 kB
+SHORT: Final = 100  # characters; a shorter text is a flash, or an extraction that went wrong
+UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
 
 
 FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
@@ -51,8 +46,7 @@ FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
 }
 """``?show=`` -> name and filter."""
 
-ASSIGNERS: Final = ("source", "lexicon", "model ")
-"""Whose category an editor may put back in place of his own."""
+ASSIGNERS: Final = ("source", "lexicon", "model ")  # whose category an editor may put back in place of his own
 
 
 @router.get("/articles")
@@ -144,11 +138,8 @@ def _page(request: Request, chosen: str | None = None) -> Response:
     )  # fmt: skip
 
 
-CANDIDATES: Final = 10
-"""Stories that are offered."""
-
-HITS: Final = 30
-"""Articles that are asked for: several may be of one story."""
+CANDIDATES: Final = 10  # stories that are offered
+HITS: Final = 30  # articles that are asked for: several may be of one story
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,8 @@ from newsportal.store.models import Model
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
-SHOWN: Final = 30
-"""Documents of a page."""
-
-LAST: Final = 200
-"""Pages of a list: a store reads all before one."""
-
+SHOWN: Final = 30  # documents of a page
+LAST: Final = 200  # pages of a list: a store reads all before one
 ENCODINGS: Final = (UTF8, "gb18030", "big5", "utf-16")
 
 JOBS: Final = ("gather", "train", "retrain")
@@ -183,11 +179,8 @@ def _found(request: Request, name: str) -> Corpus:
     return found
 
 
-SHADES: Final = 5
-"""Steps of a cell's shade: the share of its row."""
-
-TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")
-"""Algorithms that learn; the lexicon is written by hand."""
+SHADES: Final = 5  # steps of a cell's shade: the share of its row
+TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # algorithms that learn; the lexicon is written by hand
 
 
 @router.get("/models")

@@ -17,11 +17,8 @@ from newsportal.portal.pages.articles import FILTERS
 from newsportal.portal.render import render
 from newsportal.store.lists import ArticleFilter
 
-LATELY: Final = timedelta(days=7)
-"""Older articles and messages are nobody's task of today."""
-
-MOST: Final = 99
-"""Articles that are counted; of more it is said that there are more."""
+LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today
+MOST: Final = 99  # articles that are counted; of more it is said that there are more
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +107,7 @@ def tasks(visit: Visit) -> list[Task]:
     return [found for look in TASKS if (found := look(visit)) is not None]
 
 
-LOOKED = 50
-"""Of so many reports, the last is told of for which something was due."""
+LOOKED = 50  # of so many reports, the last is told of for which something was due
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 

@@ -29,14 +29,9 @@ from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
-MINUTES: Final = "%Y-%m-%dT%H:%M"
-"""What ``<input type=datetime-local>`` sends and takes."""
-
-FIRST_YEAR: Final = 1600
-"""An earlier year is a slip of the keyboard."""
-
-MOST_TITLE: Final = 500
-"""Characters; more is a text that was put into the wrong field."""
+MINUTES: Final = "%Y-%m-%dT%H:%M"  # what `<input type=datetime-local>` sends and takes
+FIRST_YEAR: Final = 1600  # an earlier year is a slip of the keyboard
+MOST_TITLE: Final = 500  # characters; more is a text that was put into the wrong field
 
 MISTAKES: Final = {
     "title": _("An article needs a title of at most 500 characters."),

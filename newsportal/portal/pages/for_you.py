@@ -20,9 +20,7 @@ from newsportal.store.results import Story
 
 log = logging.getLogger(__name__)
 
-FURTHER = 3
-"""Stories at the end of another."""
-
+FURTHER = 3  # stories at the end of another
 TITLE_CHARS = 40  # of the story that speaks for another: enough to know it by
 
 

@@ -189,8 +189,7 @@ def metrics(request: Request) -> Response:
     return Response(encode(told), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
 
 
-HIDDEN = "the index does not follow the store; the log says why"
-"""For everybody: the error itself may name hosts and files."""
+HIDDEN = "the index does not follow the store; the log says why"  # for everybody: the error itself may name hosts and files
 
 
 @router.get("/health")

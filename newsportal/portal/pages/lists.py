@@ -52,10 +52,7 @@ router = APIRouter()
 
 PAGE = 30
 LOOKS = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
-
-SHARES = 8
-"""Sites and categories that the page of a topic names: those that bring most."""
-
+SHARES = 8  # sites and categories that the page of a topic names: those that bring most
 FILTERS = ("site", "source", "category")
 
 

@@ -162,8 +162,7 @@ def _cursor(said: str | None) -> tuple[datetime, str] | None:
         return None
 
 
-MAX_UNDO = 1_500
-"""Characters of an address that takes a removal back: it travels in a cookie."""
+MAX_UNDO = 1_500  # characters of an address that takes a removal back: it travels in a cookie
 
 
 @router.get("/searches")

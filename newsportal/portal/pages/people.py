@@ -126,9 +126,7 @@ def _role_named(name: str) -> Role:
 
 
 AUDIT_ENTRIES = 100
-
-AUDIT_DAYS = (0, 1, 7, 30, 365)
-"""0: whenever."""
+AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: whenever
 
 
 @router.get("/audit")

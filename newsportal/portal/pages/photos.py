@@ -25,10 +25,7 @@ router = APIRouter()
 PAGE = 30
 FEED_ENTRIES = 40
 FILTERS = ("source", "category")
-
-COLUMN = 27
-"""Width of a column in half rems (``photos.css``: 13.5rem); heights of covers are told in the same unit."""
-
+COLUMN = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers are told in the same unit
 HEIGHTS = range(14, 43, 2)  # in half rems: no wider than 2:1, no higher than about 2:3; what is beyond is cut at its edges
 LINE = 13.5  # Chinese characters in a line of a card, with some room
 LATIN = 0.66  # what a letter takes of that, capitals and wide ones included

@@ -28,7 +28,6 @@ from newsportal.store.store import Store
 NAME = "reader"
 SWITCH = "profile"
 RANDOM_BYTES = 16  # 128 bits: nobody guesses another reader's name
-
 WELL_FORMED = re.compile(rf"[0-9a-f]{{{2 * RANDOM_BYTES}}}")
 
 MACHINES = re.compile(r"bot\b|bot[/;_-]|spider|crawler|slurp|preview|archiver|monitor", re.IGNORECASE)
@@ -132,8 +131,7 @@ def _places(told: Any) -> frozenset[int] | None:
     return frozenset(told)
 
 
-SHOWN = 200
-"""Stories that the page lists; the profile itself has a few more (``Readers.history``)."""
+SHOWN = 200  # stories that the page lists; the profile itself has a few more (`Readers.history`)
 
 
 @router.get("/profile")

@@ -31,8 +31,7 @@ NAMES: Final[Mapping[State, str]] = {
     "withdrawn": _("taken back or left out"),
 }
 
-MOST_TRIED: Final = 20
-"""Articles of which a dry run tells in a page."""
+MOST_TRIED: Final = 20  # articles of which a dry run tells in a page
 
 
 class Unknown(Exception):
@@ -68,8 +67,7 @@ def tried(portal: Portal, name: str, article_id: str | None) -> Generator[Tried]
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
-SHOWN: Final = 100
-"""Articles of each list."""
+SHOWN: Final = 100  # articles of each list
 
 LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
     "failed": (_("What failed"), ("failed",)),

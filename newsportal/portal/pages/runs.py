@@ -32,8 +32,7 @@ from newsportal.store.reader_months import Month
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 SHOWN = 50
-LOOKED = 500
-"""Of so many, those are shown for which something was due."""
+LOOKED = 500  # of so many, those are shown for which something was due
 
 SPIDERS: Final[Mapping[str, str]] = {
     "rss": KINDS["feeds"],
@@ -124,8 +123,7 @@ def columns(words: NullTranslations) -> list[str]:
     return [*(named.get(key, key) for key in COUNTERS), *derived]
 
 
-LATEST: Final = 20
-"""Reports among which those of crawls at work are looked for: each spider of a crawl writes one."""
+LATEST: Final = 20  # reports among which those of crawls at work are looked for: each spider of a crawl writes one
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,9 @@ from newsportal.sources.values import DAY
 
 router = APIRouter()
 
-SHOWN: Final = 50
-"""Sources of a page: each needs its visits of two weeks."""
-
+SHOWN: Final = 50  # sources of a page: each needs its visits of two weeks
 HOURS: Final = 24
-WIDTH, HEIGHT = 18, 22
-"""Of an hour in the drawing, in its units."""
-
+WIDTH, HEIGHT = 18, 22  # of an hour in the drawing, in its units
 STEPS: Final = (0.05, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Entries an hour from which on a cell is darker; four and more is darkest, as in the command's bars."""
 

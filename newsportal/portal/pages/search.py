@@ -24,9 +24,7 @@ router = APIRouter()
 FACET_VALUES = 12
 SUGGESTIONS = 8
 PROPOSALS = 6
-SUGGESTIONS_KEPT = "public, max-age=60"
-"""Titles change slowly: who types the same again within a minute need not ask again."""
-
+SUGGESTIONS_KEPT = "public, max-age=60"  # titles change slowly: who types the same again within a minute need not ask again
 EMPTY = Results(hits=(), total=0)
 
 

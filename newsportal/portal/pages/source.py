@@ -28,9 +28,7 @@ from newsportal.sources.watched import judged, watched
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
-LATEST = 8
-"""Visits that a source's page shows."""
-
+LATEST = 8  # visits that a source's page shows
 MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
 VARIABLES = _("Only administrators may name environment variables here.")
 
@@ -64,8 +62,7 @@ DONE: Final[Mapping[Way, str]] = {
     "remove": _("%(number)s sources were removed; their articles stay."),
 }
 
-MOST_MISTAKES: Final = 3
-"""That are told: one of an interval comes once for each source."""
+MOST_MISTAKES: Final = 3  # that are told: one of an interval comes once for each source
 
 
 @router.post("/sources/many")

@@ -42,9 +42,7 @@ router = APIRouter(dependencies=[needs(Right.EDIT)])
 MOST_SHOWN = 100
 """Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""
 
-SHOWN = 5
-"""Entries of a proposal, and of a trial twice as many."""
-
+SHOWN = 5  # entries of a proposal, and of a trial twice as many
 BUSY = _("Too many look at other sites just now. Try again in a minute.")
 NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
 NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")

@@ -21,8 +21,7 @@ from newsportal.store.lists import ArticleFilter
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
-SHOWN: Final = 10
-"""Of its articles, the newest."""
+SHOWN: Final = 10  # of its articles, the newest
 
 
 @router.post("/sources/{key}/run")

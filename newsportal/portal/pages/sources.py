@@ -21,12 +21,8 @@ from newsportal.sources.watched import ORDER, Judged
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
-SHOWN = 100
-"""Rows of a page: more take longer to read than to search."""
-
-HEIGHT, STEP = 16, 4
-"""Of a day in the line of entries, in units of its drawing."""
-
+SHOWN = 100  # rows of a page: more take longer to read than to search
+HEIGHT, STEP = 16, 4  # of a day in the line of entries, in units of its drawing
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Sort = Literal["health", "name", "kind", "last", "new"]

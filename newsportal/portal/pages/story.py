@@ -25,11 +25,8 @@ from newsportal.store.store import Store
 from newsportal.store.threads import StoredPost, StoredThread
 from newsportal.text import clean
 
-MOST_HEADLINES: Final = 30
-"""Headlines that are compared: more nobody reads."""
-
-MOST_STATES: Final = 20
-"""States of an article that are compared, the newest ones."""
+MOST_HEADLINES: Final = 30  # headlines that are compared: more nobody reads
+MOST_STATES: Final = 20  # states of an article that are compared, the newest ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +140,7 @@ def label(number: int, visit: Visit) -> str:
     return words.gettext("Floor %(num)d") % {"num": number}
 
 
-AT_ONCE = 2
-"""Pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning."""
+AT_ONCE = 2  # pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,7 @@ from newsportal.portal.render import render
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
-SAMPLE = 2_000
-"""Articles. The store gives them by id, which is a hash, so the first ones are a fair sample; they take about half a second."""
-
+SAMPLE = 2_000  # articles. The store gives them by id, which is a hash, so the first ones are a fair sample; they take about half a second
 SECONDS = 3600.0
 SHOWN = 30
 KINDS = ("feeds", "sitemaps", "regions", "forums", "galleries")

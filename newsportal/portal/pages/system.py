@@ -25,15 +25,9 @@ from newsportal.services.jobs.records import Records, job_of
 from newsportal.sources.uris import mask
 from newsportal.text import clean
 
-KEPT: Final = 1000
-"""Lines of the own log: some days of warnings, at most a megabyte."""
-
-MAX_LINE: Final = 1000
-"""Characters of a line."""
-
-TAIL: Final = 256 * 1024
-"""Bytes that are read from the end of a file."""
-
+KEPT: Final = 1000  # lines of the own log: some days of warnings, at most a megabyte
+MAX_LINE: Final = 1000  # characters of a line
+TAIL: Final = 256 * 1024  # bytes that are read from the end of a file
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 HEADERS: Final = re.compile(r"(?i)\b((?:authorization|cookie|set-cookie|x-api-key)['\"]?\s*[:=]\s*).*")
@@ -114,14 +108,9 @@ def chosen(lines: list[Line], level: str | None, words: str | None, limit: int) 
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
-SHOWN: Final = 200
-"""Lines."""
-
-LOGS: Final = 10
-"""Files of crawls that may be chosen, the latest."""
-
-JOB: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}")
-"""How a job may be called: no name that leads elsewhere."""
+SHOWN: Final = 200  # lines
+LOGS: Final = 10  # files of crawls that may be chosen, the latest
+JOB: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}")  # how a job may be called: no name that leads elsewhere
 
 PARTS: Final = {
     "store": _("Store"),

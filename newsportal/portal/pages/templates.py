@@ -34,11 +34,8 @@ from newsportal.trying.trial import Unread, fetcher, page_of
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
-LATELY: Final = 300
-"""Newest stories whose sites are listed, besides those of sources."""
-
-SITES: Final = 500
-"""Sites of the list."""
+LATELY: Final = 300  # newest stories whose sites are listed, besides those of sources
+SITES: Final = 500  # sites of the list
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,8 @@ def engines_of(known: Sources) -> list[str]:
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
-ASSIGN_DAYS = (7, 30, 90, 365)
-"""How far back stored articles may follow, by choice."""
-
-FOLLOW_DAYS = "30"
-"""How far back they follow a topic that is saved."""
-
+ASSIGN_DAYS = (7, 30, 90, 365)  # how far back stored articles may follow, by choice
+FOLLOW_DAYS = "30"  # how far back they follow a topic that is saved
 FOLLOWS = _("Stored articles of the last %(days)s days follow now.")
 FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let them below when it is done.")
 

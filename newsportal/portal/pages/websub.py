@@ -26,17 +26,10 @@ from newsportal.store.subscriptions import Subscription
 
 logger = logging.getLogger(__name__)
 
-EVERY: Final = 60.0
-"""Seconds between two looks."""
-
-AT_ONCE: Final = 200
-"""Hubs that one look asks: some hubs serve thousands of feeds, and each confirms with a request of its own."""
-
-MAX_ANSWER: Final = 64 * 1024
-"""Bytes of a hub's answer, which is empty or a sentence."""
-
-LAST_TRY: Final = 3
-"""A hub that does not confirm that we leave is asked so often; its lease ends by itself."""
+EVERY: Final = 60.0  # seconds between two looks
+AT_ONCE: Final = 200  # hubs that one look asks: some hubs serve thousands of feeds, and each confirms with a request of its own
+MAX_ANSWER: Final = 64 * 1024  # bytes of a hub's answer, which is empty or a sentence
+LAST_TRY: Final = 3  # a hub that does not confirm that we leave is asked so often; its lease ends by itself
 
 
 class Subscriber(threading.Thread):
@@ -123,15 +116,10 @@ def reachable(sources: Sources) -> str | None:
 
 router = APIRouter()
 
-MAX_PUSH: Final = 8 * 1024 * 1024
-"""Bytes of a feed that is pushed, as of one that is fetched."""
-
+MAX_PUSH: Final = 8 * 1024 * 1024  # bytes of a feed that is pushed, as of one that is fetched
 MAX_CHALLENGE: Final = 2000
-PATIENCE: Final = 20.0
-"""Seconds for a push to arrive."""
-
-CALM: Final = timedelta(minutes=1)
-"""After a visit, for a hub that tells of every entry by itself."""
+PATIENCE: Final = 20.0  # seconds for a push to arrive
+CALM: Final = timedelta(minutes=1)  # after a visit, for a hub that tells of every entry by itself
 
 
 @router.get(f"{PUSHED}{{token}}")

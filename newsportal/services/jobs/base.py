@@ -9,17 +9,13 @@ from datetime import datetime
 from secrets import token_hex
 from typing import Any, Final, Literal, Protocol
 
-State = Literal["waiting", "running", "done", "failed", "cancelled", "lost"]
-"""``lost``: the process is gone, and nobody saw how it ended."""
+State = Literal["waiting", "running", "done", "failed", "cancelled", "lost"]  # `lost`: the process is gone, and nobody saw how it ended
 
 Row = Mapping[str, Any]
 
 CRAWL: Final = "crawl"
-LOCAL: Final = "local"
-"""The kind of jobs that run spiders, and the runner of this machine."""
-
-ID_BYTES: Final = 4
-"""Thousands of jobs are recorded; two with one id are told apart by their moments."""
+LOCAL: Final = "local"  # the kind of jobs that run spiders, and the runner of this machine
+ID_BYTES: Final = 4  # thousands of jobs are recorded; two with one id are told apart by their moments
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,8 @@ from newsportal.services.jobs.local import PROGRAM, LocalRunner
 from newsportal.services.jobs.records import Records
 
 ORIGIN: Final = "portal"
-
-RECENT: Final = timedelta(days=1)
-"""So long a job that ended is shown on the page that it was started from."""
-
-LISTED: Final = 100
-"""Jobs that are listed, the newest."""
+RECENT: Final = timedelta(days=1)  # so long a job that ended is shown on the page that it was started from
+LISTED: Final = 100  # jobs that are listed, the newest
 
 
 class Busy(NewsportalError):

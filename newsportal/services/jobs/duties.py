@@ -23,8 +23,7 @@ from newsportal.sources.timing import visited
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
-AGAIN, LONGEST_AGAIN = 60.0, 3600.0
-"""Seconds until a source that was left unvisited is tried again: doubled with each time, at most this."""
+AGAIN, LONGEST_AGAIN = 60.0, 3600.0  # seconds until a source that was left unvisited is tried again: doubled with each time, at most this
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +110,13 @@ REST: Final = 3600.0
 """Seconds between two trainings at least: a portal that brings a thousand articles an hour need not learn from each hundred."""
 
 RETRAIN_LIMIT: Final = 1800.0
-FIT_LIMIT: Final = 7200.0
-"""Seconds that a training and a fit may take; then they are ended, and what was learnt before stays in use."""
-
-SILENCE: Final = 1800.0
-"""Seconds without a line in its log after which a crawl counts as hung: Scrapy logs its figures each minute."""
-
-OFFLINE: Final = 30.0
-"""Seconds between two looks for a network that is away. Only names are looked up: it costs no site a request."""
-
+FIT_LIMIT: Final = 7200.0  # seconds that a training and a fit may take; then they are ended, and what was learnt before stays in use
+SILENCE: Final = 1800.0  # seconds without a line in its log after which a crawl counts as hung: Scrapy logs its figures each minute
+OFFLINE: Final = 30.0  # seconds between two looks for a network that is away. Only names are looked up: it costs no site a request
 OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
 
 NIGHTLY_LOOK: Final = 300.0
-NIGHTLY_FIRST: Final = 30.0
-"""Seconds between two looks at the hour; the first is not while everything starts."""
+NIGHTLY_FIRST: Final = 30.0  # seconds between two looks at the hour; the first is not while everything starts
 
 
 class DueSources(Duty):

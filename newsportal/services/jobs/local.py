@@ -20,12 +20,8 @@ from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted,
 from newsportal.services.jobs.records import Records, alive, born, end_process
 from newsportal.services.jobs.reporting import VARIABLE
 
-STOP_PATIENCE: Final = 30.0
-"""Seconds that crawls get to end by themselves, all together; systemd waits 60 for us (deploy/)."""
-
-LOOK: Final = 10.0
-"""Seconds between two looks at a log, whether it has become too long or stands still."""
-
+STOP_PATIENCE: Final = 30.0  # seconds that crawls get to end by themselves, all together; systemd waits 60 for us (deploy/)
+LOOK: Final = 10.0  # seconds between two looks at a log, whether it has become too long or stands still
 NAMES: Final = "--"
 """Among the words of a command: what follows are names, which people made up; none of them is an option, however it begins."""
 

@@ -23,21 +23,11 @@ from newsportal.report import Run, reasons, together
 from newsportal.services.jobs.base import LOCAL, Job, Row, State
 from newsportal.store.store import Store
 
-KEPT: Final = 500
-"""Jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour."""
-
-MOST_LOG: Final = 8 * 1024 * 1024
-"""Bytes of one log: a crawl of 5,000 sources writes some 2 MB, so this is a crawl that repeats itself."""
-
-TAIL: Final = 1024 * 1024
-"""Bytes that stay of a log that has more: the last ones."""
-
-MOST_LOGS: Final = 256 * 1024 * 1024
-"""Bytes of all logs together; the oldest go first."""
-
-ROWS: Final = 1000
-"""Rows of an outcome that are kept."""
-
+KEPT: Final = 500  # jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour
+MOST_LOG: Final = 8 * 1024 * 1024  # bytes of one log: a crawl of 5,000 sources writes some 2 MB, so this is a crawl that repeats itself
+TAIL: Final = 1024 * 1024  # bytes that stay of a log that has more: the last ones
+MOST_LOGS: Final = 256 * 1024 * 1024  # bytes of all logs together; the oldest go first
+ROWS: Final = 1000  # rows of an outcome that are kept
 ELSEWHERE: Final = timedelta(hours=6)
 """So long a job of another host (a container on the same volume) counts as running: its process cannot be seen from here."""
 
@@ -195,8 +185,7 @@ def _row(line: str) -> dict[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
-STARTED = 19
-"""Where the start of a process stands in ``/proc/PID/stat``, counted from the end of its name (proc(5): the 22nd field)."""
+STARTED = 19  # where the start of a process stands in `/proc/PID/stat`, counted from the end of its name (proc(5): the 22nd field)
 
 
 def born(pid: int) -> str | None:
@@ -233,14 +222,9 @@ def end_process(pid: int, *, gently: bool) -> bool:
     return True
 
 
-RUNS: Final = 500
-"""Run reports among which those of jobs are looked for: as many as jobs are recorded."""
-
-LATEST: Final = 100
-"""Run reports among which those of jobs that ended just now are looked for first."""
-
-REASONS: Final = 50
-"""Lines on failing sources that an outcome holds."""
+RUNS: Final = 500  # run reports among which those of jobs are looked for: as many as jobs are recorded
+LATEST: Final = 100  # run reports among which those of jobs that ended just now are looked for first
+REASONS: Final = 50  # lines on failing sources that an outcome holds
 
 
 def job_of(run: Run) -> str:

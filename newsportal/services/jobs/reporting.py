@@ -12,14 +12,9 @@ from typing import Any, Final
 
 from newsportal.errors import NewsportalError
 
-VARIABLE: Final = "NEWSPORTAL_JOB"
-"""The environment variable under which a command is a job whose standard output is read by ``records``."""
-
-NICENESS: Final = 15
-"""Steps of niceness (of 19): a portal and a crawl on the same machine go first."""
-
-STEP: Final = 0.005
-"""Smaller steps of progress are not reported."""
+VARIABLE: Final = "NEWSPORTAL_JOB"  # the environment variable under which a command is a job whose standard output is read by `records`
+NICENESS: Final = 15  # steps of niceness (of 19): a portal and a crawl on the same machine go first
+STEP: Final = 0.005  # smaller steps of progress are not reported
 
 
 def in_job() -> bool:

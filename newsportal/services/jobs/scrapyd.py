@@ -131,9 +131,7 @@ def _with_credentials(found: Target, environ: Mapping[str, str]) -> Target:
     return Target(found.url, found.project, known[0], known[2], found.version) if known else found
 
 
-MAX_ANSWER = 64 * 1024 * 1024
-"""Bytes of an answer. A job's log is the largest."""
-
+MAX_ANSWER = 64 * 1024 * 1024  # bytes of an answer. A job's log is the largest
 PATIENCE, LONG_PATIENCE = 30.0, 120.0
 """Seconds for an answer, and for one that lists spiders: scrapyd starts a process for that, and answers nobody else meanwhile."""
 

@@ -9,8 +9,7 @@ from newsportal.errors import SourcesError
 from newsportal.sources import Sources, load
 from newsportal.sources.loading import stamp
 
-ENDING = ".last-good"
-"""What the copy is called: ``.sources.yaml.last-good``."""
+ENDING = ".last-good"  # what the copy is called: `.sources.yaml.last-good`
 
 
 class SourcesReloader:

@@ -28,17 +28,13 @@ CLAIM: Final = "schedule"
 CLAIM_SECONDS: Final = 3600.0
 """For how long, renewed with every look; a schedule that died is noticed within a lease, and at once on its own machine."""
 
-BEATS: Final = 3
-"""Signs of life within a lease: two may be missed."""
-
+BEATS: Final = 3  # signs of life within a lease: two may be missed
 LONGEST_WAIT: Final = 60.0
 """Seconds between two looks while something is away: the first is after the usual time, each one after that waits double."""
 
-SPARE: Final = 10.0
-"""Times as long as a duty took to find what is due, until it is asked again: of 100,000 sources that is three seconds."""
+SPARE: Final = 10.0  # times as long as a duty took to find what is due, until it is asked again: of 100,000 sources that is three seconds
 
-Say = Callable[[str, Mapping[str, Any]], None]
-"""Reports one event: its name, and its facts."""
+Say = Callable[[str, Mapping[str, Any]], None]  # reports one event: its name, and its facts
 
 
 class Duty(ABC):
