@@ -17,8 +17,7 @@ ENGINES = {
     **dict.fromkeys(("google_news", "google_news_rss", "google_web"), "google"),
     "duckduckgo_web": "duckduckgo",
     **dict.fromkeys(("yahoo_news", "yahoo_web"), "yahoo"),
-}
-"""Name in ``sources.yaml`` → module of this package with ``ENGINES`` and ``WALLS``, imported when it is needed."""
+}  # Name in ``sources.yaml`` → module of this package with ``ENGINES`` and ``WALLS``, imported when it is needed
 
 
 def names() -> tuple[str, ...]:

@@ -27,8 +27,7 @@ EXTRACTORS: Final[dict[str, str]] = {
     "table_stats": "table_stats:extract",
     "summary_anchor": "summary_anchor:SummaryAnchor",
     "url_tree": "url_tree:UrlTree",
-}
-"""Name → module of this package and its function or class; loaded when it is asked for."""
+}  # Name → module of this package and its function or class; loaded when it is asked for
 
 
 @runtime_checkable

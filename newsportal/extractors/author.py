@@ -22,9 +22,7 @@ from newsportal.text import CJK, clean
 MAX_CHINESE_CHARS: Final = 24  # a longer "name" is a sentence
 
 MAX_NAME_CHARS: Final = 80
-DESCRIBED_CHARS: Final = 40
-"""A Latin name of more characters has its bearer's office behind a comma."""
-
+DESCRIBED_CHARS: Final = 40  # A Latin name of more characters has its bearer's office behind a comma
 _LABEL: Final = (
     "责任|責任|责编|責編|编辑|編輯|来源|來源|发布|發佈|时间|時間|日期|字号|字體|字体|摄影|攝影|摄$|图|圖|记者|記者|通讯员|通訊員|实习|實習|校对|审核|点击|浏览|阅读"
     "|评论|评$|分享|转载|转自|网站|本报|本報|本网|本刊|综合|未知|佚名|匿名|供稿|报道|報導|報道|采写|文字|作者|原创|原創|一审|二审|三审"
@@ -54,24 +52,19 @@ REPORTER: Final = re.compile(rf"(?:记者|記者|特派员|通讯员|通訊員)\
 _SURNAME: Final = (
     "[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜"
     "崔谭譚陆陸范汪廖石金韦韋贾賈夏付方邹鄒熊白孟秦邱侯江尹薛闫段雷龙龍黎史陶贺賀毛郝顾顧龚龔邵万萬覃武钱錢戴严嚴莫孔向常汤湯易]"
-)
-"""The hundred and some commonest: nine of ten people have one of them."""
-
+)  # The hundred and some commonest: nine of ten people have one of them
 IN_TEXT: Final = re.compile(
     rf"[(（【〔\[][^()（）【】〔〕\[\]]{{0,20}}(?:记者|記者|通讯员|通訊員)\s*[:：]?\s*(?P<bracketed>{_CHINESE_NAMES})"
     rf"|[(（](?:[图圖文]\s?[/／]?\s?[图圖文]?|撰文|撰稿|作者|供稿|来稿)[\s:：/／]{{1,3}}(?P<signed>{_CHINESE_NAMES})[)）]\s*$"
     rf"|[(（【〔][^()（）【】〔〕]{{0,12}}(?:记者|記者)\s?(?P<placed>{_SURNAME}[\u4e00-\u9fff]{{1,2}})"
     rf"(?=[\u4e00-\u9fff]{{2,4}}[\s／/]?(?:电|電|报道|報導|報道)[)）】〕])"
     rf"|[报報网網社刊](?:[\u4e00-\u9fff]{{0,6}}[讯电])?\s*(?:实习|见习|首席|特约)?[记記]者\s*(?P<names>{_CHINESE_NAMES})"
-)
-"""A paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own."""
+)  # A paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own
 
 
 LAST_WORDS: Final = re.compile(
     rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
-)
-"""An article's last line ends with its authors in brackets."""
-
+)  # An article's last line ends with its authors in brackets
 _LATIN: Final = r"[^\W\d_a-z][\w.'’-]*(?:\s(?!and\b|und\b|et\b|y\b)[\w.'’-]+){0,2}\s[^\W\d_a-z][\w.'’-]*"
 BY: Final = re.compile(
     r"(?:^|[|•·\t]\s*)(?i:written by|by|von|par|por|di|autor(?:in)?(?:/autor(?:in)?)?)\s*[:\s]\s*"
@@ -83,9 +76,7 @@ AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|update
 
 BYLINE: Final = re.compile(
     r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
-)
-"""Every branch begins with one certain character: then the search passes over others at once."""
-
+)  # Every branch begins with one certain character: then the search passes over others at once
 MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")
 """For small letters: most lines without :data:`BY_WORD` are known by this in a fourth of the time."""
 
@@ -123,16 +114,12 @@ AUTHOR_META: Final = (
 )
 
 MAX_BYLINES: Final = 2000
-MAX_BYLINE_CHARS: Final = 80
-"""Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph."""
-
+MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
 MAX_PARTS: Final = 10  # a line of more elements is a navigation
 
 MAX_NAMES: Final = 6
 SITE_CHARS: Final = 20
-SITE_WORDS: Final = 4
-"""Names of sites are not longer."""
-
+SITE_WORDS: Final = 4  # Names of sites are not longer
 WHOLE_NAME: Final = 6  # letters of a site's name that is known in a longer one
 
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
@@ -299,9 +286,7 @@ ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
     r"|(?<![a-z])(?:profile|account|media|wemedia)[-_]?(?:nick)?name(?![a-z])",
     re.IGNORECASE,
-)
-"""Classes and ids that say source, or whose account it is on a site where everybody publishes."""
-
+)  # Classes and ids that say source, or whose account it is on a site where everybody publishes
 ORIGIN_META: Final = ("source", "contentsource", "og:article:source", "copyright-holder", "mediaid")
 MAX_CHARS: Final = 30
 MAX_ELEMENT_CHARS: Final = 16

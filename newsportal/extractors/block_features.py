@@ -61,9 +61,7 @@ KINDS: Final[dict[str, str]] = {
     "header": "header",
     "aside": "footer nav aside address",
     "form": "form",
-}
-"""Tags of boxes that mean alike."""
-
+}  # Tags of boxes that mean alike
 TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
 
 
@@ -89,8 +87,7 @@ class Table:
 OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
 
 LINK_CHARS: Final = 80
-NOT_LOOKED: Final = (0.0,) * 8
-"""A shorter line that is nothing but links is not looked at closer."""
+NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
 
 
 def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
@@ -134,8 +131,7 @@ def features(page: Blocks, heading: str | None, told: str | None, declared: str 
 LEVELS: Final = (1, 2, 3, 4, 6)
 WINDOWS: Final = (5, 15)
 FAR: Final = 30
-NOWHERE: Final = 99.0
-"""Stands for a distance to something that the page does not have."""
+NOWHERE: Final = 99.0  # Stands for a distance to something that the page does not have
 
 
 class _Maker:

@@ -17,16 +17,12 @@ from newsportal.text import CONTROL, INVISIBLE, visible_length
 
 NEVER: Final = frozenset(
     "script style noscript template iframe object embed svg math select option button textarea input audio video canvas head".split()
-)
-"""Elements that hold no body text."""
-
+)  # Elements that hold no body text
 LINE_BREAKS: Final = frozenset(("br", "hr"))
 BOLD: Final = frozenset(("b", "strong"))
 NAMED_INLINE: Final = frozenset(("span", "em", "i", "a", "font", "small", "cite", "time"))
 COUNTED: Final = BOLD | {"a"}
-INLINE: Final = NAMED_INLINE | COUNTED | {"img"}
-"""Elements within a line of which the walk takes note; of ``COUNTED`` also where they end."""
-
+INLINE: Final = NAMED_INLINE | COUNTED | {"img"}  # Elements within a line of which the walk takes note; of ``COUNTED`` also where they end
 LONGEST_LINK: Final = 400  # a link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300
 MAX_BLOCKS: Final = 20_000  # of longer pages the beginning is read: ten times the longest article page of the development set
 

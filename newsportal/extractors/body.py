@@ -24,8 +24,7 @@ from newsportal.extractors.blocks import Blocks, read_blocks
 
 FILE: Final = "block_model.json"
 VERSION: Final = 1
-MAX_DEPTH: Final = 8
-"""Of a tree: the number of its leaf is a byte."""
+MAX_DEPTH: Final = 8  # Of a tree: the number of its leaf is a byte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +116,7 @@ IMPRINT_CHARS: Final = 200
 IMPRINT: Final = re.compile(
     r"版[权權]所有|著作[权權]所有|ICP\s*[备備证證]|[网網]安[备備]|信息服[务務][许許]可[证證]|all rights reserved|^(?:copyright|©)",
     re.IGNORECASE,
-)
-"""Who owns the site, and what allows it to publish."""
+)  # Who owns the site, and what allows it to publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +268,7 @@ TAIL_WORDS: Final = (
 TAIL: Final = re.compile(
     rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|[^\s。！？!?”」]{{0,12}}$|$)", re.IGNORECASE
 )
-MAX_TAIL_CHARS: Final = 60
-"""Longer lines are paragraphs, however they begin."""
-
+MAX_TAIL_CHARS: Final = 60  # Longer lines are paragraphs, however they begin
 MAX_LINES: Final = 8  # so many lines at most are cut at either end
 
 

@@ -34,9 +34,7 @@ from newsportal.text import visible_length
 
 LAMBDA: Final = 0.8
 ALPHA: Final = 1.0
-RADIUS: Final = 1
-"""The thesis, 2.2.3: tuned on a small set and found as Wu et al. have them."""
-
+RADIUS: Final = 1  # The thesis, 2.2.3: tuned on a small set and found as Wu et al. have them.
 PUNCTUATION: Final = frozenset(string.punctuation + "。，、；：？！…—·～“”‘’「」『』《》〈〉（）【】〔〕")
 """The English marks of the thesis (Python's ``string.punctuation``), and Chinese ones; its own list of those is not printed."""
 

@@ -30,9 +30,7 @@ from newsportal.text import visible_length
 
 SIGMA: Final = 1.0
 ALPHA: Final = 3
-CLUSTERS: Final = 3
-"""Weninger et al. 2010, chapter 4; k = 3 in the thesis too."""
-
+CLUSTERS: Final = 3  # Weninger et al. 2010, chapter 4; k = 3 in the thesis too.
 MAX_ROUNDS: Final = 100  # of k-means; pages of the development sets settle within 20
 MAX_POINTS: Final = 20_000  # longer pages have their centres found on an even choice of lines; articles have below 5,000
 UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)

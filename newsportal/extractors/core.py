@@ -118,8 +118,7 @@ def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any
 # Boxes that repeat: comments, teasers and lists are records of one form, and each record holds several lines.
 
 RECORDS: Final = 3
-SEVERAL: Final = 0.6
-"""So many boxes of one form beside one another, of which this share holds more than one line, are records."""
+SEVERAL: Final = 0.6  # So many boxes of one form beside one another, of which this share holds more than one line, are records
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,9 +214,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         ),
         (r"[刚剛][刚剛才]|\bjust now\b", _just_now),
     )
-)
-"""Form and reader. Where two forms match at the same place the longer match is read."""
-
+)  # Form and reader. Where two forms match at the same place the longer match is read.
 _LETTERS: Final = frozenset(letter for name in MONTH_NAMES for letter in (name[0], name[0].upper()))
 NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _chinese: frozenset("年년"),
@@ -230,9 +228,7 @@ NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _named_day: frozenset("今昨前yY"),
     _weekday: frozenset(":"),
     _just_now: frozenset("刚剛jJ"),
-}
-"""Characters of which a text has at least one where the form matches: a look at them spares most of the matching."""
-
+}  # Characters of which a text has at least one where the form matches: a look at them spares most of the matching
 RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))
 """Readers whose dates count from the moment of reading: right in a page just fetched, wrong in a saved one."""
 

@@ -26,8 +26,7 @@ MIN_SCRIPT_CHARS: Final = 150
 MAX_SCRIPT_CHARS: Final = 4_000_000
 MAX_OBJECTS: Final = 30_000
 MAX_DEPTH: Final = 40
-MAX_STATES: Final = 20
-"""Assignments tried in one script."""
+MAX_STATES: Final = 20  # Assignments tried in one script
 
 # Texts that a page's scripts hold: its state as JSON, assigned or alone, and long string literals where that is no JSON.
 #     <script type="application/json"> · <script id="__NEXT_DATA__"> · window.__INITIAL_STATE__ = {...} · JSON.parse("...")
@@ -37,9 +36,7 @@ MAX_STATES: Final = 20
 LONG: Final = 120  # characters of a text that may be an article's: the shortest is a paragraph
 
 MAX_LITERAL_CHARS: Final = 500_000
-NEAR: Final = 3000
-"""Characters around a string literal in which its title and date are looked for."""
-
+NEAR: Final = 3000  # Characters around a string literal in which its title and date are looked for
 ABOVE: Final = 3  # objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
 
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
@@ -218,15 +215,12 @@ CODE: Final = re.compile(
     r"function\s*\(|=>|[{;]\s*(?:var|let|const|return)\b|\}\s*\.[\w-]+\s*\{|^\s*[.#@][\w-]+[^。]{0,80}\{|base64,|\[\"\$\"", re.MULTILINE
 )
 MIN_SENTENCES: Final = 2
-PROSE: Final = 0.5
-"""Share of an article's characters that stand in lines with a sentence mark."""
-
+PROSE: Final = 0.5  # Share of an article's characters that stand in lines with a sentence mark
 AGREED: Final = 6  # letters that a title shares with the page's to be the same; a shorter one must be all of it
 DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that stand in the text it describes
 
 YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{10}")
-LONGER: Final = 2
-"""A text is so many times as long as the description that it begins with, or it is the description."""
+LONGER: Final = 2  # A text is so many times as long as the description that it begins with, or it is the description
 
 
 @dataclass(frozen=True, slots=True)

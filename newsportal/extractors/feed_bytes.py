@@ -93,9 +93,7 @@ SUPERSETS = {
     **dict.fromkeys(("gb2312", "gbk", "gb_2312-80"), "gb18030"),
     "big5": "big5hkscs",
     **dict.fromkeys(("iso-8859-1", "latin-1", "latin1", "ascii", "us-ascii"), "cp1252"),
-}
-"""Labels that are used for larger sets."""
-
+}  # Labels that are used for larger sets
 GZIP = b"\x1f\x8b"
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -20,9 +20,7 @@ MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; the c
 
 SEPARATOR: Final = re.compile(
     r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:@<>]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
-)
-"""What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters."""
-
+)  # What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
 _SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
 
 SITE_FIRST: Final = re.compile(
@@ -97,14 +95,10 @@ MARKED_RANK: Final = 0.2
 TITLED: Final = re.compile(
     r"(?<![a-z])(?:(?:art|article|news|main|content|post|page|big|the|top|h|new|show|info|doc|text|nr|wz|xw)?[-_]?(?:titles?|tit|headlines?|subject|bt|biaoti|btn?t))(?![a-z])",
     re.IGNORECASE,
-)
-"""Classes and ids that say title: ``title``, ``articleTitle``, ``news_title``, ``main-title``, ``bt`` (标题)."""
-
+)  # Classes and ids that say title: ``title``, ``articleTitle``, ``news_title``, ``main-title``, ``bt`` (标题)
 OTHERS: Final = re.compile(
     r"(?:sub|site|logo|side|list|more|menu|nav|col|box|tab|rel|hot|foot|video|photo|img|widget|block|module|section|comment)", re.IGNORECASE
-)
-"""Classes and ids whose title is that of a box."""
-
+)  # Classes and ids whose title is that of a box
 TAGS: Final = ("div", "span", "p", "td", "th", "font", "strong", "b", "dt", "em", "center", "label", "header")
 
 
@@ -187,16 +181,12 @@ BESIDE_DATE: Final = re.compile(
 )
 SENTENCE: Final = re.compile(r"[。；;:：]$")
 CRUMB: Final = re.compile(r"[>›»〉]|^(?:您?的?(?:当前|現在|现在)?的?位置|首页|首頁|home)|copyright|©|版权|版權|http|www\.|@", re.IGNORECASE)
-BEFORE_DATE: Final = 6
-"""Lines between a headline and its date: a subtitle, buttons, the author."""
-
+BEFORE_DATE: Final = 6  # Lines between a headline and its date: a subtitle, buttons, the author
 BEFORE_TEXT: Final = 15  # lines between a headline and the first paragraph
 
 PARAGRAPH_CHARS: Final = 70
 DATE_LINE_CHARS: Final = 120
-LEAST: Final = 6
-"""Characters of the shortest headline that is known by its place alone."""
-
+LEAST: Final = 6  # Characters of the shortest headline that is known by its place alone
 MOST_LINES: Final = 2000
 WEAKEST: Final = 0.5
 

@@ -28,9 +28,7 @@ MEANINGS: Final[dict[str, str]] = {
     "body": r"(?<![a-z])(?:article|content|body|main|text|story|post|entry|detail|zoom|neirong|zhengwen|paragraph|rich|artical|txt|prose)"
     r"(?![a-z])",
     "item": r"(?<![a-z])list|item|card|grid|(?<![a-z])row|tile|feed|thumb",
-}
-"""What names mean, by the words in them; the place in this table is the bit."""
-
+}  # What names mean, by the words in them; the place in this table is the bit
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
@@ -55,19 +53,14 @@ TAG_MASK: Final[dict[str, int]] = {
     "main": 1 << 26,
 }
 HIDDEN: Final = 1 << 27
-ARTICLE_BODY: Final = 1 << 28
-"""Marked as the article's body (schema.org)."""
-
+ARTICLE_BODY: Final = 1 << 28  # Marked as the article's body (schema.org)
 LAST_TAG_BIT: Final = 28
 TAG_NAMES: Final = (
     *("in_header", "in_footer", "in_nav", "in_aside", "in_form", "in_figure", "in_table", "in_list", "in_blockquote"),
     *("in_article", "in_main", "in_hidden", "in_article_body"),
-)
-"""Bits 16 to 28 by name."""
-
+)  # Bits 16 to 28 by name
 ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
-BODY: Final = 1 << list(MEANINGS).index("body")
-"""Masks: says that it is beside the body; says that it is the body."""
+BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: says that it is beside the body; says that it is the body
 
 
 @lru_cache(maxsize=16384)
@@ -94,8 +87,7 @@ UNSEEN: Final = ("meta", "link")
 MAX_TAG_CHARS: Final = 300
 MAX_LOOKS: Final = 200
 MAX_SHORT_CHARS: Final = 4000
-MAX_SHORT_PIECES: Final = 600
-"""A short text with all white space and elements that its markup may have."""
+MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
 
 
 def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:

@@ -71,9 +71,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "place-aside": -1.0,
         "place-heading": 0.7,
     }
-)
-"""What each fact is worth, in logits."""
-
+)  # What each fact is worth, in logits
 VOICELESS = frozenset(
     ("url-comments",)
 )  # links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
@@ -86,9 +84,7 @@ COMMAND = re.compile(
     r"|设为首页|加入收藏|客户端|手机版|app\w{0,4}|contact(?: us)?|about(?: us)?|privacy\b.{0,12}|terms\b.{0,30}|subscribe"
     r"|advertise\b.{0,12}|comments?|.{0,12}许可证.{0,40}|.{0,6}icp[备证].{0,30}|.{0,10}公网安备.{0,20})\s*[>》»›→…|]*$",
     re.IGNORECASE,
-)
-"""Whole texts that tell the reader to do something, or name what every site has."""
-
+)  # Whole texts that tell the reader to do something, or name what every site has
 NUMBER = re.compile(
     r"^[\W\d_]*(?:\d[\W\d_]*)?(?:万?\s?(?:阅读|评论|回复|跟贴|浏览|次|条)|分钟前|小时前|天前|comments?|views?)?$",
     re.IGNORECASE,

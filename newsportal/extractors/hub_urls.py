@@ -14,24 +14,18 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 ARTICLE_WORDS = frozenset(
     "a art article articles arts content contents contentid detail details doc document info item news_detail newsdetail newsinfo newsshow "
     "p post posts read show shows stories story view views wenzhang xinwen yaowen zixun archives archive".split()
-)
-"""Words that stand before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)."""
-
+)  # Words that stand before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)
 LIST_WORDS = frozenset(
     "all board boards brand brands cat category categories channel channels class column columns district focus forum forums gundong hot "
     "hotlist index latest list lists mostpopular more node nodes page paihang plate rank ranking ranklist region roll rolling section "
     "sections series sort special specials subject subjects tag tags theme timeline top topic topics trending zhuanti zhuanlan zt "
     "default home main".split()
-)
-"""Words of pages that list articles: channels, tags, topics, rankings."""
-
+)  # Words of pages that list articles: channels, tags, topics, rankings
 MEDIA_WORDS = frozenset(
     "album albums audio av broadcast galleries gallery image images img imgs live listen movie photo photos photonews photoview pic pics "
     "picture pictures play player podcast podcasts radio shipin slide slides slideshow sounds tp tu tuji tuku tupian tv video "
     "videos vod vr watch zhibo".split()
-)
-"""Words of pictures, film and sound: they have spiders of their own and hold no text."""
-
+)  # Words of pictures, film and sound: they have spiders of their own and hold no text
 SERVICE_WORDS = frozenset(
     "about aboutus account accounts ad ads advert advertise advertising agreement aid api app apps auth author authors bang bbsindex "
     "bookmark buy calendar career careers cart chat client comment comments complaint contact contacts contactus cookie cookies "
@@ -43,16 +37,12 @@ SERVICE_WORDS = frozenset(
     "shop shopping signin signup sitemap sites sms so sousuo space staff static submit subscribe subscription support "
     "survey tel terms tianqi tools u uid upload user usercenter userid users vip vote wap weibo weixin widget "
     "yhxy yinsi zhaopin".split()
-)
-"""Words of what a site offers beside articles: accounts, help, shop, tools, people."""
-
+)  # Words of what a site offers beside articles: accounts, help, shop, tools, people
 SEARCH_KEYS = frozenset("q query word wd keyword keywords kw search searchword k key searchtext".split())
 ID_KEYS = re.compile(r"^(?:.*id|idx|idxno|.*no|num|seq|p|t|sn|doc)$")
 TRACKING = re.compile(
     r"^(?:utm_.*|spm|scm|from|_f|pvareaid|pvid|hpt|ref|refer|referer|source|src|channel|fr|share.*|track.*|_zbs.*|cmpid|ncid)$"
-)
-"""Query keys that say where a reader came from; they are no part of an address' shape."""
-
+)  # Query keys that say where a reader came from; they are no part of an address' shape
 PAGE_ENDING = re.compile(r"\.(?:s?html?|xhtml|aspx?|php\d?|jsp|jhtml|do|dhtml|cgi|pl|cfm)$", re.IGNORECASE)
 FILE_ENDING = re.compile(
     r"\.(?:jpe?g|png|gif|webp|svg|ico|css|js|json|xml|rss|pdf|docx?|xlsx?|pptx?|zip|rar|7z|apk|ipa|exe|dmg|mp[34]|m3u8|avi|flv|wmv|torrent)$",
@@ -286,5 +276,4 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-thread": lambda a: a.thread_form is not None,
     "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
     "url-comments": lambda a: bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
-}
-"""Each fact about an address with its test."""
+}  # Each fact about an address with its test

@@ -16,9 +16,7 @@ from newsportal.text import clean
 # What a page writes under a picture: ``figcaption``, elements called caption, a line that begins like one, else what ``alt`` says.
 
 MAX_CAPTION_CHARS: Final = 300
-MAX_LINE_CHARS: Final = 120
-"""A longer line under a picture is a paragraph."""
-
+MAX_LINE_CHARS: Final = 120  # A longer line under a picture is a paragraph
 CALLED: Final = re.compile(
     r"caption|(?<![a-z])(?:img|image|pic|photo|figure)[-_]?(?:desc|info|text|txt|title|note)|tuzhu|tushuo|picsm", re.IGNORECASE
 )
@@ -91,9 +89,7 @@ LAZY: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "d
 SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
 PICTURE: Final = re.compile(
     r"^(?:https?:)?/?/?[^\s\"'<>]{1,1000}\.(?:jpe?g|png|gif|webp|avif|bmp)(?:[?!@&_-][^\s\"'<>]{0,500})?$", re.IGNORECASE
-)
-"""What looks like the address of a picture, whatever the attribute is called."""
-
+)  # What looks like the address of a picture, whatever the attribute is called
 OTHER_ATTRIBUTES: Final = frozenset(
     ("src", "alt", "title", "class", "id", "style", "srcset", "width", "height", "onclick", "onerror", "onload")
 )
@@ -105,9 +101,7 @@ ICON: Final = re.compile(
     r"(?:^|[/_.-])(?:logo|icons?|avatar|blank|spacer|pixel|loading|lazyload|placeholder|transparent|grey|gray|default|qr_?code|ewm|erweima|1x1|btn|button"
     r"|share|emoji|smil(?:ey|ies)|counter|tracker|tracking|beacon|hit|stat)(?:\d{0,3})(?:[/_.?-]|$)",
     re.IGNORECASE,
-)
-"""Addresses of pictures that are no part of any article: marks, placeholders, counters."""
-
+)  # Addresses of pictures that are no part of any article: marks, placeholders, counters
 STYLE_SIZE: Final = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,5})px", re.IGNORECASE)
 NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])")
 """``-640x480.jpg``, ``_w640_h480.jpg``: the size as the address tells it."""

@@ -34,15 +34,12 @@ PAGER_WORD: Final = re.compile(
 )
 FILLING: Final = re.compile(r"[\d\s页頁«»‹›<>|./…,，\[\]()（）【】:：·-]+")
 NUMBERS: Final = re.compile(r"\d+")
-PAGER_CHARS: Final = 80
-"""Characters: longer lines are no pagers."""
-
+PAGER_CHARS: Final = 80  # Characters: longer lines are no pagers
 PAGE_MARK: Final = re.compile(
     r"\s*(?:[（(\[【]\s*第?\s*(?:\d{1,3}|[一二三四五六七八九十]{1,3})\s*[页頁]?\s*(?:/\s*(?:共\s*)?\d{1,3}\s*[页頁]?)?\s*[）)\]】]"
     r"|[\s_|-]+第\s*\d{1,3}\s*[页頁]|[\s_|–-]+(?:page|seite|p\.)\s*\d{1,3}(?:\s*(?:of|von|/)\s*\d{1,3})?)$",
     re.IGNORECASE,
-)
-"""「（第2页）」, 「(2)」, 「_第2页」, "– Page 2 of 3" at the end of a title."""
+)  # 「（第2页）」, 「(2)」, 「_第2页」, "– Page 2 of 3" at the end of a title
 
 
 def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:

@@ -21,8 +21,7 @@ NOISE_CHARS: Final = 40
 """A block with fewer characters outside links holds no paragraph. Measured: 20 costs 4 points of F1, 1 makes a tenth fewer pages agree."""
 
 MAX_BLOCKS: Final = 3000
-MAX_TEXTS: Final = 5000
-"""A page with more has no layout to learn from: ten times the largest of the development pages."""
+MAX_TEXTS: Final = 5000  # A page with more has no layout to learn from: ten times the largest of the development pages
 
 
 @dataclass(frozen=True, slots=True)

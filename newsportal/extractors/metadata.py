@@ -15,8 +15,7 @@ from newsportal.text import CJK, chinese_share, clean, fold_characters
 
 ARTICLE_TYPES: Final = re.compile(r"Article|BlogPosting|Report|LiveBlogPosting|WebPage$")
 MAX_JSON: Final = 1_000_000
-MAX_OBJECTS: Final = 500
-"""JSON-LD beyond this size or number of objects describes a catalogue, not an article."""
+MAX_OBJECTS: Final = 500  # JSON-LD beyond this size or number of objects describes a catalogue, not an article
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,30 +20,22 @@ NEXT_PAGE: Final = (
     r"|weiter (?:zu|auf|mit) seite \d|auf seite \d|n[äa]chste[rn]? seite"
     r"|weiter zur n[äa]chsten seite|page suivante|p[áa]gina s(?:iguient|eguint)e|pagina successiva|prossima pagina"
     r"|volgende pagina|следующая страница"
-)
-"""Words that name the next *page*, in any of the languages of the development set."""
-
+)  # Words that name the next *page*, in any of the languages of the development set
 NEXT: Final = re.compile(
     r"^[\s\[(<【]*(?:下一?[页頁]|[后後]一?[页頁]|下一个?|翻下页|next(?: page| posts)?|older(?: posts| entries| articles)?|[>›»→]{1,2})"
     r"[\s\])>›»→】]*$",
     re.IGNORECASE,
-)
-"""A link to the next page of a list; the whole text of the link."""
-
+)  # A link to the next page of a list; the whole text of the link
 FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)
 """A link to the next page of an article; the words may be followed by the heading of that page."""
 
 ONWARD: Final = re.compile(
     r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
     re.IGNORECASE,
-)
-"""A link that goes on, to the next page or to something else: to be believed only where the address continues this one."""
-
+)  # A link that goes on, to the next page or to something else: to be believed only where the address continues this one
 NUMBER: Final = re.compile(
     r"^[\s\[(（【·]*(?:第|page|seite|p[áa]gina|pagina)?\s*(\d{1,3})\s*[页頁]?(?:[\s\])）】·]*$|\s*[:：—–-])", re.IGNORECASE
-)
-"""「2」, 「[2]」, 「第2页」, 「Page 2」, 「第2页：路上」."""
-
+)  # 「2」, 「[2]」, 「第2页」, 「Page 2」, 「第2页：路上」
 WHOLE: Final = re.compile(
     r"^[\s\[(（【>»]*(?:(?:在)?本[页頁](?:阅读|顯示|显示)?全文|(?:阅读|閱讀|查看|浏览|展开|显示|顯示)?(?:全文|全部(?:内容)?)(?:阅读|閱讀)?|单[页頁](?:阅读|浏览|显示)?"
     r"|單[页頁](?:閱讀|瀏覽|顯示)?"
@@ -52,15 +44,11 @@ WHOLE: Final = re.compile(
     r"|全て表示|1ページで(?:読む|表示))"
     r"[\s\])）】>»]*$",
     re.IGNORECASE,
-)
-"""A page that holds the whole article."""
-
+)  # A page that holds the whole article
 BRACKETS: Final = " \t\n[(（【<>›»→·|▶"
 BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本阅閱查浏展显顯全单單следСЛЕДдД") | frozenset(
     "acdefglnoprstvwACDEFGLNOPRSTVW"
-)
-"""How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise."""
-
+)  # How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise
 LONGEST: Final = 40  # characters: what is matched as a whole is no longer
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
@@ -93,9 +81,7 @@ def dead(node: dom.Element) -> bool:
 
 
 MAX_ANCHORS: Final = 5_000
-MAX_LABEL: Final = 60
-"""Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading."""
-
+MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading
 MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
 SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
 
@@ -106,17 +92,13 @@ ASIDE: Final = re.compile(
     r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
     r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",
     re.IGNORECASE,
-)
-"""Class and id of what stands beside an article."""
-
+)  # Class and id of what stands beside an article
 ASIDE_LEVELS: Final = 6
 COMMENTS: Final = re.compile(
     r"(?:评论|評論|留言|跟帖|回复|回覆|コメント|댓글|comment|repl(?:y|ies)|discussion|отзыв|комментари|coment[aá]rio|commentaire)",
     re.IGNORECASE,
 )
-HEADING: Final = 40
-"""Characters of what stands above a pager that make it a heading rather than the article's text."""
-
+HEADING: Final = 40  # Characters of what stands above a pager that make it a heading rather than the article's text
 COMMENT_LINK: Final = re.compile(r"#\w*(?:comment|reply|respond|cmt|pinglun)|[?&](?:cpage|comment\w*|replytocom)=", re.IGNORECASE)
 
 

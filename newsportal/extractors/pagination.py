@@ -39,8 +39,7 @@ MAX_PAGES: Final = 100  # pages that are listed at most; a pager that names more
 THREAD: Final = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community)\d?\.|viewthread|showthread|viewtopic|thread-\d|/threads?/|/(?:forums?|bbs)/",
     re.IGNORECASE,
-)
-"""Addresses of forums, by the words that their engines write into them."""
+)  # Addresses of forums, by the words that their engines write into them
 
 
 @dataclass(frozen=True, slots=True)

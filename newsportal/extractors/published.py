@@ -37,9 +37,7 @@ META_DATES: Final = (
     "releasedate",
 )
 MACHINE_CHARS: Final = 60
-LONGEST_LINE: Final = 200
-"""A longer line of the page is a paragraph, and dates in it belong to its story."""
-
+LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
 WORDS: Final = re.compile(
     r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|作者|记者|記者|编辑|編輯|published|posted|updated|erstellt|veröffentlicht|publié|datum"
     r"|\bby\b",
@@ -63,13 +61,10 @@ EVENT: Final = re.compile(
     r"|until|from|since|bis|vom|ab|as of"
     r"|due|deadline|expires?|born)(?:时间|時間|日期|期限)?[\s:：]{0,3}$",
     re.IGNORECASE,
-)
-"""What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about."""
+)  # What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
 BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
 PROSE: Final = re.compile(r"[。！？，,;；]\s?[^\s\d]|\.\s[A-Z]")
-SENTENCE: Final = 1.0
-"""A date amid a sentence is told, not set."""
-
+SENTENCE: Final = 1.0  # A date amid a sentence is told, not set
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d\d)[/_-]?(?P<m>0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(?P<d>0[1-9]|[12]\d|3[01]|[1-9](?=[/_.-]))(?!\d)"
@@ -82,13 +77,9 @@ SCRIPT_DATE: Final = re.compile(
     r"""|(?:19|20)\d\d[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)""",
     re.IGNORECASE,
 )
-SURE: Final = 2.0
-"""A written date with a lower score is asked last: it may be of anything."""
-
+SURE: Final = 2.0  # A written date with a lower score is asked last: it may be of anything
 MARK_CHARS: Final = 10
-BESIDE_RELATIVE: Final = 12
-"""Characters beside 「3小时前」: in a longer statement it belongs to a story."""
-
+BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
 
 

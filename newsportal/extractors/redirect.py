@@ -21,9 +21,7 @@ OPAQUE = (
     (re.compile(r"(^|\.)sogou\.com$"), re.compile(r"^/(link|bill_cpc)$")),
     (re.compile(r"(^|\.)so\.com$"), re.compile(r"^/link$")),
     (re.compile(r"^news\.google\.[a-z.]+$"), re.compile(r"^/(rss/|__i/rss/rd/)?(articles|read|stories)/")),
-)
-"""Host and path of redirects whose target only the engine knows."""
-
+)  # Host and path of redirects whose target only the engine knows
 ADVERT_HOST = re.compile(
     r"(^|\.)(doubleclick\.net|googleadservices\.com|googlesyndication\.com|mediav\.com|cpro\.baidu\.com|e\.so\.com|bat\.bing\.com|r\.bat\.bing\.com)$"
 )
@@ -143,5 +141,4 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[SplitResult], str | None]], ...]
     (re.compile(r"(^|\.)(so|haosou)\.com$"), _named("/link$", "url", "u")),
     (re.compile(r"(^|\.)baidu\.com$"), _named("/(link|from|tc|ssid)$", "url", "src")),
     (re.compile(r"(^|\.)sogou\.com$"), _named("/((websearch|sogou)/)?link$", "url")),
-)
-"""Who writes the target into the link, and how. The host decides, so a path that looks alike elsewhere is left alone."""
+)  # Who writes the target into the link, and how. The host decides, so a path that looks alike elsewhere is left alone.

@@ -18,14 +18,10 @@ NO_LETTERS: Final = re.compile(r"[\W_]+")
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 
 MAX_TERMS: Final = 40
-PIECE: Final = 8
-"""Letters: descriptions are looked for in pieces of this length."""
-
+PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
 MAX_TOLD: Final = 400
 MIN_DECLARED: Final = 200
-MAX_DECLARED: Final = 100_000
-"""Characters of a declared text: shorter ones are summaries, longer ones are cut."""
-
+MAX_DECLARED: Final = 100_000  # Characters of a declared text: shorter ones are summaries, longer ones are cut
 MAX_HEADING_CHARS: Final = 300
 MARKS: Final = 2
 """A line with so many times the letters of the title, or so many times fewer, is not compared: marks and ligatures are never so many."""

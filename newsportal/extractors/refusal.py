@@ -14,18 +14,14 @@ from newsportal.text import visible_length
 MIN_CHARS: Final = 12  # fewer characters are no 快讯: the shortest in the development set has 25
 
 LIST_CHARS: Final = 60
-LIST_LINKS: Final = 40
-"""A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list."""
-
+LIST_LINKS: Final = 40  # A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list
 SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
 SURE_CHARS: Final = 400  # a page with so much running text is not refused for its words
 
 _CODE: Final = (
     r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
     r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
-)
-"""A status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news."""
-
+)  # A status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news
 CAPTCHA: Final = re.compile(
     r"(?:输入|填写)\S{0,6}验证码|^\W*验证码\W*$|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量"
     r"|^\W*captcha\W*$|captcha (?:required|verification|check)|(?:complete|solve|enter) (?:the|this|a) captcha"
@@ -69,8 +65,7 @@ TEASER_END: Final = re.compile(
 TEASER_END_CHARS: Final = 12
 TEASER_TITLE: Final = 6
 TEASERS: Final = 5
-TEASER_SHARE: Final = 0.9
-"""A page of so many lines, nearly all of which begin with a link and break off, announces other pages."""
+TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which begin with a link and break off, announces other pages
 
 
 DOUBT: Final = 0.5

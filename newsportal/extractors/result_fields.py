@@ -32,9 +32,7 @@ MAX_LEAD = 16  # characters before a date that still belong to the small print: 
 MAX_SITE = 80
 MAX_DATE = 40
 MAX_MIXED = 48
-MAX_LINES = 60
-"""A record with more lines than this holds a whole widget; its summary is not looked for further down."""
-
+MAX_LINES = 60  # A record with more lines than this holds a whole widget; its summary is not looked for further down
 HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?…]\S*)?(\s*[›>].*)?$", re.IGNORECASE)
 ADDRESS = re.compile(r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE)
 """An address as result pages show it: 「https://a.example › 旅游」."""

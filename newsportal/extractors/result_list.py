@@ -32,9 +32,7 @@ MAX_DEPTH = 100  # elements looked at above a link; the deepest link of the save
 
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
-MAX_RECORD = 3000
-"""Characters: a title and a summary of full worth, and a record that is no record but a column."""
-
+MAX_RECORD = 3000  # Characters: a title and a summary of full worth, and a record that is no record but a column
 COST = 0.6  # what a record must bring: a bare link (0.2) or a linked heading without more (0.7 at its longest) is no result by itself
 ALIKE = 0.3  # a record worth less than this share of the list's median is a box of the page between the results
 OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
@@ -56,8 +54,7 @@ class Record:
 
     anchor: Element
     nodes: tuple[Element, ...]
-    own: str
-    """Host of the page itself, empty if unknown."""
+    own: str  # Host of the page itself, empty if unknown
     repeated: frozenset[str] = frozenset()  # lines that several links of the group show
 
     @cached_property

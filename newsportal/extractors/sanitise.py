@@ -26,9 +26,7 @@ ATTRIBUTES: Final[dict[str, set[str]]] = {
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan"},
 }
-REL: Final = "noopener noreferrer nofollow ugc"
-"""A stranger's link: it learns nothing of our reader and gains nothing from us."""
-
+REL: Final = "noopener noreferrer nofollow ugc"  # A stranger's link: it learns nothing of our reader and gains nothing from us
 ADDRESSES: Final = frozenset({("a", "href"), ("img", "src")})
 NUMBERS: Final = frozenset({"width", "height", "colspan", "rowspan"})
 MAX_CHARS: Final = 2_000_000  # longer fragments are cut before they are parsed: twenty times the longest article of the development set

@@ -33,9 +33,7 @@ PICTURED: Final = re.compile(r"\.(?:jpe?g|png|webp|avif|gif)\b", re.IGNORECASE)
 MAYBE_PICTURED: Final = re.compile(
     r"\.(?:jpe?g|png|webp|avif|gif)\b|(?:image|img|pic|photo|src|thumb)[\w-]{0,20}\\?[\"']?\s*:", re.IGNORECASE
 )
-NEAR: Final = 6_000
-"""Characters of a value in which a picture must be named for it to be read at all."""
-
+NEAR: Final = 6_000  # Characters of a value in which a picture must be named for it to be read at all
 LINKED_DATA: Final = "ld+json"
 HOLDERS: Final = ("textarea", "xmp", "pre", "code", "div", "span", "template", "noscript", "p", "input")
 IN_ATTRIBUTE: Final = re.compile(r"""=\s*(?:"\s*[\[{]|'\s*[\[{])""")

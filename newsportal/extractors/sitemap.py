@@ -107,9 +107,7 @@ MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
 
 MAX_TEXT = 500
 MAX_KEYWORDS = 20
-MAX_NAMED = 100
-"""Sitemaps that one robots.txt may name."""
-
+MAX_NAMED = 100  # Sitemaps that one robots.txt may name
 MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
 
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}

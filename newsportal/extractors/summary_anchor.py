@@ -38,9 +38,7 @@ from newsportal.items import Extraction, Link
 from newsportal.text import clean
 
 LABELS: Final = ("div", "table", "span")
-MIN_ANCHOR: Final = 31
-"""30 < n < 60. A longer anchor is surer and found on fewer pages; see docs/algorithms/summary_anchor.md."""
-
+MIN_ANCHOR: Final = 31  # 30 < n < 60. A longer anchor is surer and found on fewer pages; see docs/algorithms/summary_anchor.md.
 ANCHOR: Final = 45  # the middle of the paper's range
 LIFETIME: Final = timedelta(hours=24)  # the paper says "for some time"; its other memory, that of addresses, is 24 hours long
 MAX_SITES: Final = 1000

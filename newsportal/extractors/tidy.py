@@ -23,9 +23,7 @@ from newsportal.text import CONTROL
 BOXES: Final = (dom.BREAKING - LINE_BREAKS) | {"body"}
 SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
 TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
-OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())
-"""Elements that may hold no boxes: parsers would end them there."""
-
+OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may hold no boxes: parsers would end them there
 LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are nothing without what stands around them
 
 

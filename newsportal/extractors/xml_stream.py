@@ -29,8 +29,7 @@ MAX_LONE = 1_000_000
 """Such ampersands of one file, twenty for each entry of a full sitemap. Each is told of apart: forty million take half a minute."""
 
 DECLARING = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
-REFERENCE_CHARS = 12
-"""The longest reference; one that the end of a piece cuts waits for the next piece."""
+REFERENCE_CHARS = 12  # The longest reference; one that the end of a piece cuts waits for the next piece
 
 
 @dataclass

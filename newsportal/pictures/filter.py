@@ -23,51 +23,33 @@ from urllib.parse import urlsplit
 
 from newsportal.items import Image, content_id
 
-LEAST: Final = 3
-"""Different stories of a site that show a picture before it is taken for the site's own: two may be parts of one report."""
-
+LEAST: Final = 3  # Different stories of a site that show a picture before it is taken for the site's own: two may be parts of one report
 SHARE: Final = 100
 """One of so many of a site's stories: an archive picture comes again in a few of ten thousand, a rotating advertisement in more."""
 
-MOST: Final = 20
-"""Different stories that are enough whatever the site's size."""
-
+MOST: Final = 20  # Different stories that are enough whatever the site's size
 LEAST_ELSEWHERE, LEAST_SITES = 5, 3
 """Different stories and sites from which on a picture is an advertisement everywhere: an agency's photograph comes with others of its."""
 
-COPY_SHARE: Final = 0.5
-"""Of the pictures of the story that has fewer: copies on two sites share more, copies under one title as much."""
-
-SAME_SITE_SHARE: Final = 0.8
-"""Of the pictures of the story that has more: within one site, where all stories share its own pictures."""
-
-MIN_SIDE, MIN_LONGER_SIDE = 80, 200
-"""Pixels: photographs of stories begin at 300, thumbnails of other stories end at 180."""
-
+COPY_SHARE: Final = 0.5  # Of the pictures of the story that has fewer: copies on two sites share more, copies under one title as much
+SAME_SITE_SHARE: Final = 0.8  # Of the pictures of the story that has more: within one site, where all stories share its own pictures
+MIN_SIDE, MIN_LONGER_SIDE = 80, 200  # Pixels: photographs of stories begin at 300, thumbnails of other stories end at 180
 BANNER_SHAPE, BANNER_SIDE = 3.5, 250
 """The longer side is so many times the shorter one, which is so small: 970 × 250 and 160 × 600 are, panoramas of 1200 × 300 are not."""
 
 THUMBNAIL_SHARE, THUMBNAIL_SIDE, THUMBNAIL_OTHERS = 9, 320, 3
 """Beside photographs of so many times its area (the median of at least so many) a picture with no longer side than that is a thumbnail."""
 
-NAMED_SIDE: Final = 400
-"""Pixels: a picture that is called a logo and is larger may be the photograph of one."""
-
+NAMED_SIDE: Final = 400  # Pixels: a picture that is called a logo and is larger may be the photograph of one
 NAME: Final = re.compile(
     r"(?:^|[/_.-])(?:site|web|page|top|foot(?:er)?|head(?:er)?|wap|m)?[_-]?"
     r"(?:logos?|banners?|icons?|avatars?|qr[_-]?codes?|qrcode|ewm|erweima|weixin|wechat|ads?|adverts?|sponsors?|btn|buttons?|share"
     r"|placeholder|nopic|no[_-]?image|default|loading|lazyload|spacer|blank|pixel|1x1|tracker|counter|beacon|sprite)\d{0,3}(?=[/_.-]|$)",
     re.IGNORECASE,
-)
-"""What the address of a picture says that is no photograph; it counts for small ones alone."""
-
-KEPT, BY_HAND = "kept", "by-hand"
-"""What an editor said of a picture: it is a photograph, whatever is counted; it belongs to no story."""
-
+)  # What the address of a picture says that is no photograph; it counts for small ones alone
+KEPT, BY_HAND = "kept", "by-hand"  # What an editor said of a picture: it is a photograph, whatever is counted; it belongs to no story
 FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
-SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")
-"""``img3.``, ``p12.``: servers among which one picture's copies are spread."""
-
+SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")  # ``img3.``, ``p12.``: servers among which one picture's copies are spread
 NOT_SAID: Final = re.compile(r"\s*[(（\[【《][^)）\]】》]{0,12}(?:图|photos?|pics?)[^)）\]】》]{0,6}[)）\]】》]|[\W_]+", re.IGNORECASE)
 """Parts of a title that tell copies of a story not apart: (组图), 【高清图集】, punctuation."""
 

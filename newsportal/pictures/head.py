@@ -18,8 +18,7 @@ from typing import Final
 from newsportal.errors import NotApplicable
 
 BRANDS: Final = frozenset({b"avif", b"avis"})
-MAX_BOXES: Final = 1000
-"""Of one level: pictures have some ten properties."""
+MAX_BOXES: Final = 1000  # Of one level: pictures have some ten properties
 
 
 def is_avif(data: bytes) -> bool:
@@ -78,19 +77,14 @@ def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]
 FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """SOFn: C4 are Huffman tables, C8 is reserved, CC arithmetic conditioning (T.81, table B.1)."""
 
-ALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})
-"""Markers without a segment: TEM and restarts."""
-
+ALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # Markers without a segment: TEM and restarts
 SCAN, END, EXIF_SEGMENT = 0xDA, 0xD9, 0xE1
 ORIENTATION: Final = 0x0112
-LYING: Final = frozenset(range(5, 9))
-"""Orientations that swap width and height (Exif 2.32, 4.6.4)."""
-
+LYING: Final = frozenset(range(5, 9))  # Orientations that swap width and height (Exif 2.32, 4.6.4)
 MAX_MARKERS: Final = 10_000
 """Markers and fill bytes before the frame header: a colour profile may take 255, and megabytes of them would hold up the crawl."""
 
-MAX_ENTRIES: Final = 512
-"""Of an Exif directory: cameras write some 20."""
+MAX_ENTRIES: Final = 512  # Of an Exif directory: cameras write some 20
 
 
 def jpeg_size(data: bytes) -> tuple[int, int, bool]:
@@ -145,12 +139,8 @@ def orientation(exif: bytes) -> int:
 FIRST_BYTES: Final = 64 * 1024
 """Bytes that are asked for. A JPEG's size stands behind its Exif segment, which is 64 kB at most and seldom over 20."""
 
-MAX_PIXELS: Final = 60_000_000
-"""Larger pictures are refused: cameras of the press have up to 61 megapixels. Decoding takes up to 540 MB."""
-
-MAX_SIDE: Final = 30_000
-"""Pixels. JPEG can name 65,535; long pictures (长图) on news sites stay below 20,000."""
-
+MAX_PIXELS: Final = 60_000_000  # Larger pictures are refused: cameras of the press have up to 61 megapixels. Decoding takes up to 540 MB.
+MAX_SIDE: Final = 30_000  # Pixels. JPEG can name 65,535; long pictures (长图) on news sites stay below 20,000.
 MARKUP: Final = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|script|\?xml|!--|svg|div|p|meta|title)", re.IGNORECASE)
 SVG: Final = re.compile(rb"<svg[\s>]", re.IGNORECASE)
 
@@ -266,5 +256,4 @@ READERS: Final[Mapping[str, Callable[[bytes], tuple[int, int, bool]]]] = {
     "bmp": _bmp,
     "webp": _webp,
     "avif": avif_size,
-}
-"""Format -> (width, height, whole). Raise ``IndexError`` where the data end too early, ``NotApplicable`` where they are broken."""
+}  # Format -> (width, height, whole). Raise ``IndexError`` where the data end too early, ``NotApplicable`` where they are broken.

@@ -34,14 +34,10 @@ WEIGHT: Final[Mapping[str, float]] = {"webp": 2.0, "avif": 1.2}
 MAX_SCANS: Final = 100
 """A progressive JPEG has ten; each scan goes over all pixels, takes but some bytes, and a million of them hold a decoder for hours."""
 
-SCAN: Final = b"\xff\xda"
-"""The marker of a scan (T.81, table B.1): within a scan's own bytes it cannot stand."""
+SCAN: Final = b"\xff\xda"  # The marker of a scan (T.81, table B.1): within a scan's own bytes it cannot stand
+BAND: Final = 4_000_000  # Pixels that are converted and reduced at a time
 
-BAND: Final = 4_000_000
-"""Pixels that are converted and reduced at a time."""
-
-Sized = Callable[[int, int], tuple[int, int]]
-"""Width and height of a picture -> those that it is wanted to have, at least."""
+Sized = Callable[[int, int], tuple[int, int]]  # Width and height of a picture -> those that it is wanted to have, at least
 
 
 @contextmanager
@@ -102,17 +98,13 @@ def _check(format: str, data: bytes, pixels: int, max_pixels: int) -> None:
         raise NotApplicable("too-large", f"a JPEG of {scans} scans; allowed: {MAX_SCANS}")
 
 
-THUMB_SIDE: Final = 480
-"""Pixels of the longer side: the wall's columns are some 240 wide, twice as fine on the screens of telephones."""
-
+THUMB_SIDE: Final = 480  # Pixels of the longer side: the wall's columns are some 240 wide, twice as fine on the screens of telephones
 FULL_SIDE: Final = 2560
 """Pixels of the longer side in the viewer: a wide screen's. Long pictures (长图) may be :data:`LONG` times as long as wide."""
 
 LONG: Final = 4
 
-QUALITY: Final = 85
-"""Pillow's scale; above, files grow faster than pictures get better."""
-
+QUALITY: Final = 85  # Pillow's scale; above, files grow faster than pictures get better
 TYPES: Final = {"JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 

@@ -16,18 +16,12 @@ from newsportal.errors import FetchFailed
 class Limits:
     """Given in ``sources.yaml`` under ``rendering``."""
 
-    timeout: float = 30.0
-    """Seconds for a page, from the first line of it in the browser; a page that hangs is closed then."""
-    wait: float = 10.0
-    """Seconds until a page that does not come to rest is taken as it is."""
-    requests: int = 200
-    """What a page may ask for; news pages with their advertisements ask for some hundred."""
-    max_bytes: int = 32 * 1024 * 1024
-    """Of all answers to a page together, and of the page as rendered."""
-    pages: int = 2
-    """Pages open at once, in one process: each takes about a hundred megabytes and a core while its scripts run."""
-    memory: int = 1024 * 1024 * 1024
-    """Bytes that all pages together may hold; the largest is closed beyond it."""
+    timeout: float = 30.0  # Seconds for a page, from the first line of it in the browser; a page that hangs is closed then
+    wait: float = 10.0  # Seconds until a page that does not come to rest is taken as it is
+    requests: int = 200  # What a page may ask for; news pages with their advertisements ask for some hundred
+    max_bytes: int = 32 * 1024 * 1024  # Of all answers to a page together, and of the page as rendered
+    pages: int = 2  # Pages open at once, in one process: each takes about a hundred megabytes and a core while its scripts run
+    memory: int = 1024 * 1024 * 1024  # Bytes that all pages together may hold; the largest is closed beyond it
 
     @property
     def heap_megabytes(self) -> int:
@@ -37,26 +31,19 @@ class Limits:
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
-MAX_REDIRECTS: Final = 5
-"""As for pages."""
-
-METHODS: Final = frozenset({"GET", "HEAD", "POST"})
-"""What pages ask with when they are read; the others change something on a server."""
-
+MAX_REDIRECTS: Final = 5  # As for pages
+METHODS: Final = frozenset({"GET", "HEAD", "POST"})  # What pages ask with when they are read; the others change something on a server
 OURS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())
 """Headers of the browser's that whoever asks in its place writes himself."""
 
-SECRETS: Final = frozenset({"authorization", "cookie"})
-"""They go to the origin they were meant for, and to no other."""
-
+SECRETS: Final = frozenset({"authorization", "cookie"})  # They go to the origin they were meant for, and to no other
 UNTRUE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "alt-svc", "content-disposition"})
 """Headers of an answer that no longer hold once its body is unpacked, name another way to the server, or would make a page a download."""
 
 HTML: Final = re.compile(r"^\s*(text/html|application/xhtml\+xml)\b", re.IGNORECASE)
 LIST: Final = re.compile(rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
 """Feeds that a server calls HTML: a browser would tear them apart."""
-HEAD: Final = 1000
-"""Bytes in which such a feed begins."""
+HEAD: Final = 1000  # Bytes in which such a feed begins
 
 
 @dataclass(frozen=True, slots=True)

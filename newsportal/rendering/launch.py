@@ -15,9 +15,7 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 CLONE_NEWUSER = 0x10000000
-CLONE_NEWNET = 0x40000000
-"""linux/prctl.h and linux/sched.h."""
-
+CLONE_NEWNET = 0x40000000  # linux/prctl.h and linux/sched.h
 PROFILE = "--user-data-dir="
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final
 
 PROC: Final = Path("/proc")
-RENDERER: Final = b"--type=renderer"
-"""In the command line of the process of a page."""
+RENDERER: Final = b"--type=renderer"  # In the command line of the process of a page
 
 
 class Watch:

@@ -13,27 +13,19 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-QUIET: Final = 0.4
-"""Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths."""
-
+QUIET: Final = 0.4  # Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths
 LOOKS: Final = 8
 """Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
 a script that has arrived waits for its turn; each look waits for the same processor, and for the page's own thread."""
 
-QUIET_SCROLLED: Final = 0.1
-"""The same after each step down: what is lazy asks as soon as it is drawn."""
-
+QUIET_SCROLLED: Final = 0.1  # The same after each step down: what is lazy asks as soon as it is drawn
 LOOKS_SCROLLED: Final = 2
 
-STEP: Final = 0.05
-"""Seconds between two looks."""
-
+STEP: Final = 0.05  # Seconds between two looks
 SCROLLS: Final = 10
 """Steps down a page, each as high as the window: long photo stories have some ten thousand pixels; endless lists have no end."""
 
-WINDOW: Final = {"width": 1280, "height": 1600}
-"""Higher than screens are, for fewer steps."""
-
+WINDOW: Final = {"width": 1280, "height": 1600}  # Higher than screens are, for fewer steps
 WATCHER: Final = """(() => {
   const state = {changes: 0};
   Object.defineProperty(globalThis, Symbol.for('newsportal'), {value: state});
@@ -41,9 +33,7 @@ WATCHER: Final = """(() => {
   new MutationObserver(list => { state.changes += list.length; })
     .observe(document, {childList: true, subtree: true, attributes: true, attributeFilter: watched});
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) { try { delete globalThis[name]; } catch {} }
-})()"""
-"""Run in every page before its own scripts. Clocks and animations change texts and styles; they count for nothing here."""
-
+})()"""  # Run in every page before its own scripts. Clocks and animations change texts and styles; they count for nothing here.
 LOOK: Final = """() => {
   const state = globalThis[Symbol.for('newsportal')], all = document.scrollingElement;
   return [document.readyState !== 'complete', state ? state.changes : 0,
@@ -53,8 +43,7 @@ SCROLL: Final = """() => {
   scrollBy({top: innerHeight, behavior: 'instant'});
   const drawn = new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   return Promise.race([drawn, new Promise(done => setTimeout(done, 1000))]);
-}"""
-"""A busy machine draws late, and what is lazy asks when it is drawn."""
+}"""  # A busy machine draws late, and what is lazy asks when it is drawn
 
 
 class Busy(Protocol):
@@ -124,9 +113,7 @@ TAKE: Final = """(address, most) => {
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
   const html = type + (document.documentElement ? document.documentElement.outerHTML : '');
   return html.length > most ? html.length : html;
-}"""
-"""Where scripts changed the page's own address, relative links are relative to the new one. A page that is too long stays where it is."""
-
+}"""  # Where scripts changed the page's own address, relative links are relative to the new one. A page that is too long stays where it is.
 WORLD: Final = "newsportal"
 
 

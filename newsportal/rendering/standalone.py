@@ -15,8 +15,7 @@ from newsportal.rendering.chromium import CLOSE_SECONDS, Chromium, Setup, find_c
 from newsportal.rendering.exchange import Answer, Ask, Asked, followed, renderable, shows
 from newsportal.rendering.visit import CONTEXT, Rendered, Visit
 
-MAX_PLACES = 5
-"""Addresses to which one page may lead after another, as redirects."""
+MAX_PLACES = 5  # Addresses to which one page may lead after another, as redirects
 
 
 def fetch(url: str, policy: egress.Policy, setup: Setup, *, headers: Mapping[str, str] | None = None, verify: bool = True) -> Page:

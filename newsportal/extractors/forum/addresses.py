@@ -38,8 +38,7 @@ class Address:
 
 IDLE: Final = re.compile(
     r"^(?:extra|fpage|highlight|hilit|from|fromuid|mobile|view|styleid|sid|s|toread|isappinstalled|goto|u_atoken|no_definitions)$", re.I
-)
-"""Parameters that do not tell a board's or thread's pages apart. ``view=next`` and its kin lead elsewhere and are sorted out before."""
+)  # Parameters that do not tell a board's or thread's pages apart. ``view=next`` and its kin lead elsewhere and are sorted out before.
 
 Row = tuple[Kind, str]
 
@@ -87,8 +86,7 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
         ("thread", r"/(?:threads?|topics?|t|read)/(?P<id>\d+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
         ("board", r"/(?:boards?|go|node)/(?P<id>[\w-]+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
     )
-)
-"""Where the path says it: ``id``, and ``page`` (a number or an offset)."""
+)  # Where the path says it: ``id``, and ``page`` (a number or an offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +130,7 @@ ELSEWHERE: Final = re.compile(
     r"[?&](?:goto=|action=(?!read)|do=|orderby=|order=|sort|filter=|view=(?:next|prev|newest|print|unread)|mode=|authorid=|ordertype=|typeid=|watch=|bookmark=)"
     r"|/(?:new|unread|latest|reply|edit|quote)/?$|printthread|sendtopic",
     re.IGNORECASE,
-)
-"""Another order, a part, an action, another thread: nothing that is read as board or thread."""
-
+)  # Another order, a part, an action, another thread: nothing that is read as board or thread
 POINTERS: Final = re.compile(
     r"[?&](?:p|pid)=\d|[?&]goto=|mod=redirect|/post-?\d|#?post=|\.msg\d|/t/[^/]+/\d+/\d+|getlastpost|getnewpost|page=e\b|/unread|/latest$",
     re.IGNORECASE,

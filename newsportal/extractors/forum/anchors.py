@@ -58,9 +58,7 @@ NOT_POSTED: Final = re.compile(
     r"|modifi[ée]|dernière|édité|editado|última|ultima|modificat|edycja|gewijzigd|laatst|редакт|регистр"
     r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends",
     re.IGNORECASE,
-)
-"""What says that a date is not that of the post: of the member, of a change, of an attachment, of a vote."""
-
+)  # What says that a date is not that of the post: of the member, of a change, of an attachment, of a vote
 MEMBER_LINK: Final = re.compile(
     r"(?:[?&/;](?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w|/users?/|/u/|/members?/|/profiles?/"
     r"|memberlist\.php|member\.php"
@@ -81,9 +79,7 @@ CONTENT: Final = re.compile(
     r"content|message|body|text|(?<![a-z])(?:t_f|tpc_content|cooked|entry|prose|markdown|usercontent|bbwrapper|description|msg"
     r"|md)(?![a-z])|postmsg|postmessage",
     re.IGNORECASE,
-)
-"""What the text of a post is called."""
-
+)  # What the text of a post is called
 FLOOR: Final = re.compile(
     r"^(?:(?:post|reply|answer|beitrag|messages?|re|no|nr|第)?\s?[:.]?\s?[#№]\s?(\d{1,6})|(?:第\s?)?(\d{1,6})\s?(?:楼|樓|F|#|层|層))$",
     re.IGNORECASE,
@@ -94,9 +90,7 @@ NAMED_FLOORS: Final = {
     **dict.fromkeys(("板凳", "藤椅"), 3),
     **dict.fromkeys(("地板",), 4),
     **dict.fromkeys(("地下室", "地下"), 5),
-}
-"""What Chinese boards call the first floors. Boards differ behind the second; a number on the page outweighs the names."""
-
+}  # What Chinese boards call the first floors. Boards differ behind the second; a number on the page outweighs the names.
 OWN_LINK: Final = re.compile(
     r"#(?:post|p|pid|msg|message|comment|reply|r|c|answer|entry|bericht|t)?[-_]?\d+$|/posts?[-/]\d+|[?&;](?:p|pid|postid"
     r"|post)=\d+|findpost|#\w{0,12}-\d+$",
@@ -120,9 +114,7 @@ QUOTE: Final = re.compile(
     r"|table|block|-?container|-?expand)*(?![a-z])|q_reply"
     r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote",
     re.IGNORECASE,
-)
-"""What a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted."""
-
+)  # What a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted.
 QUOTING: Final = frozenset(("div", "table", "fieldset", "section", "aside", "td", "dl", "details"))
 ACTIONS: Final = frozenset(
     "reply quote report like share permalink edit up top back 回复 回覆 引用 举报 舉報 赞 讚 支持 反对 收藏 分享 评论 "

@@ -12,9 +12,7 @@ from newsportal.extractors.forum.tree import TEMPLATE_TIMES, Tree
 from newsportal.text import clean
 
 MAX_NAME_CHARS: Final = 50
-MAX_PIECES: Final = 12
-"""A name stands in a small node."""
-
+MAX_PIECES: Final = 12  # A name stands in a small node
 COVERED: Final = 0.4
 HALF: Final = 0.5
 COVER, NAMED, LINKED, USER, OUTER = 2.0, 1.0, 1.0, 0.3, 1.6
@@ -29,9 +27,7 @@ PLAIN_TAGS: Final = {
     **dict.fromkeys(("h3", "h4", "h5"), 0.9),
     **dict.fromkeys(("h2", "span", "font"), 0.8),
     **dict.fromkeys(("div", "td", "th", "p", "li", "em"), 0.6),
-}
-"""Elements in which names stand on pages that do not mark them, and how likely."""
-
+}  # Elements in which names stand on pages that do not mark them, and how likely
 LATER: Final = 0.01
 PICTURED: Final = 1.4
 LOOKED: Final = 60
@@ -44,9 +40,7 @@ NO_NAME: Final = re.compile(
     r"|(?:view|send|find|show) .*|private message|pm|email|www|website|homepage|quote from.*"
     r"|.*[楼樓层層#]|楼主|楼层|发消息|加好友|只看该作者|只看楼主|电梯直达|管理员|会员|新手上路|积分|帖子|主题|发表于|当前离线|当前在线|.*勋章.*)$",
     re.IGNORECASE,
-)
-"""Short texts beside a post that are nobody's name: buttons, counts, floors, ranks."""
-
+)  # Short texts beside a post that are nobody's name: buttons, counts, floors, ranks
 STRONG: Final = re.compile(r"user-?_?name|author|nick|poster|creator|display-?_?name|postby|(?<![a-z])fn(?![a-z])", re.IGNORECASE)
 USERNAME: Final = re.compile(r"user-?_?name", re.IGNORECASE)
 LABEL: Final = re.compile(
@@ -61,8 +55,7 @@ BY: Final = re.compile(
     r"(?:^|\s|[|·,(])(?:posted by|written by|by|von|par|por|di|door|av|от|автор|作者|发信人|发帖人)\s{0,3}[:：]?\s{1,3}"
     r"(?P<name>\S(?:.{0,38}?\S)?)(?=\s{0,3}(?:$|»|[|·,)]|\s(?:on|at|le|am|em|el|il|op|@|\d{1,4}[-/.年]\d)))",
     re.IGNORECASE,
-)
-"""A line that tells who wrote when: ``By jdoe On 2020.03.12 13:17``."""
+)  # A line that tells who wrote when: ``By jdoe On 2020.03.12 13:17``
 
 
 def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) -> None:

@@ -39,8 +39,7 @@ MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages bring t
 
 LATER_PAGE: Final = re.compile(
     r"[?&/;]p(?:age)?[=/-]?0*(?:[2-9]|1\d)\d*\b|-\d+-0*(?:[2-9]|1\d)\d*-\d+\.html?$|[?&]start=0*[1-9]", re.IGNORECASE
-)
-"""An address of a thread's second or later page: there nobody opens the thread."""
+)  # An address of a thread's second or later page: there nobody opens the thread
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ COVERED: Final = 0.5  # a path counts that so many of the posts have: a poll, a 
 MOST_CHARS: Final = 400  # of a longer text only so many characters weigh: one essay must not outweigh twenty answers
 
 NAMED: Final = 1.6
-IMPURE: Final = 0.3
-"""Worth of a path that calls itself content; of one that holds a name or a time in so large a share of the posts."""
-
+IMPURE: Final = 0.3  # Worth of a path that calls itself content; of one that holds a name or a time in so large a share of the posts
 DEEPER: Final = 1.02
 STAY: Final = 0.8
 STAYS: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a font h1 h2 h3 h4 h5 h6 br img code center".split())

@@ -195,8 +195,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         time=".subjecttable .date, .date",
     ),
     Engine("nforum", marks=('class="a-content',), post=".a-wrap", body=".a-content", author=".a-u-name"),
-)
-"""Asked in this order: the first whose mark and whose bodies are on the page made it."""
+)  # Asked in this order: the first whose mark and whose bodies are on the page made it
 
 
 def engines_of(html: str) -> Iterator[Engine]:

@@ -22,9 +22,7 @@ from newsportal.extractors.forum.tree import Tree
 INLINE: Final = frozenset(
     "a span b i em strong img br p font time abbr small u s h1 h2 h3 h4 h5 h6 label sup sub code pre svg button figure picture "
     "hr cite q meta link".split()
-)
-"""Elements that are no post."""
-
+)  # Elements that are no post
 FLOOR_WORTH: Final = 0.4
 NOTHING: Final = FLOOR_WORTH**3
 ENOUGH_CHARS: Final = 6
@@ -36,9 +34,7 @@ HINT: Final = 1.25
 NAMED: Final = re.compile(
     r"(?<![a-z])(?:posts?|messages?|msg|repl(?:y|ies)|answers?|topic|thread|floor|pid|hentry|cpost)(?![a-z])|post(?:bit|id|row|_)",
     re.IGNORECASE,
-)
-"""What posts are called on many sites; a small help where candidates are about equal."""
-
+)  # What posts are called on many sites; a small help where candidates are about equal
 COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # what is called so may be words under a post
 MAX_KEYS: Final = 7
 MIN_WORTH: Final = 0.2

@@ -30,9 +30,7 @@ WALL: Final = re.compile(
     r"|(?:must|need to|required to|have to) (?:be )?(?:registered|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in)|not logged in"
     r"|requires? you to be (?:registered|logged)|do not have (?:permission|access)|not authori[sz]ed to (?:view|read)",
     re.IGNORECASE,
-)
-"""What pages say that only members may read."""
-
+)  # What pages say that only members may read
 LATER: Final = re.compile(r"[/_?&-](?:(?:page|p|pn|start)[=/-]?)?\d+(?:\.\w+)?$")
 """What a further page's address has behind the first one's, where nothing else is known of them."""
 

@@ -31,9 +31,7 @@ ASIDE: Final = re.compile(
     r"|js-comments|comments-link|hidden|d-none|editor|quick-?reply|post-?signature|reply-?(?:to|links?|form)|comment-?(?:form"
     r"|actions?|tools|meta|footer))(?![a-z])",
     re.IGNORECASE,
-)
-"""What of a post is not its text, by name: the member's card, the signature, buttons, notes of changes, hidden tips."""
-
+)  # What of a post is not its text, by name: the member's card, the signature, buttons, notes of changes, hidden tips
 STATES: Final = frozenset(
     "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
     "seen hidden".split()
@@ -45,8 +43,7 @@ MAX_PLACE: Final = 4
 KEPT_WORDS: Final = 2
 HELD: Final = 0.8
 MAX_PLACES: Final = 12
-MAX_NODES: Final = 600
-"""Nodes of a post that are laid over others': what comes later in a longer post is its text."""
+MAX_NODES: Final = 600  # Nodes of a post that are laid over others': what comes later in a longer post is its text
 
 Key = tuple[int, str, str, int]
 

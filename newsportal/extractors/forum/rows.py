@@ -132,18 +132,12 @@ OF_BOARDS: Final = re.compile(
 )
 OF_THREADS: Final = re.compile(
     r"回复|回復|回帖|回應|回应|查看|浏览|瀏覽|阅读|点击|\brepl(?:y|ies)\b|\bviews?\b|\banswers?\b", re.IGNORECASE
-)
-"""What stands in the rows of a list of boards, and of threads. A row of boards counts threads, a row of threads counts replies."""
-
+)  # What stands in the rows of a list of boards, and of threads. A row of boards counts threads, a row of threads counts replies.
 MIN_THREADS: Final = 2
 SHARE: Final = 0.5
-MIN_TITLE: Final = 5.0
-"""Characters (a Latin letter counts half): names of members and boards are shorter than titles on the average."""
-
+MIN_TITLE: Final = 5.0  # Characters (a Latin letter counts half): names of members and boards are shorter than titles on the average
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "dt", "strong"})
-COUNTED: Final = re.compile(r"(?<![\d:/-])\d{1,6}(?![\d:]|[-/.年月]\d)")
-"""A number that is no part of a date or time."""
-
+COUNTED: Final = re.compile(r"(?<![\d:/-])\d{1,6}(?![\d:]|[-/.年月]\d)")  # A number that is no part of a date or time
 MAX_ROW: Final = 400  # characters; what is longer is no row but a part of the page
 TIME_WORDS: Final = re.compile(r"\d{1,2}:\d{2}|\d{4}[-/.年]\d|前\b|前$|\bago\b|昨天|今天")
 Sorted = Mapping[str, Literal["board", "thread"]]

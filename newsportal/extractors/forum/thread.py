@@ -23,9 +23,7 @@ NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there
 NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
 FRONT: Final = re.compile(
     r"^[a-z]+://[^/?#]+/?(?:(?:index|forum|bbs|home|portal|default)\.\w+|(?:forums?|bbs|community|latest)/?)?$", re.IGNORECASE
-)
-"""Where a forum begins."""
-
+)  # Where a forum begins
 GONE: Final = re.compile(
     r"(?:主题|主題|帖子|贴子|话题|話題).{0,6}(?:不存在|(?:已|被)(?:经|經)?.{0,4}(?:删除|刪除|移除))"
     r"|(?:topic|thread|discussion|post)s? .{0,30}(?:does not|doesn.t) exist"
@@ -33,9 +31,7 @@ GONE: Final = re.compile(
     re.IGNORECASE,
 )
 GONE_CHARS: Final = 80
-GONE_PAGE_CHARS: Final = 1_000
-"""How boards say in a line, on a page that says little else, that a thread is no more."""
-
+GONE_PAGE_CHARS: Final = 1_000  # How boards say in a line, on a page that says little else, that a thread is no more
 FLOOR: Final = "floor-"
 SAID: Final = "said-"
 """How names begin that are not the site's own numbers. A post may have one on a page and the other on the next: the store joins them."""

@@ -24,14 +24,10 @@ from newsportal.text import CJK, chinese_share, clean
 
 ZONE: Final = re.compile(r"(?<![A-Za-z])(?:GMT|UTC|WEZ|MEZ)\s?(?P<sign>[+-])\s?(?P<hours>\d{1,2})(?:[:.]?(?P<minutes>[0-5]\d))?(?!\d)")
 MAX_ZONE_CHARS: Final = 200
-LAST_PIECES: Final = 600
-"""The foot of a page is looked at, in texts no longer than a line."""
-
+LAST_PIECES: Final = 600  # The foot of a page is looked at, in texts no longer than a line
 FAR: Final = 14
 CHINESE: Final = 0.3
-MAX_SAMPLE: Final = 20_000
-"""A page whose letters are Chinese in such a share is; so many characters of it are counted."""
-
+MAX_SAMPLE: Final = 20_000  # A page whose letters are Chinese in such a share is; so many characters of it are counted
 SLASHED: Final = re.compile(r"(?<![\d./-])(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{4}|\d{2})(?!\d)")
 MONTH_FIRST: Final = frozenset(("en", "zh", "ja", "ko"))
 """Languages in whose pages ``extractors/date`` puts the month first where slashes stand: of these America alone writes so."""
@@ -88,9 +84,7 @@ _STEMS: Final = (
     ("周 週 星期 week woche semain seman settiman tydzie tygod недел veck uge", _WEEK),
     ("个月 個月 月 month monat mois mes maand miesi месяц månad måned", _MONTH),
     ("年 year jahr an$ ans$ año ano ann jaar rok lat год лет år", _YEAR),
-)
-"""How the units begin; ``$``: the whole word."""
-
+)  # How the units begin; ``$``: the whole word
 _LETTERS: Final = {"s": _SECOND, "m": _MINUTE, "h": _HOUR, "d": _DAY, "w": _WEEK, "mo": _MONTH, "y": _YEAR}
 _UNITS: Final = tuple((re.compile("|".join(stems.split()), re.IGNORECASE), size) for stems, size in _STEMS)
 _PART: Final = re.compile(
@@ -104,8 +98,7 @@ _NAMED: Final = (
 )
 _FIGURES: Final = re.compile("[一二两兩三四五六七八九十]+")
 _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
-MAX_AGE_CHARS: Final = 60
-"""A relative time is short."""
+MAX_AGE_CHARS: Final = 60  # A relative time is short
 
 
 def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
@@ -157,15 +150,11 @@ def _count(text: str) -> float:
 
 
 BEFORE_CHARS: Final = 24
-BEFORE_PIECES: Final = 12
-"""What stands so near before a date says what date it is: 注册时间, Join Date."""
-
+BEFORE_PIECES: Final = 12  # What stands so near before a date says what date it is: 注册时间, Join Date
 POSTED: Final = re.compile(
     r"post[ée]|publi|geschrieben|verfasst|written|wrote|发表|發表|发布|回复于|написа|добавлено|geplaatst|inviato|enviado|escrito|»",
     re.IGNORECASE,
-)
-"""What stands beside the time of a post."""
-
+)  # What stands beside the time of a post
 HALF: Final = 0.5
 COVER, MARKED, CALLED, CLOCK, SAYS, RISING, SAME = 2.0, 0.6, 0.4, 0.4, 0.6, 2.0, 0.5
 """Points of a place: for the share of posts that have a time there, ``time`` or ``datetime``, its name, a time of day, a word, times that

@@ -25,20 +25,14 @@ NOSCRIPT_CHARS: Final = 200
 MAX_NODES: Final = 150_000  # of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements
 
 TEMPLATE_TIMES: Final = 3
-MAX_TEMPLATE_CHARS: Final = 60
-"""A short text that stands so often on a page is the template's (Quote, Join Date, Member)."""
-
+MAX_TEMPLATE_CHARS: Final = 60  # A short text that stands so often on a page is the template's (Quote, Join Date, Member)
 MAX_NAME_CHARS: Final = 300
 SHORT_PIECES: Final = 200
 MAX_SHORT_CHARS: Final = 4_000
 BREAK: Final = "\n"
-SPACE: Final = " "
-"""Pieces of their own: where nothing but white space stands. One is enough, and none beside a break."""
-
+SPACE: Final = " "  # Pieces of their own: where nothing but white space stands. One is enough, and none beside a break.
 HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-HIDDEN_WORD: Final = "hidden"
-"""A node that the page hides has it among its names."""
-
+HIDDEN_WORD: Final = "hidden"  # A node that the page hides has it among its names
 _DIGITS: Final = re.compile(r"\d+")
 
 

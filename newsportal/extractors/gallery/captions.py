@@ -26,22 +26,16 @@ MAX_SLIDE_CHARS: Final = 600
 
 MAX_SLIDE_LINES: Final = 4
 HEADS: Final = ("h2", "h3", "h4", "h5", "h6", "dt")
-CLIMB: Final = 12
-"""Levels above a picture in which its box is looked for."""
-
+CLIMB: Final = 12  # Levels above a picture in which its box is looked for
 MAX_BOX_CHARS: Final = 20_000
-MIN_WORDS: Final = 2
-"""Letters of the shortest line that says anything."""
-
+MIN_WORDS: Final = 2  # Letters of the shortest line that says anything
 INTRODUCTION: Final = 15  # letters of the shortest line taken for the story's text from outside the pictures' box
 
 APART: Final = re.compile(
     r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
     r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])",
     re.IGNORECASE,
-)
-"""Class and id of short pieces around pictures that say nothing of them."""
-
+)  # Class and id of short pieces around pictures that say nothing of them
 APART_CHARS: Final = 60  # a piece that calls itself so and says more than this is text all the same
 
 NOISE: Final = re.compile(
@@ -55,9 +49,7 @@ NOISE: Final = re.compile(
     r"|view (?:gallery|fullscreen|original))\b.{0,40}$"
     r"|^.{0,40}\d{4}\s*[-年/.]\s*\d{1,2}\s*[-月/.]\s*\d{1,2}\s*日?\s*(?:\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)?(?:\s.{0,40})?$",
     re.IGNORECASE,
-)
-"""Lines around pictures that are none of their words: counters, pagers, bylines, what a reader may click."""
-
+)  # Lines around pictures that are none of their words: counters, pagers, bylines, what a reader may click
 CALLED: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
 """What captions begin with for those who only hear them."""
 

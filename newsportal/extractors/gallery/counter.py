@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_TOTAL: Final = 500
-MAX_CHARS: Final = 40
-"""Characters of a line that is looked at: a counter stands alone, or with the words of a pager."""
-
+MAX_CHARS: Final = 40  # Characters of a line that is looked at: a counter stands alone, or with the words of a pager
 _OPEN, _CLOSE = r"[\[(（【<〈]?\s*", r"\s*[\])）】>〉]?"
 OF: Final = re.compile(
     rf"(?:^|(?<=[^\d./:-])){_OPEN}(?:第|page|photo|image|slide|seite|图|圖)?\s*(?P<number>\d{{1,3}})\s*(?P<first>[页頁张張幅]?)\s*"

@@ -35,9 +35,7 @@ TEASERS: Final = 6  # the same on a page whose address is a list's: some channel
 MANY_TEASERS: Final = 8  # the same on any page that says nothing of its few pictures
 
 FEW_OWN: Final = 2
-SHORT_LINE: Final = 40
-"""Characters of a line that may be the whole message of a page that is none."""
-
+SHORT_LINE: Final = 40  # Characters of a line that may be the whole message of a page that is none
 FEW_WORDS: Final = 60  # characters under the pictures of a page above which it is no error's
 LISTING: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
@@ -79,8 +77,7 @@ def refuse_message(document: dom.Document, title: str | None, words: Sequence[st
 
 
 MAX_IMAGES: Final = 500
-FEW: Final = 3
-"""Pictures of a page up to which a counter without a word counts pages; more pictures at once are what it counts."""
+FEW: Final = 3  # Pictures of a page up to which a counter without a word counts pages; more pictures at once are what it counts
 
 
 def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> GalleryPage:

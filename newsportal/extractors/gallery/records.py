@@ -24,8 +24,7 @@ CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
     *("abstract", "subhtml", "remark", "memo", "info", "comment", "body", "sub"),
     *("legend", "alt", "alttext", "alt_text", "synopsis", "title", "subtitle", "headline", "label", "name"),
-)
-"""What words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)."""
+)  # What words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)
 PLAIN_KEY: Final = re.compile(r"(?<=\w{3})(?:html|markup|plain|zh|cn)$")
 LINK_KEY: Final = re.compile(
     r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE
@@ -124,9 +123,7 @@ def _pixels(value: Any) -> int | None:
 # <dl><dt>老桥</dt><dd>https://i.example/1.jpg</dd><dd>桃花盛开。</dd></dl>   <dl>…
 
 MAX_ADDRESSES: Final = 2_000
-MAX_PARTS: Final = 20
-"""Elements of a record."""
-
+MAX_PARTS: Final = 20  # Elements of a record
 LEAST_WORDS: Final = 4  # letters of words under a picture
 
 
