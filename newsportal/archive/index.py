@@ -30,9 +30,7 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]  # Called now and then with the bytes read and the bytes there are
 PROGRESS_RECORDS = 500  # Records between two calls of progress: about a fifth of a second
-BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)
-"""What warcio raises over bytes that are no archive."""
-
+BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # what warcio raises over broken bytes
 DEFAULT_PORT = {"http": "80", "https": "443"}
 ESCAPE = re.compile("%[0-9a-fA-F]{2}")
 

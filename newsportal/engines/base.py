@@ -56,8 +56,7 @@ class Wall:
     phrases: str | None = None
 
 
-Parse = Callable[[Document, datetime], list[Result]]
-"""A wrapper: the document and the time it was fetched (for relative dates) to results. Raises ``EngineBlocked``."""
+Parse = Callable[[Document, datetime], list[Result]]  # (document, time of the fetch) → results. Raises ``EngineBlocked``
 
 
 @dataclass(frozen=True, slots=True)

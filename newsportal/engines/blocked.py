@@ -12,8 +12,7 @@ from newsportal.dom import Document, Element, text_of
 from newsportal.engines import walls
 from newsportal.engines.base import HOUR, Wall
 
-LITTLE = 1_500
-"""Characters of visible text up to which a phrase is believed. The captcha pages we know show 20 to 900, result pages over 2,000."""
+LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000
 
 
 WALLS = (
@@ -84,8 +83,7 @@ def says_nothing_found(document: Document) -> bool:
     return said > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
 
 
-HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"
-"""Pages carry the sentence for no results hidden in them, for their scripts to show."""
+HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages hide a sentence for no results, for their scripts
 
 
 def _hides(node: Element) -> bool:

@@ -26,9 +26,7 @@ Rule: TypeAlias = str | tuple[str, ...]
 Piece: TypeAlias = Element | str  # What a rule finds and is applied to: an element, or a stretch of HTML or text
 MAX_PATTERN = 2_000
 MAX_INPUT = 2_000_000  # Characters. A regular expression is given no more than this; the largest saved result page has 470,000.
-TIME_LIMIT = 1.0
-"""Seconds a regular expression may take on one piece. People write patterns that backtrack for ever; a good one needs milliseconds."""
-
+TIME_LIMIT = 1.0  # seconds for a regular expression on one piece: people write patterns that backtrack for ever
 MAX_MATCHES = 500
 ATTRIBUTE = re.compile(r"^(?P<rule>[^@]*)@(?P<name>[\w:-]+)$")
 EMPTY = dom.parse_html("<html><body></body></html>")

@@ -77,9 +77,7 @@ AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|update
 BYLINE: Final = re.compile(
     r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
 )  # Every branch begins with one certain character: then the search passes over others at once
-MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")
-"""For small letters: most lines without :data:`BY_WORD` are known by this in a fourth of the time."""
-
+MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")  # sorts out most lines before :data:`BY_WORD`, in a fourth of its time
 BY_WORD: Final = re.compile(r"\b(?:by|von|par|por|di|autor(?:in)?)\b", re.IGNORECASE)
 
 EDITOR: Final = re.compile(
@@ -128,9 +126,7 @@ ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/
 
 ELEMENT_CHARS: Final = 40
 OTHERS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
-COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)
-"""Where other people's names stand; the names that say so themselves are believed in more places."""
-
+COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # where other people's names stand
 ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|social", re.IGNORECASE)
 """What stands beside a name inside the author's element."""
 
@@ -271,17 +267,12 @@ LABEL: Final = re.compile(
     rf"|本文(?:来源于|來源於|来自|來自|转自|源自|摘自|原载于?|首发于)\s*[:：]?\s*《?(?P<said>[^\s:：|｜\[\]()（）【】<>《》，。]{{2,20}})》?\s*(?:\t|$|\d|，)"
     r"|\b(?i:source|first published (?:by|in|on)|originally published (?:by|in|on)|originally appeared (?:in|on))\s*:?\s*"
     r"(?P<en>[A-Z0-9][^:|｜\t\[\]()<>•·]{1,40}?)\s*(?:[|｜\t\[(•·]|\.?$)"
-)
-"""A Chinese name ends at the first space, an English one at a mark or where the element ends. Sources of pictures and figures, and the
-form that a disclaimer quotes (凡注明“来源：XXX”), are not the article's."""
-
+)  # a Chinese name ends at the first space; sources of pictures and figures, and those in disclaimers, do not count
 HINT: Final = re.compile("[源處处自]|[Ss]ource|SOURCE|publish|appear|[载发]于?")
 DISCLAIMER: Final = re.compile(r"凡.{0,8}注明|免责|免責|声明|聲明|版权|版權")
 NOT_SOURCES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未知|不明|http.*|.*[，。！？].*)$")
 
-FOREIGN: Final = ("Source:", "irst published", "riginally ")
-"""Without one of these in its markup a page that is not Chinese tells no source."""
-
+FOREIGN: Final = ("Source:", "irst published", "riginally ")  # a page that is not Chinese names no source without one of these
 ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
     r"|(?<![a-z])(?:profile|account|media|wemedia)[-_]?(?:nick)?name(?![a-z])",

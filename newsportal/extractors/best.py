@@ -21,9 +21,7 @@ from newsportal.extractors.tidy import tidied
 from newsportal.items import Extraction, Link
 from newsportal.text import clean, letters
 
-MUCH_LONGER: Final = 3.0
-"""The text that the page tells machines is taken where it has so many times our characters: the page draws its text with a script."""
-
+MUCH_LONGER: Final = 3.0  # times our characters from which the text for machines is taken: scripts draw the page's own
 FEW_CHARS: Final = 600  # a page that shows more is not searched for a longer text in the state of its scripts, unless it declares one
 SURE_OF_DATA: Final = 0.9  # how sure we are of a text that the page itself calls its article's
 PIECE: Final = 12  # letters that two texts share only if one is a part of the other

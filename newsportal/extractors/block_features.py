@@ -37,10 +37,7 @@ CONTROL: Final = re.compile(
     r"|责任编辑|责编|編輯|编辑|来源|來源|作者|标签|share|tweet|facebook|twitter|email|print|comment|subscri|newsletter|sign up|log ?in"
     r"|read more|related"
     r"|click|follow|advert|photo|image|getty|reuters|author|tags?\b|copyright"
-)
-"""Words of controls, credits and notices: in short lines they say what the line is. These three are looked for in small letters: to
-leave the case open in the pattern takes four times as long."""
-
+)  # words of controls, credits and notices, looked for in small letters: ignoring case would take four times as long
 CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")  # style sheets and scripts that stand in the page as text
 SHORT_CHARS: Final = 160
 NOTICE_CHARS: Final = 400

@@ -89,9 +89,7 @@ nothing is text. Without this rule the mean page F1 of daniel-zh is 0.8 points l
 within 0.8 points of it on the sets that the model does not know."""
 
 GAP_CHARS: Final = 30
-GAP_LEAST: Final = 0.1
-"""Lines between two lines of text: so many characters at most, none of them less likely than this. 0 to 100
-characters measure alike (within 0.4 points)."""
+GAP_LEAST: Final = 0.1  # of lines between two lines of text; 0 to 100 characters measure alike (within 0.4 points)
 
 
 ITEMS: Final = frozenset(("li", "dd", "dt"))
@@ -102,15 +100,8 @@ LIST_LINKED: Final = 0.1
 
 COPY_CHARS: Final = 600
 COPIED_CHARS: Final = 40
-COPIED: Final = 0.5
-"""A block from so many characters is a copy if other blocks of the text, each from so many characters, make up this share of it: one page
-of 606 has such.
-Its two copies alone cost scrapinghub 1.6 points of F1."""
-
-COPY_LOOKED: Final = 200_000
-"""Characters that are searched for others' text, the longest blocks' first: all blocks in all others would take time quadratic in the
-page. Of 606 development articles the one with most has 32,430 in such blocks."""
-
+COPIED: Final = 0.5  # a block is a copy if other blocks make up this share of it; without this scrapinghub loses 1.6 points
+COPY_LOOKED: Final = 200_000  # characters searched for others' text, the longest blocks first: all in all would be quadratic
 LOOSE_CHARS: Final = 40
 IMPRINT_CHARS: Final = 200
 IMPRINT: Final = re.compile(

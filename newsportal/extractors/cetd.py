@@ -34,8 +34,7 @@ from newsportal.text import visible_length
 
 LINKS: Final = LINK | {"button", "select"}  # what counts as a link: the authors' program takes buttons and menus of choices for links too
 
-LEFT_OUT: Final = REMOVED | {"textarea"}
-"""What the thesis removes for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)."""
+LEFT_OUT: Final = REMOVED | {"textarea"}  # removed for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)
 
 
 class Counts(NamedTuple):

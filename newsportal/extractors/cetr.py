@@ -37,13 +37,9 @@ UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
 ENDS: Final = {"": re.compile("-->"), "script": re.compile("</script", re.IGNORECASE), "style": re.compile("</style", re.IGNORECASE)}
 TAG: Final = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:-]{0,40})?[^<>]*>")
 
-PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")
-"""What a line may not be cut in: a tag, a character reference, some characters."""
-
+PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not cut within a tag or a character reference
 WIDTH: Final = 65
-MAX_MEAN: Final = 1000
-"""A source whose lines have more than so many characters on average was written without them; it is cut into lines of ``WIDTH``
-characters, the length of lines that people write. From 300 to 2,000 this gives the same scores."""
+MAX_MEAN: Final = 1000  # characters a line: a source with more was written without lines, and is cut into lines of ``WIDTH``
 
 Point = tuple[float, float]
 

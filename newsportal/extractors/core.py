@@ -21,9 +21,7 @@ ALPHA: Final = 0.5  # thesis E, 2.4.3
 MOST: Final = 0.5  # a box with more than this share of the page's valid characters is its body, whatever it calls itself
 
 ENOUGH: Final = 0.3
-ENOUGH_CHARS: Final = 150
-"""If what remains without asides is a smaller share (or less beside the heading), their names do not mean what they say here."""
-
+ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names mean nothing
 DECLARED: Final = 0.2
 HEADING_BONUS: Final = 2.0
 WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())

@@ -28,8 +28,7 @@ DATE_LIKE: Final = re.compile(
     r"|\d.{0,5}[^\W\d_]{3}|[^\W\d_]{3}.{0,3}\d|[〇零○一二三四五六七八九十]\s{0,2}[年月]|\bago\b|day\b|\bjust now\b",
     re.IGNORECASE,
 )  # What every written date has somewhere: the forms are tried only on such texts
-GUESSED_CHARS: Final = 40
-"""Only texts up to this length go to dateparser, which takes milliseconds; every date written for people is shorter."""
+GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes milliseconds
 
 
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")

@@ -12,15 +12,11 @@ from typing import Final
 
 from newsportal.extractors.clock import CHINA, MONTH, MONTH_NAMES, WEEKDAY, WEEKDAYS, zone_of
 
-TOLERANCE: Final = timedelta(days=1)
-"""A date may lie this far after the fetch: zones that are not told differ by up to 14 hours, clocks by minutes."""
+TOLERANCE: Final = timedelta(days=1)  # after the fetch: unnamed zones differ by up to 14 hours, clocks by minutes
 
-Day = tuple[date, bool] | datetime | None
-"""What a form reads: a day and whether its year was written, or a moment (relative forms), or nothing that exists."""
+Day = tuple[date, bool] | datetime | None  # a day and whether its year was written, or a moment (relative forms), or nothing
 
-Reader = Callable[[re.Match[str], datetime], Day]
-"""Turns the match of a form into a day; the moment (aware, in the text's zone) is what relative forms count from."""
-
+Reader = Callable[[re.Match[str], datetime], Day]  # match and present moment (aware, in the text's zone) to a day
 _DIGIT = {
     character: value
     for value, digits in enumerate(("〇零○", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
@@ -229,8 +225,5 @@ NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _weekday: frozenset(":"),
     _just_now: frozenset("刚剛jJ"),
 }  # Characters of which a text has at least one where the form matches: a look at them spares most of the matching
-RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))
-"""Readers whose dates count from the moment of reading: right in a page just fetched, wrong in a saved one."""
-
-DAY_FIRST: Final[dict[Reader, Reader]] = {_year_last: _day_first}
-"""Readers of pages in other languages than English, Chinese, Japanese and Korean."""
+RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))  # relative to the moment of reading
+DAY_FIRST: Final[dict[Reader, Reader]] = {_year_last: _day_first}  # for languages that write the day before the month

@@ -25,8 +25,7 @@ ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
 SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}
-"""Minutes of the syndication module's ``sy:updatePeriod``."""
+PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}  # minutes of ``sy:updatePeriod``
 
 
 def read_xml(text: str, url: str) -> RawFeed:

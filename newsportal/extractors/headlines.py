@@ -36,14 +36,12 @@ SITE_LAST: Final = re.compile(
 
 SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # how names of sites and sections end
 
-MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
-"""（图）, [3P], 【16:15】: an editor's mark belongs to the headline, although the page's title goes without it."""
-
+MARK_LAST: Final = re.compile(
+    r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$"
+)  # an editor's mark belongs to the headline: （图）, [3P], 【16:15】
 NAME_CHARS: Final = 16  # longer parts are headlines that end like a name
 
-FEW: Final = 5
-"""A title before the first separator has at least so many characters (twice that in Latin letters), else the longest part is taken."""
-
+FEW: Final = 5  # characters (twice that in Latin letters) of a title before its first separator, else its longest part counts
 ENTITY: Final = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 
 

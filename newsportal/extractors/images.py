@@ -103,8 +103,7 @@ ICON: Final = re.compile(
     re.IGNORECASE,
 )  # Addresses of pictures that are no part of any article: marks, placeholders, counters
 STYLE_SIZE: Final = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,5})px", re.IGNORECASE)
-NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])")
-"""``-640x480.jpg``, ``_w640_h480.jpg``: the size as the address tells it."""
+NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])")  # ``-640x480.jpg``, ``_w640_h480.jpg``
 
 
 def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata) -> tuple[Image, ...]:

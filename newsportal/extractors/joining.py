@@ -16,10 +16,7 @@ from newsportal import dom
 from newsportal.items import Extraction, Image
 from newsportal.text import clean, letters
 
-REPEATED_SHARE: Final = 0.8
-"""A page of which so much stood on earlier pages repeats them: the last page under a new number, or a circle. True further pages of
-the development set repeat a lead at most, less than a third."""
-
+REPEATED_SHARE: Final = 0.8  # of a page's text that stood on earlier ones: true further pages repeat less than a third
 WHOLE_SHARE: Final = 0.8  # a page holds the whole article when it has so much of the first page's text, and more
 WHOLE_GAIN: Final = 1.1  # times the first page's text that the whole must have: else it is the first page again, in other clothes
 

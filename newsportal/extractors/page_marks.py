@@ -17,9 +17,7 @@ from newsportal.extractors.hub_urls import MAX_URL_CHARS, PAGE_ENDING, TRACKING,
 
 MAX_PAGE: Final = 300  # larger numbers are those of articles: the longest paged article known (a photo story) has below 200 pages
 
-SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")
-"""Names of hosts that show the same pages to other devices."""
-
+SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")  # hosts that show the same pages to other devices
 _WORD = r"(?:p|pg|page|pages|pag|pagina|seite|teil|part|s)"
 _IN_NAME = re.compile(rf"^(?P<stem>.*[^_\-,.])[_\-,.]{_WORD}?[_\-]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
 _WHOLE_NAME = re.compile(rf"^(?:{_WORD}|index|default)?[_\-,]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
@@ -157,9 +155,7 @@ def without_mark(form: str) -> str:
 #     var currentPage = 0; var countPage = 5; … "<a href=\"t20120117_123" + "_" + nextPage + ".htm\">"
 #     var _PAGE_COUNT = "5"; var _PAGE_INDEX = "0"; var _PAGE_NAME = "t123"; var _PAGE_FILE_EXT = "html"
 
-SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")
-"""A script without any of these words draws no pager; many a script has a ``pageCount`` of other things."""
-
+SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")  # a script without these words draws no pager; ``pageCount`` is too common
 MAX_SCRIPT: Final = 60_000  # Characters. Longer scripts are libraries and data; those that draw pagers have below 10,000
 CALL: Final = re.compile(r"\bcreatePage(?:HTML)?\s*\(([^()<>{};]{5,300})\)", re.IGNORECASE)
 COUNT: Final = re.compile(r"\b(?:countPage|_PAGE_COUNT)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)

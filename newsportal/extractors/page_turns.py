@@ -26,9 +26,7 @@ NEXT: Final = re.compile(
     r"[\s\])>›»→】]*$",
     re.IGNORECASE,
 )  # A link to the next page of a list; the whole text of the link
-FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)
-"""A link to the next page of an article; the words may be followed by the heading of that page."""
-
+FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the page's heading may follow the words
 ONWARD: Final = re.compile(
     r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
     re.IGNORECASE,
@@ -85,9 +83,7 @@ MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下�
 MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
 SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
 
-NOWHERE: Final = "http://page.invalid/"
-"""Stands for the address of a page that has none, so that its relative links can be joined; RFC 6761 keeps the name free."""
-
+NOWHERE: Final = "http://page.invalid/"  # base of a page without address, to join its relative links (reserved by RFC 6761)
 ASIDE: Final = re.compile(
     r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
     r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",

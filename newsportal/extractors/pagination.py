@@ -206,9 +206,7 @@ def _guessed(turns: Sequence[Turn]) -> tuple[Place, ...]:
     return ()
 
 
-MAX_FETCHED: Final = 30
-"""Pages of one article that are asked for. Written articles known have at most 12; longer pagers are those of photo stories and traps."""
-
+MAX_FETCHED: Final = 30  # pages of one article: written ones have at most 12; longer pagers are photo stories' and traps
 EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))  # ends of a pager that lose nothing of an article
 
 

@@ -54,8 +54,7 @@ def is_advert(url: str) -> bool:
     return parts is not None and bool(ADVERT_HOST.search(parts.hostname or "") or ADVERT_PATH.match(parts.path))
 
 
-RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")
-"""How a saved page writes such a link when nobody knows the page's address."""
+RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")  # such a link in a saved page of unknown address
 
 
 def _split(url: str) -> SplitResult | None:

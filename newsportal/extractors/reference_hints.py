@@ -23,9 +23,7 @@ MAX_TOLD: Final = 400
 MIN_DECLARED: Final = 200
 MAX_DECLARED: Final = 100_000  # Characters of a declared text: shorter ones are summaries, longer ones are cut
 MAX_HEADING_CHARS: Final = 300
-MARKS: Final = 2
-"""A line with so many times the letters of the title, or so many times fewer, is not compared: marks and ligatures are never so many."""
-
+MARKS: Final = 2  # a line with so many times the title's letters, or so many times fewer, is not compared
 HEADINGS: Final = ("h1", "h2")
 
 

@@ -54,9 +54,7 @@ NOT_HTML: Final = re.compile(
 )
 
 
-BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-"""Characters that no text holds: every tenth byte of a picture, film or archive is one, in whatever encoding it is read."""
-
+BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # in no text, and every tenth byte of pictures, films, archives
 BINARY_CHARS: Final = 10  # … of the first 500; broken pages have a few
 
 TEASER_END: Final = re.compile(

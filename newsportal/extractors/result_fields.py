@@ -22,9 +22,7 @@ HEADING_ROLE = ".//*[@role='heading']"
 EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"  # what engines put between site, date and summary
 AROUND_DATE = "发布于发表时间更新()（）[]【】"
 
-MIN_SUMMARY = 12
-"""Characters. The shortest summaries of the saved result pages (快讯 on news tabs) are 15; addresses and dates are told apart before."""
-
+MIN_SUMMARY = 12  # characters: the shortest summaries of saved result pages (快讯 on news tabs) have 15
 MIN_TITLE_LINE = 5  # Characters. A shorter line of a linked card is a label (视频, 置顶, the site), not the title
 TITLE_WIDTH = 16  # Half-width characters: names of sites are shorter, most titles are longer (8 Chinese characters)
 MAX_LEAD = 16  # characters before a date that still belong to the small print: 「视频 · 」, 「Posted on 」
@@ -34,9 +32,9 @@ MAX_DATE = 40
 MAX_MIXED = 48
 MAX_LINES = 60  # A record with more lines than this holds a whole widget; its summary is not looked for further down
 HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?…]\S*)?(\s*[›>].*)?$", re.IGNORECASE)
-ADDRESS = re.compile(r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE)
-"""An address as result pages show it: 「https://a.example › 旅游」."""
-
+ADDRESS = re.compile(
+    r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE
+)  # as shown: 「https://a.example › 旅游」
 SITE_CLASS = re.compile(
     r"(^|[-_\s])(cite|site|sitename|source|src|publisher|provider|url|showurl|domain|host|from|media|newsfrom|citeurl|author)",
     re.IGNORECASE,
@@ -54,8 +52,7 @@ NOISE = re.compile(
     re.IGNORECASE,
 )
 AD_LABEL = re.compile(r"^(广告|推广|商业推广|ads?|sponsored|anzeige|annonce|gesponsert|publicité)$", re.IGNORECASE)
-AGO = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)
-"""The short age of news cards: 「2h」, 「23d」."""
+AGO = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)  # the short age of news cards: 「2h」
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +128,7 @@ def date_in(text: str) -> str | None:
     return clean(text[found.start : found.end]) or None if found else None
 
 
-NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")
-"""The clock for finding how a date is *written*: far enough for every date to be in the past."""
+NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")  # a clock for which every date is in the past, to see how one is written
 
 
 def published(date: str | None, now: datetime, around: str = "") -> datetime | None:

@@ -34,24 +34,15 @@ from newsportal.text import CJK
 
 MAX_SITES: Final = 1000
 MAX_PAGES: Final = 8
-MAX_LINES: Final = 2000
-"""Memory: at most 8 bytes a line, 64 MB if a thousand sites had eight pages of a thousand lines. Eight witnesses are enough: with
-``SHARE`` a third, three of them make a line the site's."""
-
-MIN_WIDTH: Final = 5
-"""Shorter lines (a Chinese character counts two) are never repeated: 「or」, 「广告」, 「1」 stood in the gold text as often as not."""
-
+MAX_LINES: Final = 2000  # of a page, 8 bytes each: 64 MB for a thousand sites of eight pages
+MIN_WIDTH: Final = 5  # shorter lines (a Chinese character counts two) are never repeated: 「广告」, 「1」 may be the article's
 SHARE: Final = 1 / 2  # of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it
 
-SAME: Final = 3 / 8
-"""Measured on 1,738 pairs of pages: different articles share at most 0.20 of the body found, the same article at least 0.55."""
-
+SAME: Final = 3 / 8  # of two pages' bodies: different articles share at most 0.20, the same at least 0.55 (1,738 pairs)
 WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that it became
 TEASER: Final = 5  # lines behind a title that a list may show with it: date, source, lead, "more"
 
-FEW: Final = 3
-"""Measured on 340 pages: where one witness alone named more, all of its 26 lines were the articles' own (a box of facts, twice)."""
-
+FEW: Final = 3  # witnesses; where one alone named more lines, all 26 were the article's own (340 pages)
 LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 
 

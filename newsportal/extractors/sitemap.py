@@ -28,8 +28,7 @@ from newsportal.text import clean
 FEW = 5  # dates of change from which a lie can be told
 ALIKE = 0.9  # the share of the dates that must agree
 
-JUST_NOW = timedelta(minutes=10)
-"""Younger than this when it is fetched: a page that changed at this very moment, or a date that is made as it is asked for."""
+JUST_NOW = timedelta(minutes=10)  # younger when fetched: it changes at this very moment, or the date is made on request
 
 Kind = Literal["urlset", "index", "text"]
 
@@ -112,9 +111,7 @@ MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form know
 
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
 RECORDS = frozenset(("url", "sitemap"))
-OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)
-"""Extensions whose elements may be called like ours (``image:loc``, ``video:title``)."""
-
+OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
 FIELDS = frozenset("loc lastmod title publication_date keywords name language".split())
 ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
 NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)

@@ -13,10 +13,7 @@ from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.published import url_date
 from newsportal.extractors.sitemap import SitemapEntry
 
-NO_ARTICLE = BIAS
-"""The weight of an address (:data:`hub_score.WEIGHTS`) below which it is no article's. In a list page, text and place say more; here the
-address is all there is, so only what speaks against an article counts."""
-
+NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which an address, which is all there is here, is no article's
 FULL = 0.99  # what an address scores before the rules of the source are asked
 LEAST = datetime.min.replace(tzinfo=UTC)
 

@@ -178,8 +178,7 @@ def _put(branch: Branch, directory: Directory, template: Template) -> Template:
 VERSION: Final = 1
 FORMAT: Final = "newsportal-templates"
 
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""Of a library's text, written and read. One of a thousand usual sites has a few megabytes, the largest that memory may hold thousands."""
+MAX_BYTES: Final = 256 * 1024 * 1024  # of a library's text; one of a thousand usual sites has a few megabytes
 
 
 def write_library(library: Library, most: int = MAX_BYTES) -> str:

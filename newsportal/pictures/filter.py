@@ -24,22 +24,14 @@ from urllib.parse import urlsplit
 from newsportal.items import Image, content_id
 
 LEAST: Final = 3  # Different stories of a site that show a picture before it is taken for the site's own: two may be parts of one report
-SHARE: Final = 100
-"""One of so many of a site's stories: an archive picture comes again in a few of ten thousand, a rotating advertisement in more."""
-
+SHARE: Final = 100  # one of so many of a site's stories: archive pictures come again more seldom, rotating advertisements more often
 MOST: Final = 20  # Different stories that are enough whatever the site's size
-LEAST_ELSEWHERE, LEAST_SITES = 5, 3
-"""Different stories and sites from which on a picture is an advertisement everywhere: an agency's photograph comes with others of its."""
-
+LEAST_ELSEWHERE, LEAST_SITES = 5, 3  # stories and sites from which on a picture is an advertisement everywhere
 COPY_SHARE: Final = 0.5  # Of the pictures of the story that has fewer: copies on two sites share more, copies under one title as much
 SAME_SITE_SHARE: Final = 0.8  # Of the pictures of the story that has more: within one site, where all stories share its own pictures
 MIN_SIDE, MIN_LONGER_SIDE = 80, 200  # Pixels: photographs of stories begin at 300, thumbnails of other stories end at 180
-BANNER_SHAPE, BANNER_SIDE = 3.5, 250
-"""The longer side is so many times the shorter one, which is so small: 970 × 250 and 160 × 600 are, panoramas of 1200 × 300 are not."""
-
-THUMBNAIL_SHARE, THUMBNAIL_SIDE, THUMBNAIL_OTHERS = 9, 320, 3
-"""Beside photographs of so many times its area (the median of at least so many) a picture with no longer side than that is a thumbnail."""
-
+BANNER_SHAPE, BANNER_SIDE = 3.5, 250  # sides of a banner: 970 × 250 and 160 × 600, but not panoramas of 1200 × 300
+THUMBNAIL_SHARE, THUMBNAIL_SIDE, THUMBNAIL_OTHERS = 9, 320, 3  # so many times smaller than the median of so many photographs
 NAMED_SIDE: Final = 400  # Pixels: a picture that is called a logo and is larger may be the photograph of one
 NAME: Final = re.compile(
     r"(?:^|[/_.-])(?:site|web|page|top|foot(?:er)?|head(?:er)?|wap|m)?[_-]?"

@@ -24,9 +24,7 @@ SIDE: Final = 32  # Zauner: the side of the picture that is transformed
 DRAFT: Final = 4 * SIDE  # Pixels of the shorter side at least to which a picture is reduced before that
 LOW: Final = 8  # Zauner: frequencies of either direction that are kept
 SAME: Final = 10  # Bits of 64 up to which two pictures are taken for one. Measured: docs/algorithms/picture_filter.md.
-FLAT: Final = 2.0
-"""Standard deviation of the grey levels (of 255) below which a picture has nothing to tell it by: one colour, a line on white."""
-
+FLAT: Final = 2.0  # standard deviation of the grey levels below which a picture has nothing to tell it by
 HEX_DIGITS: Final = 16
 
 

@@ -21,19 +21,10 @@ from newsportal.pictures.head import MAX_PIXELS, Head, look
 if TYPE_CHECKING:
     from PIL.Image import Image as Decoded
 
-FORMATS: Final = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")
-"""Pillow knows some forty more formats; none of them is for the Web, and some run programs (EPS)."""
-
-BUSY = Lock()
-"""A picture of 60 megapixels takes up to 540 MB while it is decoded (a progressive JPEG: 9 bytes a pixel): two at a time would be twice
-that."""
-
-WEIGHT: Final[Mapping[str, float]] = {"webp": 2.0, "avif": 1.2}
-"""Formats a pixel of which takes more than that, measured: libwebp holds four copies of a picture. So they may have fewer pixels."""
-
-MAX_SCANS: Final = 100
-"""A progressive JPEG has ten; each scan goes over all pixels, takes but some bytes, and a million of them hold a decoder for hours."""
-
+FORMATS: Final = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")  # of Pillow's forty formats those of the Web; some others run programs (EPS)
+BUSY = Lock()  # 60 megapixels take up to 540 MB while they are decoded: one at a time
+WEIGHT: Final[Mapping[str, float]] = {"webp": 2.0, "avif": 1.2}  # memory of a pixel, measured: libwebp holds four copies of a picture
+MAX_SCANS: Final = 100  # a progressive JPEG has ten; each goes over all pixels, and a million hold a decoder for hours
 SCAN: Final = b"\xff\xda"  # The marker of a scan (T.81, table B.1): within a scan's own bytes it cannot stand
 BAND: Final = 4_000_000  # Pixels that are converted and reduced at a time
 
@@ -99,9 +90,7 @@ def _check(format: str, data: bytes, pixels: int, max_pixels: int) -> None:
 
 
 THUMB_SIDE: Final = 480  # Pixels of the longer side: the wall's columns are some 240 wide, twice as fine on the screens of telephones
-FULL_SIDE: Final = 2560
-"""Pixels of the longer side in the viewer: a wide screen's. Long pictures (长图) may be :data:`LONG` times as long as wide."""
-
+FULL_SIDE: Final = 2560  # pixels of the longer side in the viewer; long pictures (长图) may be :data:`LONG` times as long as wide
 LONG: Final = 4
 
 QUALITY: Final = 85  # Pillow's scale; above, files grow faster than pictures get better

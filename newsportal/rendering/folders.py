@@ -12,8 +12,7 @@ from time import time
 from typing import Final
 
 FOLDER: Final = "newsportal-browser-"  # How the names of such folders begin
-NEVER_STARTED: Final = 3600.0
-"""Seconds after which a folder without a process number is nobody's: a browser writes it within the minute it has for starting."""
+NEVER_STARTED: Final = 3600.0  # seconds; a browser writes its process number within a minute
 
 
 def candidates() -> Iterator[Path]:

@@ -22,9 +22,7 @@ QUIET_SCROLLED: Final = 0.1  # The same after each step down: what is lazy asks 
 LOOKS_SCROLLED: Final = 2
 
 STEP: Final = 0.05  # Seconds between two looks
-SCROLLS: Final = 10
-"""Steps down a page, each as high as the window: long photo stories have some ten thousand pixels; endless lists have no end."""
-
+SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists no end
 WINDOW: Final = {"width": 1280, "height": 1600}  # Higher than screens are, for fewer steps
 WATCHER: Final = """(() => {
   const state = {changes: 0};

@@ -18,9 +18,7 @@ Kind = Literal["front", "board", "thread", "post", "member", "login", "search", 
 MAX_CHARS: Final = 2_000
 
 SESSION_NAME: Final = re.compile(r"^(?:sid|s|session|sess|phpsessid|sessionid|jsessionid|token|osCsid|zenid)$", re.IGNORECASE)
-SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)
-"""A session's number is long; a short one (``sid=123``) may mean the page."""
-
+SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a session's number is long; ``sid=123`` may mean the page
 PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 TRACKING: Final = re.compile(r"^(?:utm_\w+|fbclid|gclid|spm|scm|share_\w+|_t)$", re.IGNORECASE)
 

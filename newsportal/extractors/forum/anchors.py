@@ -14,9 +14,7 @@ from newsportal import dom
 from newsportal.extractors.clock import MONTH
 from newsportal.extractors.forum.tree import Tree
 
-MAX_TIME_CHARS: Final = 110
-"""Longer texts are somebody's words, in which a date is told: the longest line with a time, author and board has ninety."""
-
+MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2
 _UNIT: Final = (
     r"秒钟?|秒鐘|分钟|分鐘|小时|小時|天|日|[个個]月|月|周|週|星期|年|"

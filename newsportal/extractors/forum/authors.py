@@ -30,9 +30,7 @@ PLAIN_TAGS: Final = {
 }  # Elements in which names stand on pages that do not mark them, and how likely
 LATER: Final = 0.01
 PICTURED: Final = 1.4
-LOOKED: Final = 60
-"""Off for each node before it; more for a name that a picture near it has; so many nodes of a post are looked at for that."""
-
+LOOKED: Final = 60  # off for each node before it; more for a picture's name; nodes of a post that are looked at
 TIMED: Final = re.compile(r"\d{1,2}[:.]\d{2}|\d{4}")
 NO_NAME: Final = re.compile(
     r"^(?:\W*|\d[\d.,\s]*|#\d+|.*https?://.*|posts?|likes?|join(?:ed)? date|location|online|offline|op|top|reply|quote|profile|by|message"

@@ -25,9 +25,7 @@ INLINE: Final = frozenset(
 )  # Elements that are no post
 FLOOR_WORTH: Final = 0.4
 NOTHING: Final = FLOOR_WORTH**3
-ENOUGH_CHARS: Final = 6
-"""So many characters count as words of its own: the shortest posts have one, but share their block with a member's rank and place."""
-
+ENOUGH_CHARS: Final = 6  # the shortest posts have one character, but share their block with a member's rank and place
 DIGIT: Final = re.compile(r"\d")
 NUMBERED: Final = 1.3
 HINT: Final = 1.25

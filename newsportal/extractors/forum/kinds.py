@@ -34,8 +34,7 @@ WALL: Final = re.compile(
 LATER: Final = re.compile(r"[/_?&-](?:(?:page|p|pn|start)[=/-]?)?\d+(?:\.\w+)?$")
 """What a further page's address has behind the first one's, where nothing else is known of them."""
 
-MAX_WALL: Final = 1_500
-"""Characters of visible text: a page behind a wall says little; a thread in which somebody complains of it says more."""
+MAX_WALL: Final = 1_500  # visible characters: a login wall says little, a thread that complains of one says more
 
 
 @dataclass(frozen=True, slots=True)

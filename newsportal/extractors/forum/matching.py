@@ -28,18 +28,14 @@ from newsportal.items import Post
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
 """Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20."""
 
-LEAST_ANCHORS: Final = 2
-"""A page with fewer times of the thesis's three forms is none of a Chinese forum: there any written day is an anchor."""
-
+LEAST_ANCHORS: Final = 2  # times of the thesis's forms; a page with fewer is no Chinese forum's, and any written day is an anchor
 MAX_TEXT_CHARS: Final = 2_000  # of a longer text the beginning is looked at: a post time stands in a line
 REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: taken out beforehand, as comments are
 
 MAX_CHILDREN: Final = 60
 MAX_DEPTH: Final = 30
 MAX_NODES: Final = 60_000
-MAX_COMPARED: Final = 1_000_000
-"""Pairs of subtrees looked at on a page, about a second's work; after that two subtrees have their roots alone in common. Of 126 real
-threads none needs more than 34,000."""
+MAX_COMPARED: Final = 1_000_000  # pairs of subtrees of a page, about a second's work; real threads need below 34,000
 
 Shape = tuple[str, tuple[int, ...]]
 

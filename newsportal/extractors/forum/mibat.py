@@ -27,8 +27,7 @@ MAX_ANCHORS: Final = 4  # anchors of one tree that are compared: a post that quo
 MAX_SIBLINGS: Final = 12  # siblings of an anchor on either side
 MAX_KINDS: Final = 24  # different anchor trees that a sibling is compared with
 
-Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""The tags from the tree down to an anchor, and the tags of its siblings before and after it."""
+Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # tags down to an anchor, of its siblings before, and after
 
 
 def extract(document: dom.Document, now: datetime, threshold: float = THRESHOLD) -> tuple[Post, ...]:

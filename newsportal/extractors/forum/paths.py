@@ -165,9 +165,7 @@ def _are_comments(path: Path) -> bool:
 
 
 SOME: Final = 0.3
-MAIN: Final = 0.5
-"""What holds so much of all posts' text is no side matter, whatever it is called: ``postdetails`` is a member's card on one engine and
-the whole post on another."""
+MAIN: Final = 0.5  # of all posts' text: no side matter whatever its name (``postdetails`` is a card here, the post there)
 
 
 def _set_aside(paths: list[Path]) -> None:

@@ -22,10 +22,7 @@ from newsportal.extractors.forum.matching import Marked, as_post, marked_page, t
 from newsportal.items import Post
 
 ALPHA: Final = 1.0
-BETA: Final = 0.8
-"""The thesis names α and β and tells no values. Example 3.1 stops at RMD 0.29, MPR 0.14 and goes on at MPR 1; a post that quotes
-others has several anchors, so that RMD may be high."""
-
+BETA: Final = 0.8  # not in the thesis; example 3.1 stops at RMD 0.29, MPR 0.14 and goes on at MPR 1
 DROP: Final = 0.5  # algorithm 3.3: ``mappings[C] < lastNum / 2``
 
 

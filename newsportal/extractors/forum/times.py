@@ -29,8 +29,7 @@ FAR: Final = 14
 CHINESE: Final = 0.3
 MAX_SAMPLE: Final = 20_000  # A page whose letters are Chinese in such a share is; so many characters of it are counted
 SLASHED: Final = re.compile(r"(?<![\d./-])(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{4}|\d{2})(?!\d)")
-MONTH_FIRST: Final = frozenset(("en", "zh", "ja", "ko"))
-"""Languages in whose pages ``extractors/date`` puts the month first where slashes stand: of these America alone writes so."""
+MONTH_FIRST: Final = frozenset(("en", "zh", "ja", "ko"))  # languages that ``extractors/date`` reads month first; only America does
 
 
 @dataclass(frozen=True, slots=True)

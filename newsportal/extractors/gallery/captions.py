@@ -21,9 +21,7 @@ from newsportal.extractors.joining import is_pager
 from newsportal.items import Image
 from newsportal.text import clean, letters
 
-MAX_SLIDE_CHARS: Final = 600
-"""Characters of one picture's words; more is an article's text. The longest captions of news agencies have some 400."""
-
+MAX_SLIDE_CHARS: Final = 600  # of one picture's words: agencies' longest captions have some 400, an article's text more
 MAX_SLIDE_LINES: Final = 4
 HEADS: Final = ("h2", "h3", "h4", "h5", "h6", "dt")
 CLIMB: Final = 12  # Levels above a picture in which its box is looked for

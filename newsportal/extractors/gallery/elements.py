@@ -30,9 +30,7 @@ STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|
 
 BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
 BACKGROUND_NAMES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
-LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)
-"""Attributes that hold the large copy of what ``src`` shows."""
-
+LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)  # attributes with the large copy of ``src``
 SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
 DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that lead to no page: fragments, scripts, mail
 VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)

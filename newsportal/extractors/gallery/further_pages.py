@@ -18,9 +18,7 @@ from newsportal.extractors.pagination import is_front_page
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 
-MAX_PICTURES: Final = 2_000
-"""Pictures of a story from which on no further page is asked for: what one story may cost. The longest known have some hundreds."""
-
+MAX_PICTURES: Final = 2_000  # pictures of a story from which on no further page is asked for; the longest known have hundreds
 NEW_LETTERS: Final = 4  # a page with known pictures brings something if it says so much that no other page said
 
 

@@ -22,9 +22,7 @@ from newsportal.text import clean
 NEVER: Final = frozenset("url-root url-file url-too-long url-shallow url-search url-comments url-later-page url-service-word".split())
 """Facts of addresses that no photo story has, unless the operator's ``seed`` says so."""
 
-ASIDE: Final = frozenset({"place-nav", "place-foot", "place-head", "place-aside"})
-"""Parts of a page in which pictures with links are banners and buttons."""
-
+ASIDE: Final = frozenset({"place-nav", "place-foot", "place-head", "place-aside"})  # there, pictures with links are banners and buttons
 PICTURES: Final = ("img", "picture", "amp-img")
 
 

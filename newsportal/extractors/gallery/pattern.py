@@ -20,9 +20,7 @@ from functools import lru_cache
 from string import ascii_lowercase
 from typing import Final
 
-MAX_PAGES: Final = 200
-"""Pages of one story that are asked for: the limit of the paper, which gives no figure; the longest stories known have below 200."""
-
+MAX_PAGES: Final = 200  # of one story; the paper gives no figure, and the longest stories known have below 200
 PLACE: Final = re.compile(r"\{(id|n{1,4}|a)(-1)?\}")
 LEFT_OUT: Final = re.compile(r"(?:[?&][\w\[\]-]+=|/(?:pages?/|p)?|[_\-,.]{0,2}(?:pages?|p)?[_\-]?)\{(?:n{1,4}|a)(?:-1)?\}")
 """The mark with what parts it from the name: the first page often has neither."""

@@ -20,9 +20,7 @@ BEHIND: Final = re.compile(rf"[-_.](?P<word>{_WORDS}|{SIZE})$", re.IGNORECASE)
 BEFORE: Final = re.compile(rf"^(?P<word>{_WORDS})[-_]", re.IGNORECASE)
 FOLDER: Final = re.compile(rf"^(?:{_WORDS}|{SIZE})$", re.IGNORECASE)
 ENDING: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
-STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")
-"""What servers of pictures append to ask for another size: ``a.jpg!w640``, ``a.jpg@300w``."""
-
+STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")  # asks a picture server for a size: ``a.jpg!w640``, ``a.jpg@300w``
 RESIZING: Final = re.compile(
     r"(?:^|&)(?:x-oss-process|imageview2|imagemogr2|x-image-process|w|h|width|height|size|quality|q|resize|crop|fit|auto|format|dpr|ssl|strip)\b[^&]*",
     re.IGNORECASE,
