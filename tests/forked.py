@@ -1,7 +1,7 @@
-"""Commands in processes of their own that import nothing: they fork from one that has imported what a crawl needs.
+"""Commands in processes of their own that fork from one that has imported and computed what a crawl needs (``tests/crawl_imports.py``).
 
-Such a process does what ``python -m newsportal`` does, from its arguments to its exit status, for a fifth of the processor time where
-there is little to crawl. Tests of how a process starts, of its memory, or that kill one, start a real one.
+Such a process does what ``python -m newsportal`` does, from its arguments to its exit status, for a tenth of the processor time where
+there is little to crawl. Tests of how a process starts or of its memory start a real one.
 """
 
 from __future__ import annotations
@@ -9,28 +9,24 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import pkgutil
 import runpy
 import sys
+from contextlib import chdir
 from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import newsportal
-
-PACKAGES = ("spiders", "pipelines", "middlewares", "extensions", "handlers", "frontier")
-"""All of what is in them is imported beforehand."""
-
 
 @cache
 def _processes() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    folders = [f"{newsportal.__path__[0]}/{package}" for package in PACKAGES]
-    modules = [f"newsportal.{Path(found.module_finder.path).name}.{found.name}" for found in pkgutil.iter_modules(folders)]  # type: ignore[union-attr]
-    context.set_forkserver_preload(["newsportal.commands.crawl", "scrapy.crawler", "scrapy.core.engine", *modules])
+    context.set_forkserver_preload(["tests.crawl_imports"])
+    with chdir(Path(__file__).parent.parent):  # where the server of forks finds it
+        forkserver.ensure_running()
     return context
 
 

@@ -1,0 +1,55 @@
+"""What a crawl imports, reads and computes once. The process imports this from which tests fork their crawls."""
+
+import gc
+import warnings
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from tempfile import TemporaryDirectory
+
+from typer.testing import CliRunner
+
+PACKAGES = (
+    *(
+        f"newsportal.{name}"
+        for name in ("spiders", "pipelines", "middlewares", "extensions", "handlers", "frontier", "store", "extractors")
+    ),
+    *(f"scrapy.{name}" for name in ("downloadermiddlewares", "spidermiddlewares", "extensions")),
+)
+MODULES = ("newsportal.commands.crawl", "newsportal.commands.worker", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
+PAGE = f"<title>港口夜里开放</title><h1>港口夜里开放</h1><p>2026-03-01 10:00</p>{'<p>港口从今天起夜里也开放，车辆可以进出。</p>' * 9}"
+
+
+def import_all() -> None:
+    for name in MODULES:
+        import_module(name)
+    for name in PACKAGES:
+        for found in iter_modules(getattr(import_module(name), "__path__", ())):
+            import_module(f"{name}.{found.name}")
+
+
+def compute() -> None:
+    """Tables of words and characters, statements that make a store, the models that read a page."""
+    from newsportal.classify.keywords import keywords
+    from newsportal.classify.lexicon import lexicon
+    from newsportal.cli import app
+    from newsportal.dedup.fingerprints import fingerprint
+    from newsportal.store import open_store
+    from newsportal.text import normalise
+
+    lexicon()
+    fingerprint(normalise("港口"))
+    keywords("港口", "港口")
+    with TemporaryDirectory() as folder:
+        open_store(f"sqlite:///{folder}/news.db").close()
+        page = Path(folder) / "1.html"
+        page.write_text(PAGE, "utf-8")
+        CliRunner().invoke(app, ["extract", str(page), "--url", "http://a.example/1.html"])
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # Scrapy's deprecated modules
+    import_all()
+    compute()
+gc.collect()
+gc.freeze()
