@@ -34,10 +34,10 @@ from search import TOPICS, MadeUp, Vocabulary  # beside this file
 
 from newsportal.search import open_index
 from newsportal.store import open_store
+from newsportal.store.folding import heat as heat_of
 from newsportal.store.records import BY_NAME, PAGE
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
-from newsportal.store.story_figures import heat as heat_of
 
 SEED = 20261122
 ASKED = 200  # pages of each kind

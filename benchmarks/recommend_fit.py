@@ -30,8 +30,8 @@ from newsportal.recommending.serving import Recommender
 from newsportal.store import open_store
 from newsportal.store.article_rows import row_of
 from newsportal.store.dialects import writing
+from newsportal.store.folding import heat
 from newsportal.store.store import Store
-from newsportal.store.story_figures import heat
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)

@@ -29,7 +29,7 @@ import pytest  # noqa: E402
 from search import Vocabulary  # noqa: E402
 from servers import Servers, servers_of  # noqa: E402
 
-from newsportal.dedup import title_evidence  # noqa: E402
+from newsportal.dedup.judge import fold_keys  # noqa: E402
 from newsportal.items import Article, FoldKey, Link  # noqa: E402
 from newsportal.store import open_store  # noqa: E402
 from newsportal.store.copying import copy  # noqa: E402
@@ -58,7 +58,7 @@ def made_up(number: int, *, reposts: bool, seed: int = SEED) -> Iterator[New]:
         title = "".join(words.draw(chance, TITLE_WORDS))
         published = NOW - timedelta(minutes=chance.randrange(60 * 24 * 30))
         article = Article(url, link, NOW, identity=url.partition("://")[2], title=title, text=text, published=published)
-        yield article, title_evidence.keys(title, text)
+        yield article, fold_keys(title, text)
 
 
 def written(store: Store, articles: Sequence[New], batch: int) -> str:

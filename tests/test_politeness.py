@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from forked import crawl
 
-from newsportal.handlers.gate import Gate
+from newsportal.handlers.guarded import Gate
 
 DELAY = 0.3
 SHARE = 0.8

@@ -21,8 +21,8 @@ from statistics import median
 from threading import Lock
 from typing import Final, NamedTuple
 
-from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters, lexicon
-from newsportal.text.words import cutter
+from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
+from newsportal.text.words import cutter, kinds, rarity
 
 LIMIT: Final = 8
 """Keywords of an article: what stands under it in one line."""
@@ -162,11 +162,11 @@ def _table() -> tuple[Mapping[str, float], float]:
 
 @cache
 def _made_table() -> tuple[Mapping[str, float], float]:
-    rare = lexicon.rarity()
+    rare = rarity()
     usual = median(rare.values())
     table: dict[str, float] = {}
     shared: dict[float, float] = {}  # 7,000 different values: one object each
-    for word, kind in lexicon.kinds():
+    for word, kind in kinds():
         if len(word) > 1 and word not in NEWS_WORDS:
             by_kind = NAME if kind[:2] in NAMES else KINDS["n"] if kind == "vn" else KINDS.get(kind[:1], 0.0)
             value = rare.get(word, usual) * by_kind * (1.0 + LONGER * (len(word) - 2))

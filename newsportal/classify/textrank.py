@@ -18,7 +18,8 @@ from statistics import median
 from typing import Final
 
 from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
-from newsportal.text import STOP_WORDS, lexicon, segment
+from newsportal.text import STOP_WORDS, segment
+from newsportal.text.words import kinds, rarity
 
 WINDOW: Final = 2
 """Words: neighbours alone. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1)."""
@@ -76,10 +77,10 @@ def _best(weights: Mapping[str, float], limit: int) -> tuple[Keyword, ...]:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    return dict(lexicon.kinds())
+    return dict(kinds())
 
 
 @cache
 def _rarity() -> tuple[Mapping[str, float], float]:
-    rare = lexicon.rarity()
+    rare = rarity()
     return rare, median(rare.values())

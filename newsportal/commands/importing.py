@@ -21,7 +21,7 @@ from newsportal.commands.exchange.form import Incoming, incoming
 from newsportal.commands.export import Format
 from newsportal.commands.options import SourcesFile
 from newsportal.commands.output import count_items, print_json
-from newsportal.dedup import title_evidence
+from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Gallery, Thread, content_id
 from newsportal.sources import load, use_own_words
@@ -120,7 +120,7 @@ def _written(pairs: Sequence[tuple[Row, Incoming | Fate]], when: datetime | str 
 
 def _articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime) -> Iterator[Fate]:
     """All in one transaction; if one of them cannot be stored, each by itself."""
-    ready: list[tuple[Article, Sequence[FoldKey]]] = [(article, title_evidence.keys(article.title, article.text)) for _, article in pairs]
+    ready: list[tuple[Article, Sequence[FoldKey]]] = [(article, fold_keys(article.title, article.text)) for _, article in pairs]
     try:
         added = store.add_all(ready, now=now)
     except StoreUnavailable:

@@ -3,10 +3,9 @@
 The crawl's download handler (``newsportal.handlers``) asks the same policy and the same resolver. See ``docs/decisions/egress.md``.
 """
 
-from newsportal.egress.addresses import PUBLIC, Policy, check_address, resolve, resolve_async
+from newsportal.egress.addresses import PUBLIC, Policy, check_address, check_url, resolve, resolve_async
 from newsportal.egress.client import Answer, Exchange, exchanges, fetch, fetch_async, never_sent
 from newsportal.egress.decompress import TooLarge, decompress
-from newsportal.egress.urls import check_url
 
 __all__ = [
     "PUBLIC",

@@ -17,9 +17,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpcore
 
-from newsportal.egress.addresses import Policy, resolve_async
+from newsportal.egress.addresses import Policy, check_url, resolve_async
 from newsportal.egress.decompress import TooLarge, decompress
-from newsportal.egress.urls import check_url
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from newsportal.errors import StoreError
 from newsportal.frontier.links import askable
 from newsportal.schedule.websub import link_targets
-from newsportal.store.subscriptions import Subscription
+from newsportal.store.crawl_state import Subscription
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -17,8 +17,7 @@ from scrapy.exceptions import NotConfigured
 from newsportal.archive import Exchange, Index, Writer, open_index
 from newsportal.egress import Policy, check_url
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
-from newsportal.handlers.gate import GATE, OF_PAGE, delay_of, host_of
-from newsportal.handlers.guarded import GuardedHandler
+from newsportal.handlers.guarded import GATE, OF_PAGE, GuardedHandler, delay_of, host_of
 from newsportal.handlers.replay import answer
 from newsportal.messages import Message, joined
 from newsportal.rendering import Limits, missing, renderable

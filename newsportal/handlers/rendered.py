@@ -18,7 +18,7 @@ from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
 from newsportal.egress import TooLarge, decompress
 from newsportal.errors import RenderFailed
-from newsportal.handlers.gate import OF_PAGE
+from newsportal.handlers.guarded import OF_PAGE
 from newsportal.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
 from newsportal.rendering.exchange import Answer, Ask, Asked, shows
 from newsportal.rendering.visit import CONTEXT, Rendered, Tally, Visit

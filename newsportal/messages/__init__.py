@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Union
 
-from newsportal.messages import alerts, health, labels, learning, looks, reasons, runs, schedule, sources
+from newsportal.messages import crawling, labels, reasons, sources
 
 Value = Union[str, int, float, datetime, None, "Message", "tuple[Value, ...]"]
 
@@ -24,14 +24,9 @@ SENTENCES: Final[Mapping[str, str]] = {
     "text": "%(text)s",
     "joined": "%(parts)s",
     "separator": "; ",
-    **alerts.SENTENCES,
-    **health.SENTENCES,
+    **crawling.SENTENCES,
     **labels.SENTENCES,
-    **learning.SENTENCES,
-    **looks.SENTENCES,
     **reasons.SENTENCES,
-    **runs.SENTENCES,
-    **schedule.SENTENCES,
     **sources.SENTENCES,
 }
 """Code -> English template. ``text`` holds words that are not ours: of a library, a server, a database."""

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from newsportal.messages import Message, Value
-from newsportal.messages.health import SENTENCES
+from newsportal.messages.crawling import SENTENCES
 from newsportal.messages.reasons import UNREAD, cause_of
 from newsportal.monitor.figures import Cadence, Figures, cadence, figures
 from newsportal.visits import Visit

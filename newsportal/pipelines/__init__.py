@@ -8,6 +8,6 @@ ORDER = (
     ("classify", "newsportal.pipelines.classify.ClassifyPipeline"),
     ("store", "newsportal.pipelines.store.StorePipeline"),
     ("thread", "newsportal.pipelines.thread.ThreadPipeline"),
-    ("pictures", "newsportal.pipelines.pictures.PicturesPipeline"),
+    ("pictures", "newsportal.pipelines.gallery.PicturesPipeline"),
     ("gallery", "newsportal.pipelines.gallery.GalleryPipeline"),
 )

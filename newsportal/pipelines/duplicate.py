@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from newsportal.dedup import title_evidence
+from newsportal.dedup.judge import fold_keys
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article
 from newsportal.pipelines.base import Stage, retry
@@ -15,5 +15,5 @@ from newsportal.pipelines.base import Stage, retry
 
 class DuplicatePipeline(Stage):
     async def process(self, article: Article) -> Article:
-        article = replace(article, keys=title_evidence.keys(article.title, article.text))
+        article = replace(article, keys=fold_keys(article.title, article.text))
         return replace(article, decision=await retry(self.ledger.store.decide_fold, article, now=utcnow()))

@@ -1,23 +1,121 @@
 """Photo stories pass the stages of articles untouched; this one gives them category, topics and keywords as articles get them, and writes
-each with its pages and pictures in one transaction. A story that lacks pages is stored as well, and its link waits for the next visit."""
+each with its pages and pictures in one transaction. A story that lacks pages is stored as well, and its link waits for the next visit.
+
+Before that its pictures are counted, and those of no story left out. A picture that turns out to be a site's own after some of its stories
+were stored is taken out of those as well, at once and once more when the crawl ends.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+import logging
+from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
-from newsportal.dedup.canonical import identity
+from newsportal.dedup.canonical import identity, site_of
+from newsportal.errors import StoreError
 from newsportal.frontier.galleries import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.frontier.ledger import utcnow
-from newsportal.items import Article, Gallery
+from newsportal.items import Article, Gallery, Image, content_id
 from newsportal.messages import Message
+from newsportal.pictures import filter as rules
+from newsportal.pictures.filter import Shown
 from newsportal.pipelines.base import COLUMN, Left, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
+from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from newsportal.store.gallery_tables import SavedGallery
+
+
+logger = logging.getLogger(__name__)
+
+SAMPLE: Final = 3 * rules.MOST
+"""Stories with a picture that are looked at: enough to find :data:`~newsportal.pictures.filter.MOST` different ones among copies."""
+
+LATELY: Final = timedelta(days=1)
+"""A crawl that was killed may have marked a picture and not taken it out: the next one does."""
+
+
+class PicturesPipeline(Stage):
+    kind = Gallery
+
+    def setup(self) -> None:
+        self._left: dict[str, Counter[str]] = defaultdict(Counter)
+        self._counting = asyncio.Lock()
+        self._began = utcnow()
+
+    async def process(self, gallery: Gallery) -> Gallery:
+        """The story; pictures of no story say why."""
+        try:
+            return await self._sort_out(gallery) if gallery.images else gallery
+        except StoreError as error:  # the story's own stage tells of a store that is away
+            logger.error("the pictures of %s are not counted: %s", gallery.url, error)
+            return gallery
+
+    async def _sort_out(self, gallery: Gallery) -> Gallery:
+        async with self._counting:
+            reasons = await asyncio.to_thread(self._count, gallery)
+        gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
+        self._left[gallery.link.source] += Counter(rules.left_out(gallery.images))
+        return gallery
+
+    def _count(self, gallery: Gallery) -> dict[str, str]:
+        """Write down that the story shows its pictures; key → reason of those that are frequent. Raises ``StoreError``."""
+        store = self.ledger.store.pictures
+        now = utcnow()
+        shown = {rules.key(image.url): image.url for image in gallery.images}
+        site = site_of(gallery.url) or gallery.site or ""
+        story = Shown(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
+        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
+        known = store.known(shown)
+        store.saw(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
+        reasons = {key: picture.frequent for key, picture in known.items() if picture.frequent}
+        stories = store.stories([key for key in shown if key not in reasons], least=rules.LEAST, most=SAMPLE)
+        sites = {one.site for found in stories.values() for one in found}
+        counted = {name: store.counted(name) for name in sites}
+        fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, counted))}
+        if fresh:
+            store.mark(fresh, now=now)
+            self._take_out(fresh)
+        return reasons | fresh
+
+    def _take_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave pictures out of the stories that were stored before they were frequent, under any address: with another query, and with
+        the same print under another name. Raises ``StoreError``."""
+        galleries, dictionary = self.ledger.store.galleries, self.ledger.store.pictures
+        same = dictionary.alike(reasons)
+        holders = dictionary.addresses({other for others in same.values() for other in others})
+        for key, reason in reasons.items():
+            shown = galleries.shown({id for other in same[key] for id in holders.get(other, ())})
+            urls = [url for url in shown if rules.key(url) in same[key]]
+            if urls:
+                galleries.drop(urls=urls, reason=reason, now=utcnow())
+
+    async def close_spider(self) -> None:
+        """What was stored by others while it was being counted here is taken out, and the report says what was left out."""
+        for source, counts in sorted(self._left.items()):
+            said = ", ".join(f"{number} {reason}" for reason, number in counts.most_common())
+            if said:
+                self.ledger.note(source, Message("note.pictures-left", counts=said))
+        try:
+            await asyncio.to_thread(self._sweep)
+        except StoreError as error:
+            logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
+
+    def _sweep(self) -> None:
+        marked = self.ledger.store.pictures.marked(since=self._began - LATELY)
+        self._take_out({picture.key: picture.frequent for picture in marked if picture.frequent})
+
+
+def _facts_of(image: Image, now: datetime) -> Picture:
+    """What the first bytes told, as the spider hands it along."""
+    key = rules.key(image.url)
+    return Picture(key, image.url, image.width, image.height, image.format, image.print, refused=image.dropped, looked=now)
 
 
 class GalleryPipeline(Stage):

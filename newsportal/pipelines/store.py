@@ -3,13 +3,78 @@ link done."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from newsportal.dedup.canonical import identity
+from newsportal.errors import StoreUnavailable
+from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import COLUMN, Stage, retry
-from newsportal.pipelines.batch_writer import BatchWriter
+from newsportal.store.results import Added
+from newsportal.store.store import Store
+
+logger = logging.getLogger(__name__)
+
+MAX_BATCH: Final = 50
+"""Articles of one transaction: a fifth of a second, for which other processes wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    article: Article
+    added: asyncio.Future[Added]
+
+
+class BatchWriter:
+    """Stores articles for the stages of one crawl, in its event loop."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Future[None] | None = None
+
+    async def add(self, article: Article) -> Added:
+        """``Store.add``, with retries, with the articles that wait as well. Raises what storing this one raises; the others go on."""
+        waiting = _Waiting(article, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._writing is None:
+            self._writing = asyncio.ensure_future(self._write())
+        return await waiting.added
+
+    async def _write(self) -> None:
+        batch: list[_Waiting] = []
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+                if not await self._add_all(batch):
+                    for one in batch:
+                        await self._add_all([one])
+        finally:  # the loop ends with something under way: nobody waits for ever
+            self._writing = None
+            for one in (*batch, *self._waiting):
+                one.added.cancel()
+
+    async def _add_all(self, batch: Sequence[_Waiting]) -> bool:
+        """False if one of several is at fault: then nothing is stored, and it is told who by adding them one by one."""
+        try:
+            added = await retry(self._store.add_all, [(one.article, one.article.keys) for one in batch], now=utcnow())
+        except Exception as error:  # noqa: BLE001  raised where the article is waited for
+            if len(batch) > 1 and not isinstance(error, StoreUnavailable):
+                logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
+                return False
+            for one in batch:
+                if not one.added.done():  # who waited may have been cancelled
+                    one.added.set_exception(error)
+        else:
+            for one, answer in zip(batch, added, strict=True):
+                if not one.added.done():
+                    one.added.set_result(answer)
+        return True
 
 
 class StorePipeline(Stage):

@@ -16,9 +16,9 @@ from newsportal.visits import SKEW
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
+    from newsportal.store.crawl_state import Subscription
     from newsportal.store.results import SourceState
     from newsportal.store.store import Store
-    from newsportal.store.subscriptions import Subscription
     from newsportal.visits import Visit
 
 

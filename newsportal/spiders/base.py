@@ -26,12 +26,9 @@ from newsportal.frontier.timing import Timing
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import resting
-from newsportal.spiders import rendering
-from newsportal.spiders.article_pages import ArticlePages
-from newsportal.spiders.asking import Source
-from newsportal.spiders.list_pages import ListPages
-from newsportal.spiders.standing import rounds
-from newsportal.spiders.visiting import Visiting
+from newsportal.spiders.fetcher import lacks_browser, note_rendering
+from newsportal.spiders.pages import ArticlePages, ListPages, Source
+from newsportal.spiders.visiting import Visiting, rounds
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
@@ -148,7 +145,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         state = state or await self.ledger.state(source.key)
         if self.skips(source, state):
             return
-        if rendering.unshowable(self.ledger, source):
+        if lacks_browser(self.ledger, source):
             await self._close([source.key], finished=True)
             return
         if not await self.visiting.claim(source.key):
@@ -275,7 +272,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
 
     async def _close(self, keys: Collection[str], *, finished: bool) -> None:
         """The visits of these sources are over. ``finished``: not cut short."""
-        rendering.tell(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
+        note_rendering(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         await self.visiting.write(keys)
         await source_health.note_health(self.ledger, keys, utcnow())
         try:

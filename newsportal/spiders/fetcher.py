@@ -6,7 +6,8 @@ pages and pictures as for every page. Every failure has a reason; none is ``erro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -30,11 +31,18 @@ from twisted.python.failure import Failure
 from newsportal import dom
 from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
 from newsportal.frontier.ledger import utcnow
+from newsportal.handlers import render_notes
 from newsportal.items import Page
+from newsportal.messages import as_text
 from newsportal.middlewares.retry import asked_wait
+from newsportal.rendering import missing
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from newsportal.frontier.ledger import Ledger
+
+logger = logging.getLogger(__name__)
 
 SHUTDOWN = "shutdown"
 """The reason of a request that is not sent because the crawl ends."""
@@ -156,3 +164,20 @@ def retry_after(failure: Failure, now: datetime) -> float | None:
     """Seconds that the answer asks to wait; ``None`` if it does not, or if there is none."""
     response = getattr(failure.value, "response", None)
     return None if response is None else asked_wait(response, now)
+
+
+def lacks_browser(ledger: Ledger, source: Any) -> bool:
+    """Whether the source's pages need a browser and there is none: it is told of at once, and the other sources go on."""
+    lack = missing(ledger.sources.rendering.browser) if getattr(source, "render", False) else None
+    if lack:
+        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack)
+        ledger.list_failed(source.key, "no-browser", lack)
+        ledger.note(source.key, as_text(lack))
+    return lack is not None
+
+
+def note_rendering(ledger: Ledger, stats: Mapping[str, Any], sources: Iterable[str]) -> None:
+    """At the end: how much was rendered, in the report's notes."""
+    for source in sources:
+        for said in render_notes(stats, source):
+            ledger.note(source, said)

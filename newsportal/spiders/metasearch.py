@@ -21,9 +21,9 @@ from newsportal.extractors.redirect import needs_fetch
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link
 from newsportal.sources import Topic
-from newsportal.spiders.asking import USUAL_PRIORITY
 from newsportal.spiders.base import NewsSpider, in_thread, logger
 from newsportal.spiders.fetcher import document_of
+from newsportal.spiders.pages import USUAL_PRIORITY
 from newsportal.store.results import SourceState
 
 REDIRECTS = [301, 302, 303, 307, 308]

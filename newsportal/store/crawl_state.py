@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import JSON, Column, Connection, Index, Integer, String, Table, delete, func, select
+from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, delete, func, select
 
 from newsportal.report import Run, from_dict, to_dict
 from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable
@@ -31,7 +31,7 @@ VISITS = Table(
 0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
 
 
-TOLD: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
+VISIT_FIELDS: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
 
 BEGUN: Final = -1
 """``brought`` of a visit of which nothing is told yet."""
@@ -44,14 +44,14 @@ def visit_row(visit: Visit) -> dict[str, Any]:
 
 def _plain(visit: Visit) -> dict[str, Any]:
     """What there is to tell; fields that say nothing are left out."""
-    told = {key: getattr(visit, key) for key in TOLD}
+    told = {key: getattr(visit, key) for key in VISIT_FIELDS}
     told["published"] = [moment.isoformat() for moment in visit.published]
     return {key: dict(value) if isinstance(value, Mapping) else value for key, value in told.items() if value}
 
 
 def visit_of(source: str, at: datetime, told: Mapping[str, Any]) -> Visit:
     """The inverse of :func:`visit_row`; what a later version added is left out."""
-    values = {key: told[key] for key in TOLD if key in told}
+    values = {key: told[key] for key in VISIT_FIELDS if key in told}
     values["published"] = tuple(datetime.fromisoformat(moment) for moment in values.get("published", ()))
     return Visit(source, at, **values)
 
@@ -224,3 +224,92 @@ class CrawlState(Part):
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
             for gone in chunks(connection.scalars(newest_first).all()[most:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(gone)))
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """``topic`` as the feed names itself. ``token`` names the callback, which only the hub knows; ``secret`` signs what it sends.
+
+    ``asked``: when the hub was asked last (to subscribe, or with ``leaving`` to unsubscribe), ``tries`` how often without an answer since.
+    ``until``: the lease that the hub confirmed. ``pushed``: when it told us last. ``denied``: why it does not want to.
+    """
+
+    source: str
+    hub: str
+    topic: str
+    token: str
+    secret: str
+    asked: datetime | None = None
+    tries: int = 0
+    until: datetime | None = None
+    pushed: datetime | None = None
+    leaving: bool = False
+    denied: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Subscription({self.source!r}, {self.hub!r})"  # neither token nor secret belong into a log
+
+    def holds(self, now: datetime) -> bool:
+        """Whether the hub has promised to tell us."""
+        return self.until is not None and self.until > now and not self.leaving
+
+
+TOKEN_CHARS: Final = 64
+
+MOMENTS: Final = ("asked", "until", "pushed")
+SUBSCRIPTION_FIELDS: Final = tuple(field.name for field in fields(Subscription) if field.name not in ("source", "token"))
+
+
+def is_token(token: str) -> bool:
+    """Whether it may name a callback. Anything else is a guess, and NUL is what PostgreSQL takes in no text."""
+    return len(token) <= TOKEN_CHARS and token.isprintable()
+
+
+def subscription_row(subscription: Subscription) -> dict[str, Any]:
+    told = {key: getattr(subscription, key) for key in SUBSCRIPTION_FIELDS}
+    told |= {key: told[key].isoformat() for key in MOMENTS if told[key]}
+    return {"source": name(subscription.source), "token": subscription.token, "told": told}
+
+
+def subscription_of(source: str, token: str, told: Mapping[str, Any]) -> Subscription:
+    """The inverse of :func:`subscription_row`; what a later version added is left out."""
+    values = {key: told[key] for key in SUBSCRIPTION_FIELDS if key in told}
+    values |= {key: datetime.fromisoformat(values[key]) for key in MOMENTS if values.get(key)}
+    return Subscription(source, token=token, **values)
+
+
+SUBSCRIPTIONS = Table(
+    "subscriptions",
+    METADATA,
+    Column("source", String(NAME_CHARS), primary_key=True),
+    Column("token", String(TOKEN_CHARS), nullable=False, index=True),
+    Column("told", JSON, nullable=False),
+)
+"""``told``: the subscription (``store.subscriptions``), without source and token."""
+
+
+class Subscriptions(Part):
+    def all(self) -> list[Subscription]:
+        return self._found()
+
+    def of(self, source: str) -> Subscription | None:
+        return next(iter(self._found(SUBSCRIPTIONS.c.source == name(source))), None)
+
+    def named(self, token: str) -> Subscription | None:
+        """The subscription whose callback has this name."""
+        if not is_token(token):
+            return None
+        return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
+
+    def save(self, subscription: Subscription) -> None:
+        with self._write() as connection:
+            upsert(connection, SUBSCRIPTIONS, [subscription_row(subscription)], update=("token", "told"))
+
+    def drop(self, source: str) -> None:
+        with self._write() as connection:
+            connection.execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
+
+    def _found(self, *which: ColumnElement[bool]) -> list[Subscription]:
+        with self._read() as connection:
+            rows = connection.execute(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source))
+            return [subscription_of(row.source, row.token, row.told) for row in rows]

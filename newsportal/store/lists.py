@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, fu
 from newsportal.store.article_rows import article_from, story_from
 from newsportal.store.columns import EPOCH, MICROSECOND, name
 from newsportal.store.dialects import Part, chunks
+from newsportal.store.folding import HEAT_HALF_LIFE, coolest, heat
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.reading import topics_of
 from newsportal.store.results import StoredArticle, Story, StoryFilter, StoryPage
-from newsportal.store.story_figures import HEAT_HALF_LIFE, coolest, heat
 from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
 
 EXCERPT_CHARS: Final = 300

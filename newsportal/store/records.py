@@ -44,14 +44,13 @@ from newsportal.store import (
     pictures,
     readers,
     schema,
-    subscriptions,
     tables,
     threads,
 )
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 
-DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, subscriptions, threads, outbox)
+DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, threads, outbox)
 """Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40

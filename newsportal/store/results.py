@@ -142,7 +142,7 @@ class StoredArticle:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One story: its original (``head``; ``store/story_figures.py`` has the rule) and every version, the original first, then by time.
+    """One story: its original (``head``; ``store/folding.py`` has the rule) and every version, the original first, then by time.
 
     ``sites`` counts distinct sites; ``heat`` is what "hottest" is ordered by. In lists ``versions`` is empty and the
     head's ``text`` is cut to 300 characters; ``Store.story`` fills both.

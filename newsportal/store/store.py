@@ -13,7 +13,7 @@ Who adds a method adds it to ``tests/store/test_contract.py`` first.
 from __future__ import annotations
 
 from newsportal.store.corpora import Corpora
-from newsportal.store.crawl_state import CrawlState, Visits
+from newsportal.store.crawl_state import CrawlState, Subscriptions, Visits
 from newsportal.store.dialects import open_engine
 from newsportal.store.editing import Editing
 from newsportal.store.galleries import Galleries
@@ -25,7 +25,6 @@ from newsportal.store.readers import Readers
 from newsportal.store.reading import Articles
 from newsportal.store.records import Records
 from newsportal.store.schema import prepare
-from newsportal.store.subscriptions import Subscriptions
 from newsportal.store.threads import Threads
 from newsportal.store.writing import Writing
 

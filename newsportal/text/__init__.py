@@ -1,7 +1,7 @@
 """Words and characters: the only door to the segmenters and to the tables of traditional characters.
 
-``characters`` cleans and folds, ``words`` cuts, ``stop_words`` knows the words that say nothing, ``fmm`` cuts as the papers do,
-``lexicon`` holds the dictionary and how rare its words are. Everything takes and returns ``str``; lengths are characters, Chinese first.
+``characters`` cleans and folds, ``words`` cuts and holds the dictionary, how rare its words are and the stop words, ``fmm`` cuts as the
+papers do. Everything takes and returns ``str``; lengths are characters, Chinese first.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from newsportal.text.characters import (
     normalise,
     visible_length,
 )
-from newsportal.text.stop_words import STOP_CHARACTER, STOP_WORDS, WORDS, has_stop_word
-from newsportal.text.words import WORD, search_words, segment, use_words
+from newsportal.text.words import STOP_CHARACTER, STOP_WORDS, WORD, WORDS, has_stop_word, search_words, segment, use_words
 
 __all__ = [
     "CJK",

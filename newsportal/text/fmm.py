@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from newsportal.text.lexicon import dictionary
+from newsportal.text.words import dictionary
 
 PIECE = re.compile(r"[A-Za-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|\S")
 """A word of letters and digits, a run of Chinese characters, or any other character but white space."""

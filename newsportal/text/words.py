@@ -11,13 +11,39 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 from newsportal.text.characters import fold_characters
+
+_STOP_CHARACTERS = (
+    "的了是在和与與有这這那不也就都而及着著或被把为為于於从從对對将將但并並因所以其之们們个個中上到说說要会會能让讓向等后後还還很又已"
+)
+_STOP_WORDS = (
+    "the of and to in is that it for on was with as by at be this from are or an have has not but his her they we you he she who which "
+    "will would der die das und den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach "
+    "wird bei einer um am le la les de des du et en un une est que qui dans pour pas sur au avec son sa ses il elle par plus ce cette ne "
+    "se el los las del y una por con para su al lo como más pero sus o este sí porque esta entre cuando muy sin sobre también il che di "
+    "non per sono della nel alla i gli da dei delle è si os do em não dos mas foi ao ele w na z się nie to jest że jak od и в во не что "
+    "он на я с со как а то все она так его но да ты к у же вы за бы по ve bir bu için ile çok het een van niet te zijn op aan met voor "
+    "och att det som på av är för har"
+)
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+STOP_CHARACTER = re.compile(f"[{_STOP_CHARACTERS}のはをがにでとも은는이가을를의에]")
+WORDS = re.compile(r"\w+")
+
+
+def has_stop_word(text: str) -> bool:
+    """Whether ``text`` holds a word that only sentences need: a stop word of Chinese (as characters, so that no cutting is needed),
+    Japanese, Korean or a European language (thesis E, definition 2.6)."""
+    return (not text.isascii() and STOP_CHARACTER.search(text) is not None) or not STOP_WORDS.isdisjoint(WORDS.findall(text.lower()))
+
 
 WORD = re.compile(r"\w", re.UNICODE)
 
@@ -145,3 +171,42 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 
 
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
+
+
+_READING = Lock()
+"""The dictionary is read once, although several threads ask for it at the same moment."""
+
+
+def dictionary() -> frozenset[str]:
+    """The 349,046 words of the dictionary (60 MB, read in 0.3 s when first asked for)."""
+    with _READING:
+        return _dictionary()
+
+
+@cache
+def _dictionary() -> frozenset[str]:
+    return frozenset(word for word, _ in kinds())
+
+
+def kinds() -> Iterator[tuple[str, str]]:
+    """Each word of the dictionary with its kind, in the letters of ICTCLAS: ``n…`` nouns (``nr`` persons, ``ns`` places), ``v`` verbs …"""
+    for line in _lines("dict.txt"):
+        word, _, rest = line.partition(" ")
+        yield word, rest.rpartition(" ")[2]
+
+
+def rarity() -> dict[str, float]:
+    """The inverse document frequency of 270,000 words, ln(documents / documents with the word), as jieba's author counted it.
+
+    Read anew at every call (0.2 s): who needs it keeps what it needs.
+    """
+    pairs = (line.rpartition(" ") for line in _lines("analyse/idf.txt"))
+    return {word: float(value) for word, _, value in pairs if word}
+
+
+def _lines(name: str) -> Iterator[str]:
+    spec = find_spec("jieba")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("jieba is not installed; its dictionary is needed: pip install jieba", name="jieba")
+    with (Path(spec.submodule_search_locations[0]) / name).open(encoding="utf-8") as lines:
+        yield from (line.rstrip("\n") for line in lines)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from newsportal.cli import app
 from newsportal.commands.source_status import hour_bars
 from newsportal.store import open_store
+from newsportal.store.crawl_state import Subscription
 from newsportal.store.results import SourceState
-from newsportal.store.subscriptions import Subscription
 from newsportal.visits import Visit
 
 SOURCES = """\

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from newsportal.dedup.title_evidence import SHORT_TEXT, keys
+from newsportal.dedup.judge import SHORT_TEXT, fold_keys
 from newsportal.text import letters
 
 TITLE = "青河古城夜游线路本周开放"
@@ -12,24 +12,24 @@ TEXT = (
 
 
 def test_punctuation_width_and_script_do_not_tell_titles_apart() -> None:
-    assert [key.key for key in keys("青河古城：夜游線路 本周開放！", None)] == [key.key for key in keys(TITLE, CAPTION)]
+    assert [key.key for key in fold_keys("青河古城：夜游線路 本周開放！", None)] == [key.key for key in fold_keys(TITLE, CAPTION)]
 
 
 def test_a_title_folds_other_sites_only() -> None:
-    (key,) = keys(TITLE, CAPTION)
+    (key,) = fold_keys(TITLE, CAPTION)
     assert (key.reason, key.same_site) == ("same-title", False)
 
 
 def test_a_text_that_can_be_compared_is_not_folded_by_its_title() -> None:
     assert len(letters(TEXT)) >= SHORT_TEXT
-    assert keys(TITLE, TEXT) == ()
-    assert keys(TITLE, "　" * 500 + CAPTION) == keys(TITLE, CAPTION)
+    assert fold_keys(TITLE, TEXT) == ()
+    assert fold_keys(TITLE, "　" * 500 + CAPTION) == fold_keys(TITLE, CAPTION)
 
 
 def test_names_of_columns_give_no_key() -> None:
-    assert keys("今日天气", "点击查看视频") == ()
-    assert keys(None, None) == ()
+    assert fold_keys("今日天气", "点击查看视频") == ()
+    assert fold_keys(None, None) == ()
 
 
 def test_other_titles_have_other_keys() -> None:
-    assert keys(TITLE, None) != keys(TITLE + "吗", None)
+    assert fold_keys(TITLE, None) != fold_keys(TITLE + "吗", None)

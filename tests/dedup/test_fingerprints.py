@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from newsportal.dedup.fingerprints import ALL, KEPT, RUN, fingerprint, limit_for, plain_letters
-from newsportal.dedup.near_duplicate import overlap, verdict
+from newsportal.dedup.judge import is_told, overlap, verdict
 from newsportal.dedup.shingle_index import LATEST, Postings
-from newsportal.dedup.title_evidence import is_told
 from newsportal.text import letters
 
 TEXT = "青河市圖書館新館，昨天上午向讀者開放！Ａ座共 ３ 层，藏书40万册；瞭解更多：ＡＢＣ。"

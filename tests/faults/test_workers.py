@@ -15,7 +15,7 @@ import httpx
 import pytest
 from workers import PATIENCE, farm, frontier, storm, told
 
-from newsportal.spiders.standing import EVERY
+from newsportal.spiders.visiting import EVERY
 from newsportal.store import open_store
 from newsportal.store.results import SourceState
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from newsportal.frontier.ledger import Ledger, utcnow
 from newsportal.frontier.timing import Timing
-from newsportal.store.subscriptions import Subscription
+from newsportal.store.crawl_state import Subscription
 from newsportal.visits import Visit
 
 

@@ -14,8 +14,9 @@ from blank import blank_store
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, FoldKey, Link
-from newsportal.pipelines import base, batch_writer
-from newsportal.pipelines.batch_writer import BatchWriter
+from newsportal.pipelines import base
+from newsportal.pipelines import store as store_stage
+from newsportal.pipelines.store import BatchWriter
 from newsportal.store.results import Added
 from newsportal.store.store import Store
 
@@ -70,7 +71,7 @@ def test_what_comes_during_a_transaction_goes_into_the_next(store: Watched) -> N
 
 
 def test_a_transaction_has_an_end(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_writer, "MAX_BATCH", 3)
+    monkeypatch.setattr(store_stage, "MAX_BATCH", 3)
     asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
     assert store.sizes == [1, 3, 3, 1]
     assert store.tally().articles == 8

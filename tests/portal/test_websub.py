@@ -19,9 +19,9 @@ import pytest
 from newsportal.portal.pages.websub import Subscriber, reachable
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
+from newsportal.store.crawl_state import Subscription
 from newsportal.store.results import SourceState
 from newsportal.store.store import Store
-from newsportal.store.subscriptions import Subscription
 
 TOPIC = "http://127.0.0.1:9/feed"
 FEED = "feed:甲"

@@ -16,7 +16,7 @@ from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pictures.head import FIRST_BYTES
-from newsportal.pipelines.pictures import PicturesPipeline
+from newsportal.pipelines.gallery import PicturesPipeline
 from newsportal.sources.parts import Pictures
 from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable
 from newsportal.spiders.image_fetcher import Bytes, ImageFetcher, StoryImages

@@ -21,7 +21,7 @@ from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.queues.base import Queue, Task
 from newsportal.frontier.queues.opening import open_queue
 from newsportal.items import Link
-from newsportal.spiders import standing, visiting
+from newsportal.spiders import visiting
 from newsportal.spiders.rss import RssSpider
 from newsportal.spiders.visiting import job_of
 from newsportal.store.results import SourceState
@@ -78,11 +78,11 @@ def test_new_sources_come_first_and_then_those_that_waited_longest(worker: Calla
     for name, late in (("甲", 1), ("乙", 3), ("丁", -1)):
         store.save_source_state(SourceState(f"feed:{name}", last_run=now - 9 * HOUR, next_visit=now - late * HOUR))
     spider.began = now
-    waiting = standing._waiting(spider, list(spider.sources()))
+    waiting = visiting._waiting(spider, list(spider.sources()))
     assert [source.name for source, _ in waiting] == ["丙", "乙", "甲"]
     resting = replace(store.source_state("feed:乙"), rest_until=now + HOUR)
     store.save_source_state(resting)
-    assert [source.name for source, _ in standing._waiting(spider, list(spider.sources()))] == ["丙", "甲"]
+    assert [source.name for source, _ in visiting._waiting(spider, list(spider.sources()))] == ["丙", "甲"]
 
 
 def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,7 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
         await spider.filter_new([link])
         spider.visited.add(link.source)
         spider.ledger.told.taken(utcnow())
-        await standing._forget(spider)
+        await visiting._forget(spider)
         await asyncio.sleep(0.2)
         assert spider.ledger.counted == {link.source}, "somebody else is at it"
         assert spider.visiting.open == frozenset()

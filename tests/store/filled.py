@@ -12,6 +12,7 @@ from newsportal.items import Gallery, GalleryPage, Image, Link, Post, Thread
 from newsportal.pictures.filter import Shown
 from newsportal.recommend.base import Recommendation
 from newsportal.report import Run
+from newsportal.store.crawl_state import Subscription
 from newsportal.store.labels import NewDocument
 from newsportal.store.link_states import Task
 from newsportal.store.outbox import Result
@@ -20,7 +21,6 @@ from newsportal.store.reader_views import VIEWS_KEPT
 from newsportal.store.readers import Fit
 from newsportal.store.results import SourceState
 from newsportal.store.store import Store
-from newsportal.store.subscriptions import Subscription
 from newsportal.visits import Visit
 
 LATER = NOW + timedelta(hours=2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from newsportal.store.crawl_state import Subscription
 from newsportal.store.store import Store
-from newsportal.store.subscriptions import Subscription
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 ONE = Subscription("feed:甲", "https://hub.example/", "https://a.example/feed", "t1", "geheim")

@@ -16,8 +16,9 @@ import typer
 from newsportal.commands.evaluate.gold import gold_lines
 from newsportal.commands.options import Algorithms, AsJsonRows, check_names
 from newsportal.commands.output import print_json, tracked
-from newsportal.dedup import FINDERS, finder, title_evidence
+from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import NEW, Document, Finder, Matcher, Verdict
+from newsportal.dedup.judge import fold_keys
 from newsportal.dedup.measure import Pair, Score, joined, per_document, per_pair
 from newsportal.items import Article, Link
 from newsportal.store import open_store
@@ -175,7 +176,7 @@ class Stored:
             url=url, link=link, fetched=self._now, identity=document.id, title=document.title, text=document.text,
             published=document.published,
         )  # fmt: skip
-        added = self._store.add(article, title_evidence.keys(document.title, document.text), now=self._now)
+        added = self._store.add(article, fold_keys(document.title, document.text), now=self._now)
         self._ids[added.id] = document.id
         kept = self._store.article(added.id)
         if kept is None or kept.fold_of is None:

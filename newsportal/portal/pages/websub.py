@@ -21,8 +21,8 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.request_body import PUSHED
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
 from newsportal.sources import Sources
+from newsportal.store.crawl_state import Subscription
 from newsportal.store.store import Store
-from newsportal.store.subscriptions import Subscription
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,276 @@
+"""Requests for list pages and articles, with a source's manners: what cannot be had is counted, and asked for again in its time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from scrapy.http import Request, Response
+from twisted.python.failure import Failure
+
+from newsportal.errors import NotApplicable, StoreError
+from newsportal.frontier import source_health
+from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, utcnow
+from newsportal.frontier.links import is_entry
+from newsportal.items import Article, Link
+from newsportal.messages import Message
+from newsportal.spiders.fetcher import Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after
+from newsportal.spiders.multipage import ArticleFetcher
+from newsportal.store.results import SourceState
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+
+USUAL_PRIORITY: Final = 5
+URGENCY: Final = 1000
+"""By so much requests of one priority of sources go before those of the next. List pages go 10 before articles."""
+
+
+class Source(Protocol):
+    """What every kind of source in sources.yaml has."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def enabled(self) -> bool: ...
+
+
+class Asking:
+    """What a spider that asks for pages knows; ``base.NewsSpider`` says whence."""
+
+    crawler: Crawler
+    thorough: set[str]
+    visited: set[str]
+
+    @property
+    def ledger(self) -> Ledger:
+        raise NotImplementedError
+
+    def by_key(self, key: str) -> Any:
+        """The source that a link names; ``None`` if it has gone from the file since."""
+        raise NotImplementedError
+
+    def manners(self, source: Any) -> dict[str, Any]:
+        """What the middlewares must know of a source."""
+        obeys = getattr(source, "obey_robots", None)
+        return {
+            "obey_robots": self.ledger.sources.politeness.obey_robots if obeys is None else obeys,
+            "verify_certificate": getattr(source, "verify_certificate", True),
+            **({"render": True} if getattr(source, "render", False) else {}),
+        }
+
+    def urgency(self, key: str) -> int:
+        """What the priority of a source adds to that of its requests: more than kinds of requests differ by."""
+        return (getattr(self.by_key(key), "priority", USUAL_PRIORITY) - USUAL_PRIORITY) * URGENCY
+
+    def request_meta(self, key: str) -> dict[str, Any]:
+        """The meta of a request for a source, by its key."""
+        source = self.by_key(key)
+        return {"source": key, **(self.manners(source) if source else {})}
+
+    @cached_property
+    def fetch(self) -> Fetcher:
+        """Fetches further pages and pictures inside a callback."""
+        return Fetcher(self.crawler, self.request_meta)
+
+    async def parse_first(self, response: Response, link: Link, **about: Any) -> AsyncIterator[Any]:
+        """The callback of a thread or photo story: its first page has come."""
+        async for item in self.finished(link, self.read_item(response, link, **about)):
+            yield item
+
+    async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
+        about = failure.request.cb_kwargs  # type: ignore[attr-defined]
+        async for item in self.finished(about["link"], self.read_item(PageUnavailable(outcome_of(failure)), **about)):
+            yield item
+
+    async def read_item(self, first: Response | PageUnavailable, link: Link, **about: Any) -> Any:
+        """The item over all pages that can be had, of which ``first`` was asked for already; ``None`` once its fate is counted."""
+        raise NotImplementedError
+
+    async def finished(self, link: Link, item: Awaitable[Item | None]) -> AsyncIterator[Item]:
+        """The item, if there is one; else the reason is counted."""
+        try:
+            found = await item
+        except Interrupted:
+            logger.info("%s waits for the next run: the crawl ends before its further pages are read", link.url)
+        except PageUnavailable as error:
+            await self.ledger.fail(link, error.outcome.reason, later=error.outcome.passing)
+        except NotApplicable as error:
+            await self.ledger.fail(link, error.reason)
+        except StoreError as error:
+            logger.error("%s waits for the next run: %s", link.url, error)
+            await self.ledger.fail(link, STORE_FAILS, later=True)
+        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+            logger.exception("reading failed on %s", link.url)
+            await self.ledger.fail(link, f"error: {type(error).__name__}")
+        else:
+            if found is not None:
+                yield found
+
+
+LIST_PRIORITY = 10
+"""List pages go before articles: they say what is new."""
+
+CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
+"""Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""
+
+
+class ListPages(Asking):
+    """How a spider comes by list pages."""
+
+    def list_page(
+        self,
+        url: str,
+        source: Source,
+        callback: Callable[..., Any],
+        *,
+        state: SourceState | None = None,
+        meta: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Request:
+        """A request for a list page that ``callback`` reads: never filtered, conditional where ``state`` has validators."""
+        headers = {}
+        if state is not None:
+            etag, modified = state.validators.get(url, (None, None))
+            headers = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
+        return Request(
+            url,
+            callback=self.parse_list,
+            errback=self.list_page_failed,
+            headers=headers,
+            dont_filter=True,
+            priority=LIST_PRIORITY + self.urgency(source.key),
+            meta={
+                "source": source.key,
+                "handle_httpstatus_list": [304],
+                "list_page": url if state else None,
+                **({"thorough": True} if source.key in self.thorough else {}),
+                **self.manners(source),
+                **(meta or {}),
+            },
+            cb_kwargs={"source": source, "read": callback, **kwargs},
+        )
+
+    async def parse_list(self, response: Response, source: Source, read: Callable[..., Any], **kwargs: Any) -> AsyncIterator[Any]:
+        """What ``read`` finds in a list page. However that fails, the page is counted, and read in full the next time."""
+        key = source.key
+        self.visited.add(key)
+        if response.meta.get("thorough"):
+            self.thorough.add(key)  # the visit was begun by another process
+        self.ledger.count(key, "list_pages")
+        source_health.note_moved(self.ledger, key, response)
+        if response.status == 304:
+            if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
+                self.ledger.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")
+            else:
+                self.ledger.count(key, "not_modified")
+            return
+        try:
+            async for found in read(response, source, **kwargs):
+                yield found
+        except NotApplicable as why:
+            self.ledger.list_failed(key, why.reason, f"{response.url}: {why.detail}")
+        except StoreError as error:
+            logger.error("%s: nothing is taken from %s: %s", key, response.url, error)
+            self.ledger.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
+        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+            logger.exception("reading failed on %s", response.url)
+            self.ledger.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
+        else:
+            self._remember(response, key)
+
+    def _remember(self, response: Response, key: str) -> None:
+        """The validators of a list page whose links are safely in the store: only now may it answer 304.
+
+        Kept for the pages that are asked for with them (their number is the file's, not that of all pagers and result pages),
+        under the address in the file, wherever that leads today.
+        """
+        etag, modified = header(response, "ETag"), header(response, "Last-Modified")
+        if (asked := response.meta["list_page"]) and (etag or modified):
+            self.ledger.validate(key, asked, (etag, modified))
+
+    def list_page_failed(self, failure: Failure) -> None:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        outcome = outcome_of(failure)
+        source = request.meta["source"]
+        self.visited.add(source)
+        self.ledger.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
+        seconds = retry_after(failure, utcnow())
+        if seconds:
+            self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
+
+    def goes_on(self, source: Source, found: Filtered) -> bool:
+        """Whether a further list page is worth a request: this one had something new, or an earlier visit was cut short."""
+        return not found.stale or source.key in self.thorough
+
+
+TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
+"""Parts of the content types that may hold an article; the bytes decide afterwards."""
+
+
+BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
+"""How pictures, PDFs and archives begin, whatever their label says."""
+
+
+class ArticlePages(Asking):
+    """How a spider comes by articles."""
+
+    @cached_property
+    def articles(self) -> ArticleFetcher:
+        return ArticleFetcher(self.ledger, self.fetch)
+
+    def wanted(self, link: Link) -> Request | Article:
+        """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
+        if not is_entry(link):
+            return self.article(link)
+        self.ledger.count(link.source, "fetched")
+        return Article(url=link.url, link=link, fetched=utcnow())
+
+    def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
+        return Request(
+            link.url,
+            callback=callback or self.parse_article,
+            errback=self.article_failed,
+            dont_filter=True,
+            priority=self.urgency(link.source),
+            meta={**self.request_meta(link.source), **(meta or {})},
+            cb_kwargs={"link": link},
+        )
+
+    async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
+        """A fetched page becomes an item, with what is read of it and of its further pages. What is no article is counted and left."""
+        self.ledger.count(link.source, "fetched")
+        async for article in self.finished(link, self._read_article(response, link)):
+            yield article
+
+    async def _read_article(self, response: Response, link: Link) -> Article:
+        content_type = (header(response, "Content-Type") or "").lower()
+        parts = content_type.replace(";", " ").replace("/", " ").replace("+", " ").split()
+        if response.body.startswith(BINARY) or (parts and not TEXTUAL.intersection(parts)):
+            raise NotApplicable("not-html")
+        page = page_of(response)
+        return await self.articles.complete(Article(url=response.url, link=link, fetched=page.fetched, page=page))
+
+    async def article_failed(self, failure: Failure) -> AsyncIterator[Article]:
+        """The page cannot be had; where the feed carried the text, the article is made of it."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        link: Link = request.cb_kwargs["link"]
+        outcome = outcome_of(failure)
+        if link.content and not outcome.forbidden:
+            self.ledger.count(link.source, "fetched")
+            self.ledger.note(link.source, Message("note.text-from-feed", reason=outcome.reason))
+            yield Article(url=link.url, link=link, fetched=utcnow())
+            return
+        await self.ledger.fail(link, outcome.reason, later=outcome.passing)
