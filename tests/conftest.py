@@ -121,7 +121,7 @@ class RedisServer:
     def start(self, *options: str) -> None:
         command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "", *options]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = monotonic() + 20
+        until = monotonic() + 600
         while monotonic() < until:
             with closing(socket.socket()) as asking:
                 if asking.connect_ex(("127.0.0.1", self.port)) == 0:

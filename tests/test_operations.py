@@ -86,7 +86,7 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
         text = unit.read_text("utf-8").replace(PROGRAM, f"{there}/")
         (tmp_path / unit.name.replace("@.", "@1.")).write_text(text, "utf-8")
     files = sorted(str(path) for path in tmp_path.iterdir())
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=600, check=False)
     said = [line for line in done.stderr.splitlines() if "newsportal-" in line]
     assert (done.returncode, said) == (0, []), done.stderr
 
@@ -125,7 +125,7 @@ def test_scrapyd_knows_every_option_of_its_file() -> None:
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [str(Path(sys.executable).parent / "newsportal"), *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 def add(store: Store, name: str) -> None:

@@ -23,11 +23,11 @@ needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="n
 
 
 def said(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, text=True, timeout=600, check=False)
 
 
 def until(reached: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 600
     while not reached():
         assert time.monotonic() < deadline
         time.sleep(0.05)

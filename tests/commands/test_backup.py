@@ -107,7 +107,7 @@ def test_a_half_restored_store_is_crawled_into_by_nobody(folder: Path) -> None:
     with closing(open_store("sqlite:///data/news.db")) as store:
         store.records.mark("0123456789abcdef")
     command = [sys.executable, "-m", "newsportal", "crawl", "--once"]  # a process of its own: a crawl chooses the reactor of its process
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode != 0
     assert "run `newsportal restore` with the same file again" in " ".join(ran.stderr.split())
 

@@ -15,7 +15,7 @@ from newsportal.cli import COMMANDS, GROUPS, MODULES
 
 def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "newsportal", *arguments]
-    return subprocess.run(command, cwd=folder, env={**os.environ, **environ}, capture_output=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=folder, env={**os.environ, **environ}, capture_output=True, timeout=600, check=False)
 
 
 @pytest.mark.slow

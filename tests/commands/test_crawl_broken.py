@@ -28,7 +28,7 @@ main()
 
 def ended(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
-    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_an_error_where_visits_begin_is_a_failure_of_the_crawl(tmp_path: Path) -> None:

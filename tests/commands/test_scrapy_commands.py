@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 def scrapy(*arguments: str) -> subprocess.CompletedProcess[str]:
     """In the project's folder, where ``scrapy.cfg`` lies."""
     command = [sys.executable, "-m", "scrapy", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_the_spiders_are_listed() -> None:

@@ -46,12 +46,12 @@ def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal
     with served(folder, "--port", "0") as (process, line):
         found = re.search(r"测试门户: (http://127\.0\.0\.1:\d+)", line)
         assert found, line
-        answer = httpx.get(found[1], timeout=30)
+        answer = httpx.get(found[1], timeout=600)
         assert answer.status_code == 200
         assert "newsportal crawl --once" in answer.text
         assert httpx.get(f"{found[1]}/health").json()["status"] == "ok"
         process.send_signal(stop)
-        rest, _ = process.communicate(timeout=30)
+        rest, _ = process.communicate(timeout=600)
         assert process.returncode == 0
         assert "Traceback" not in rest
 
@@ -62,7 +62,7 @@ def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
         port = taken.getsockname()[1]
         command = [sys.executable, "-c", PROGRAM, "serve", "--port", str(port)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode != 0
     assert f"port {port} is in use" in done.stdout + done.stderr
     assert not (folder / "data").exists()
@@ -79,11 +79,11 @@ def test_the_first_start_makes_an_administrator_and_tells_the_password_once(fold
         found = re.search(r"sign in at (http://127\.0\.0\.1:\d+)/login as admin with the password (\S+)", line)
         assert found, line
         sent = {"name": "admin", "password": found[2]}
-        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=30)
+        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=600)
         assert (answer.status_code, "session=" in answer.headers["set-cookie"]) == (303, True)
         process.send_signal(signal.SIGTERM)
         process.wait(30)
     with served(folder, "--port", "0") as (process, _):
         process.send_signal(signal.SIGTERM)
-        rest, _ = process.communicate(timeout=30)
+        rest, _ = process.communicate(timeout=600)
         assert "password" not in rest

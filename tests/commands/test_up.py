@@ -34,7 +34,7 @@ def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "newsportal", "up", "--port", str(port)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"port {port} is in use" in done.stderr
     assert "Traceback" not in done.stderr

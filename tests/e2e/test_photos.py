@@ -36,7 +36,7 @@ def site(album_site: Any) -> Any:
     return album_site
 
 
-def until(true: Callable[[], bool], seconds: float = 120) -> None:
+def until(true: Callable[[], bool], seconds: float = 600) -> None:
     end = monotonic() + seconds
     while not true():
         assert monotonic() < end, "did not happen in time"

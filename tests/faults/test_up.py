@@ -61,8 +61,8 @@ def test_the_portal_answers_while_the_crawl_runs_and_both_end_together(portal: A
     with up(portal.sources, "--port", "0") as (process, address):
         portal.until(lambda: bool(children(portal.sources)))
         portal.until(lambda: len(portal.identities()) > 0)
-        assert httpx.get(address, timeout=120).status_code == 200
-        assert httpx.get(f"{address}/health", timeout=120).json()["status"] == "ok"
+        assert httpx.get(address, timeout=600).status_code == 200
+        assert httpx.get(f"{address}/health", timeout=600).json()["status"] == "ok"
         assert children(portal.sources), "the crawl still runs"
         process.send_signal(sign)
         rest, _ = process.communicate(timeout=PATIENCE)
@@ -84,7 +84,7 @@ def test_what_came_in_is_told_and_shown(portal: Any) -> None:
         said = next(line for line in process.stdout if "new stories" in line)
         assert re.search(r"[1-9]\d* new stories", said)
         time.sleep(0.5)
-        assert "/story/" in httpx.get(address, timeout=120).text
+        assert "/story/" in httpx.get(address, timeout=600).text
         process.terminate()
 
 
@@ -113,7 +113,7 @@ def test_without_a_network_the_portal_serves_and_says_so(tmp_path: Path) -> None
             said.append(line)
             if "there is no network" in line:
                 break
-        assert httpx.get(address, timeout=120).status_code == 200
+        assert httpx.get(address, timeout=600).status_code == 200
         process.terminate()
     for name in "甲乙丙":
         assert any(f"feed:{name}: list page: " in line and "dns × 1" in line for line in said), said

@@ -202,7 +202,7 @@ def test_a_changed_sources_file_is_noticed(tmp_path: Path) -> None:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(url, timeout=120).status_code == httpx.codes.OK
+        return httpx.get(url, timeout=600).status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
 

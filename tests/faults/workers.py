@@ -49,7 +49,7 @@ class Crawled:
         return {f"http://127.0.0.{host + 2}:{self.port}/a/{page}.html" for host in range(self.hosts) for page in range(self.pages)}
 
     def control(self, what: str) -> Counter[str]:
-        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=120).json())
+        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=600).json())
 
     def counts(self) -> Counter[str]:
         """How often each address was asked for."""

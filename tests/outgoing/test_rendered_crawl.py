@@ -46,7 +46,7 @@ def sources(site: Any, response: Any, tmp_path: Path) -> Path:
 
 def _crawled(sources: Path, **environment: str) -> tuple[dict[str, Any], str]:
     command = [sys.executable, "-m", "newsportal", "crawl", "rss", "--json", "--sources", str(sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, **environment})
     assert done.returncode == 0, done.stderr
     return {row["source"]: row for row in json.loads(done.stdout)["sources"]}, done.stderr
 

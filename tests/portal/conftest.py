@@ -87,7 +87,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
                 options["accounts"] = opened.enter_context(closing(blank_accounts(tmp_path_factory.mktemp("people") / "people.db")))
             address = portal(create_app(store, index, settings or NEWSROOM.Settings(), **options))
             said = {"accept-language": "zh-CN"}
-            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=30, verify=UNTRUSTING))
+            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=UNTRUSTING))
             client.accounts = options["accounts"]  # type: ignore[attr-defined]
             if role is not None:
                 sign_in(client, role, options["now"]())

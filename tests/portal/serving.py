@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from newsportal.portal.listen import listen
 
-STARTED_WITHIN = 60.0
+STARTED_WITHIN = 600.0
 """Seconds; on a machine at rest a start takes some milliseconds."""
 
 LOOK = 0.002

@@ -46,7 +46,7 @@ def program(admin: httpx.Client, newsroom: ModuleType) -> Iterator[httpx.Client]
     """A program with every right."""
     accounts = admin.accounts  # type: ignore[attr-defined]
     _, secret = accounts.tokens.add(accounts.people.all()[0], "x", list(Right), now=newsroom.NOW)
-    with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=30) as client:
+    with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=600) as client:
         yield client
 
 
@@ -191,7 +191,7 @@ def test_no_page_of_the_desk_is_a_way_inside(admin: httpx.Client, program: httpx
     """The wizard, the trials of rules and templates, alerts: whatever an address looks like."""
     addresses = [address.format(inside[0]) for address in INSIDE]
     look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
-    until = monotonic() + 60
+    until = monotonic() + 600
     while not (told := program.get(f"/api/v1/looks/{look}").json())["done"]:
         assert monotonic() < until
         sleep(0.05)

@@ -345,7 +345,7 @@ def test_what_is_hidden_is_no_longer_named_beside_others(serve: Any, shelf: Stor
             beside = tree(client.get(read)).xpath("//section[@aria-labelledby='similar-name']")
             return [section.text_content() for section in beside if "青河大桥桥墩浇筑完成2" in section.text_content()]
 
-        until = monotonic() + 20  # it is looked for beside the page
+        until = monotonic() + 600  # it is looked for beside the page
         while not similar() and monotonic() < until:
             sleep(0.05)
         assert similar()

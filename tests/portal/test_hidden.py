@@ -62,7 +62,7 @@ def test_what_is_hidden_is_nowhere_for_anybody_else(serve: Any, shelf: Store, in
     shelf.hide([id], by="林编辑", reason="侵权", now=newsroom.NOW)
     assert {path for path in asked if shows(reader, path)} == set(), "the index has not followed"
     assert TOLD not in reader.post("/alerts/new", data=preview).text
-    with httpx.Client(base_url=reader.base_url, timeout=30) as nobody:
+    with httpx.Client(base_url=reader.base_url, timeout=600) as nobody:
         assert {path for path in asked if shows(nobody, path)} == set()
     index.follow(shelf)
     assert {path for path in asked if shows(reader, path)} == set()

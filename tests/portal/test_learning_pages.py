@@ -209,7 +209,7 @@ def test_a_training_runs_in_a_job_and_its_version_is_there(editor: httpx.Client,
     assert editor.post("/models/新闻/train", data={"algorithm": "no such"}).status_code == 400
     assert editor.post("/models/none/train", data={"algorithm": "linear"}).status_code == 404
     assert editor.post("/models/新闻/train", data={"algorithm": "linear"}).status_code == 303
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while 'data-state="running"' in (page := editor.get("/models/新闻").text) and time.monotonic() < until:
         time.sleep(0.3)
     assert 'data-state="done"' in page, page

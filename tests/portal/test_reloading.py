@@ -29,7 +29,7 @@ feeds:
 """
 
 
-def until(done: Callable[[], bool], seconds: float = 60) -> bool:
+def until(done: Callable[[], bool], seconds: float = 600) -> bool:
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         if done():

@@ -117,10 +117,10 @@ def everybody(serve: Any, store: Store, ids: dict[str, str], index: Index, newsr
     for role in Role:
         person = accounts.people.add(role, "correct horse battery staple", role, now=newsroom.NOW)
         cookies = {"session": accounts.sessions.begin(person.id, now=newsroom.NOW)}
-        found[role] = httpx.Client(base_url=origin, headers={"origin": origin}, cookies=cookies, timeout=30)
+        found[role] = httpx.Client(base_url=origin, headers={"origin": origin}, cookies=cookies, timeout=600)
         for right in person.rights:
             _, secret = accounts.tokens.add(person, right, [right], now=newsroom.NOW)
-            found[f"{role}'s token to {right}"] = httpx.Client(base_url=origin, headers={"authorization": f"Bearer {secret}"}, timeout=30)
+            found[f"{role}'s token to {right}"] = httpx.Client(base_url=origin, headers={"authorization": f"Bearer {secret}"}, timeout=600)
     yield found
     for client in found.values():
         client.close()

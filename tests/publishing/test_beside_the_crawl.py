@@ -19,7 +19,7 @@ from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
 
-def until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+def until(holds: Callable[[], bool], seconds: float = 600.0) -> bool:
     end = monotonic() + seconds
     while not holds() and monotonic() < end:
         sleep(0.01)

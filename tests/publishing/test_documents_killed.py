@@ -76,7 +76,7 @@ def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[
         (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
         process.append(subprocess.Popen([sys.executable, "-m", "newsportal", "publish", "--sources", str(folder / "sources.yaml")]))
         meanwhile()
-        return process[0].wait(timeout=300)
+        return process[0].wait(timeout=600)
 
 
 @pytest.mark.parametrize("kind", ["mongodb", "elasticsearch"])

@@ -167,7 +167,7 @@ def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> Non
         with work_on(store, tmp_path, there.target()) as work:
             working = Thread(target=lambda: seen.append(publish(work)))
             working.start()
-            until = monotonic() + 30
+            until = monotonic() + 600
             while not store.outbox.counts().get("cms", {}).get("done", 0) and monotonic() < until:
                 sleep(0.01)
             server.kill()

@@ -200,7 +200,7 @@ def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     open_store(f"sqlite:///{tmp_path}/news.db").close()
     command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--spark", "local[1]"]
     environ = {**os.environ, "JAVA_HOME": str(tmp_path)}
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "install" in done.stderr

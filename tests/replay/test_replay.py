@@ -180,7 +180,7 @@ def test_killed_in_the_middle_it_loses_nothing_and_stores_nothing_twice(
     other = portal(tmp_path / "killed")
     process = subprocess.Popen(crawl(other, warc), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     database = other / "data" / "newsportal.db"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline and (not database.exists() or len(stored(other)) < moment):
         time.sleep(0.1)
     process.send_signal(signal.SIGKILL)

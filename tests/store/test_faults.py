@@ -50,7 +50,7 @@ def writer(uri: str, host: str, count: int) -> subprocess.Popen[str]:
 def test_eight_processes_lose_nothing(sql_uri: str) -> None:
     """All start on a database without tables, and bring the same twenty stories at once."""
     writers = [writer(sql_uri, f"h{n}.example", EACH) for n in range(WRITERS)]
-    told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
+    told = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
     assert [process.returncode for process in writers] == [0] * WRITERS
     store = open_store(sql_uri)
     assert len(set(told)) == store.tally().articles == WRITERS * EACH
@@ -215,7 +215,7 @@ def reposter(uri: str, host: str, count: int) -> subprocess.Popen[str]:
 @pytest.mark.slow
 def test_processes_that_meet_the_same_texts_make_one_story_each(sql_uri: str) -> None:
     writers = [reposter(sql_uri, f"h{n}.example", 40) for n in range(3)]
-    told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
+    told = [line for process in writers for line in process.communicate(timeout=600)[0].split()]
     assert [process.returncode for process in writers] == [0] * 3
     store = open_store(sql_uri)
     assert (len(set(told)), store.tally().articles, store.tally().stories) == (120, 120, 40)

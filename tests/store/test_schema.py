@@ -127,7 +127,7 @@ open_store(sys.argv[1]).close()
 @pytest.mark.slow
 def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None:
     starters = [subprocess.Popen([sys.executable, "-c", STARTER, sql_uri], stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    assert [(process.communicate(timeout=120)[1], process.returncode) for process in starters] == [("", 0)] * 3
+    assert [(process.communicate(timeout=600)[1], process.returncode) for process in starters] == [("", 0)] * 3
     store = open_store(sql_uri)
     assert store.tally().articles == 0
     store.close()

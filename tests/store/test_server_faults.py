@@ -121,7 +121,7 @@ def test_every_command_says_that_it_is_away(server: str, command: tuple[str, ...
     sources = tmp_path / "sources.yaml"
     sources.write_text(f"store: {uri}\nfeeds:\n  - {{name: 快讯, url: http://127.0.0.1:9/feed.xml}}\n", "utf-8")
     words = [sys.executable, "-m", "newsportal", *command, "--sources", str(sources)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     helps(" ".join((done.stdout + done.stderr).split()), f"127.0.0.1:{port}")
@@ -261,7 +261,7 @@ def test_a_full_disk_is_told_and_writing_goes_on_afterwards(confined: Server, tm
     open_store(confined.url(name)).close()
     filler = fill(confined.place.folder)
     with writer("patient", confined.url(name), says, ARTICLES, LONG) as process:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 600
         while not says.read_text("utf-8"):
             assert process.poll() is None, says.read_text("utf-8")
             assert time.monotonic() < until, "the disk is not full"

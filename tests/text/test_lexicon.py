@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from newsportal.text.lexicon import dictionary, kinds, rarity
+from newsportal.text.words import dictionary, kinds, rarity
 
 
 def test_words_and_rarity() -> None:
@@ -16,5 +16,5 @@ def test_words_and_rarity() -> None:
 
 
 def test_jieba_stays_asleep() -> None:
-    code = "import sys; from newsportal.text.lexicon import rarity; rarity(); print('jieba' in sys.modules)"
+    code = "import sys; from newsportal.text.words import rarity; rarity(); print('jieba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -38,7 +38,7 @@ sys.stdin.read()
 """
 BUSY = f"""{WORKER}
 from time import monotonic, sleep
-number, until = int(sys.argv[3]), monotonic() + 240
+number, until = int(sys.argv[3]), monotonic() + 600
 for n in range(EACH):
     queue.push([Task(f"{{number}}/{{n}}", f"h{{n % 5}}.example", "{{}}", lane=f"x{{n % 7}}", source="甲")])
 while monotonic() < until:
@@ -88,7 +88,7 @@ def test_eight_processes_do_everything_once(file: Path) -> None:
     """All start on a file that is not there yet, at two queues."""
     code = BUSY.replace("EACH", str(EACH))
     workers = [process(code, file, "rss" if n % 2 else "hub", n) for n in range(8)]
-    told = [line for one in workers for line in one.communicate(timeout=300)[0].split()]
+    told = [line for one in workers for line in one.communicate(timeout=600)[0].split()]
     assert [one.returncode for one in workers] == [0] * 8
     assert sorted(told) == sorted(f"{number}/{n}" for number in range(8) for n in range(EACH))
     for name in ("rss", "hub"):

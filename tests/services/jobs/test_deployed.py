@@ -99,7 +99,7 @@ def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: 
     scrapyd.start(NEWSPORTAL_SOURCES=str(sources))
     script = "import sys; from scrapyd_client.deploy import main; sys.argv = ['scrapyd-deploy', '--build-egg', sys.argv[1]]; main()"
     egg = tmp_path / "theirs.egg"
-    built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=300, check=False)
+    built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=600, check=False)
     assert built.returncode == 0, built.stderr
     done = deploy(scrapyd, "--egg", str(egg))
     assert done.returncode == 0, done.stderr

@@ -31,7 +31,7 @@ REPORT = "from newsportal.services.jobs.reporting import report"
 WAITS = f"import os, time; {REPORT}; report('progress', share=0.5, step=str(os.getpid())); time.sleep(600)"
 """A program that says which process it is, and goes on for longer than any test."""
 
-PATIENCE = 30.0
+PATIENCE = 600.0
 """Seconds that a process may take to start or to end, however busy the machine is."""
 
 

@@ -36,7 +36,7 @@ class Place:
 
     def run(self, wanted: Wanted) -> Job:
         self.runner.start("a", wanted)
-        assert self.over.acquire(timeout=60)
+        assert self.over.acquire(timeout=600)
         job = self.runner.get("a")
         assert job is not None
         return job
@@ -81,7 +81,7 @@ def test_a_crawl_that_is_cancelled_ends_in_order_and_is_recorded_so(place: Place
     while not place.records.log_file("a").exists() or not place.records.log_file("a").read_text():
         time.sleep(0.01)
     assert place.runner.cancel("a")
-    assert place.over.acquire(timeout=60)
+    assert place.over.acquire(timeout=600)
     job = place.runner.get("a")
     assert job is not None
     assert (job.state, job.status) == ("cancelled", 0)

@@ -91,7 +91,7 @@ def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: P
     assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
     reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
     assert {one["run"] for one in listed} == reports
-    shown = subprocess.run(command(sources, "log", listed[0]["job"]), capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run(command(sources, "log", listed[0]["job"]), capture_output=True, text=True, timeout=600, check=True)
     assert "Spider closed (finished)" in shown.stdout
 
 
@@ -158,7 +158,7 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         log = Records(load(sources).jobs_folder).log_file(job)
         while "Spider opened" not in log.read_text("utf-8"):
             time.sleep(0.05)
-        done = subprocess.run(command(sources, "cancel", job), capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command(sources, "cancel", job), capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr
         ended = event(process, "ended")
         assert (ended["job"], ended["status"]) == (job, 0)
