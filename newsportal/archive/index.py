@@ -27,7 +27,6 @@ from newsportal.errors import ReplayError
 from newsportal.text import clean
 
 logger = logging.getLogger(__name__)
-
 Progress = Callable[[int, int], None]  # Called now and then with the bytes read and the bytes there are
 PROGRESS_RECORDS = 500  # Records between two calls of progress: about a fifth of a second
 BROKEN = (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, ValueError, EOFError)  # what warcio raises over broken bytes
@@ -253,7 +252,6 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
 
 LONGEST: Final = 64 * 1024 * 1024  # Bytes of a body that are read: four times the longest that is downloaded
 ZIPPED: Final = b"\x1f\x8b"
-
 BEGINNING: Final = b"WARC/"
 
 

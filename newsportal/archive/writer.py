@@ -29,9 +29,7 @@ except ImportError:  # Windows: two processes that write one archive are not not
     fcntl = None  # type: ignore[assignment]
 
 Headers = tuple[tuple[str, str], ...]
-
 MAGIC = b"\x1f\x8b\x08"
-
 TAIL = 64 * 1024 * 1024  # Where the beginning of the last record is looked for: four times the longest body that is downloaded
 SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})  # Request headers that nobody who gets the archive needs
 

@@ -8,7 +8,6 @@ from importlib import import_module
 from newsportal.engines.base import Engine, Result, ResultPage, Wall
 
 __all__ = ["ENGINES", "Engine", "Result", "ResultPage", "load", "names", "walls"]
-
 ENGINES = {
     **dict.fromkeys(("baidu_news", "baidu_web"), "baidu"),
     **dict.fromkeys(("so360_news", "so360_web"), "so360"),

@@ -12,7 +12,6 @@ from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("baidu.com",)
-
 SITE = (
     ".c-showurl",
     ".cosc-source-text",
@@ -25,7 +24,6 @@ SITE = (
     "font[color='#008000']",
 )
 DATE = (".newTimeFactor_before_abs", "span.c-color-gray2", ".c-abstract > .m", "[aria-label^='发布于']", ".c-showurl", "span.g")
-
 WEB = Wrapper(
     block="#content_left > .c-container, #content_left > .result, #content_left > .result-op, #content_left > div > .c-container",
     title=("h3 a", ".c-title a", ".cosc-title a", ".t a"),
@@ -76,7 +74,6 @@ NEWS_OLD = Wrapper(
     date=("nobr", "font.g", "font[color='#666666']"),
     drop="nobr, font.g, a.m",
 )
-
 ENGINES = (
     Engine(
         name="baidu_web", url="https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8", parse=parse_with(WEB, WEB_TABLES), hosts=HOSTS
@@ -89,7 +86,6 @@ ENGINES = (
         hosts=HOSTS,
     ),
 )
-
 WALLS = (
     Wall(
         "captcha: Baidu",

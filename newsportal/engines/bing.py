@@ -11,7 +11,6 @@ from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("bing.com",)
-
 WEB = Wrapper(
     block="#b_results > li.b_algo, #b_results .b_algo, li.b_algo",
     title=("h2 a", "a h2", ".b_title a", "h3 a"),
@@ -57,7 +56,6 @@ NEWS_OLD = Wrapper(
     summary=(".sn_snip", ".sn_txt"),
     date=(".sn_tm", "span.sn_tm"),
 )
-
 ENGINES = (
     Engine(
         name="bing_web", url="https://www.bing.com/search?q=##QUERY##&first=##START##", parse=parse_with(WEB, WEB_OLD), first=1, hosts=HOSTS
@@ -71,7 +69,6 @@ ENGINES = (
         hosts=HOSTS,
     ),
 )
-
 WALLS = (
     Wall(
         "captcha: Bing",

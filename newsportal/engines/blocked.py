@@ -13,8 +13,6 @@ from newsportal.engines import walls
 from newsportal.engines.base import HOUR, Wall
 
 LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000
-
-
 WALLS = (
     Wall(
         "captcha",
@@ -43,7 +41,6 @@ WALLS = (
         r"访问(过于|太)频繁|请求(过于|太)频繁|操作(过于|太)频繁|超出.{0,6}(配额|限额)",
     ),
 )
-
 NOTHING_MARKS = (
     ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
     ".result--no-result, .b_no, .mini-no-results, .msg.no-results, .zrp, #noResult, .result-none, .search-no-result, .no_result_content"

@@ -21,7 +21,6 @@ from newsportal.errors import EngineBlocked
 
 TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
 FIELDS = ("title", "link", "site", "summary", "date")
-
 ENOUGH = 0.8  # share of results that must have a field for its rule to be trusted; about one of ten lacks its small print
 
 

@@ -8,7 +8,6 @@ from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("duckduckgo.com",)
-
 WEB = Wrapper(
     block=".result, .web-result",
     title=("a.result__a", ".result__title a", "h2 a"),
@@ -33,7 +32,6 @@ WEB_LITE = Wrapper(
     summary="xpath:following-sibling::tr[position() < 4]/td[contains(@class, 'result-snippet')]",
     skip="xpath:self::*[contains(@class, 'result-sponsored')]",
 )
-
 ENGINES = (
     Engine(
         name="duckduckgo_web",
@@ -43,7 +41,6 @@ ENGINES = (
         hosts=HOSTS,
     ),
 )
-
 WALLS = (
     Wall(
         "captcha: DuckDuckGo",

@@ -19,7 +19,6 @@ from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("google.",)
 ADVERTS = (".ads-ad", "[data-text-ad]", ".uEierd", ".ad_cclk")
-
 WEB = Wrapper(
     block="#rso .g, #search .g, #rso .MjjYud, #rso .tF2Cxc, #ires .g, #botstuff .MjjYud",
     title=(".r > a > h3", ".yuRUbf a h3", "a > h3", "a h3", "h3.r > a", "h3 a", "a [role='heading']"),
@@ -68,7 +67,6 @@ NEWS_FRONT = Wrapper(
     date=("time", ".al-attribution-timestamp"),
     target='re:jslog="[^"]*?\\b4:(https?://[^;"]+)',
 )
-
 ENGINES = (
     Engine(
         name="google_web",
@@ -90,7 +88,6 @@ ENGINES = (
         kind="news",
     ),
 )
-
 WALLS = (
     Wall(
         "captcha: Google",

@@ -24,7 +24,6 @@ from newsportal.extractors.result_fields import Entry, published
 from newsportal.extractors.result_list import page_host, result_list
 
 FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
-
 WITHIN = 0.6  # share of the wrapper's results that the longer list must hold; else something else repeats
 LEFTOVER = 2  # so few results beside a real list are what is left of an old layout (a box above the results), not the list: both are kept
 MANY = 5  # entries of a real list; pages that say 「没有找到」 still show a few links (hot words, tips)

@@ -9,7 +9,6 @@ from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("so.com", "haosou.com")
-
 WEB = Wrapper(
     block="li.res-list, ul.result > li, #container .result > li",
     title=("h3.res-title a", "h3 a", ".title a"),
@@ -28,7 +27,6 @@ NEWS = Wrapper(
     skip=(".e_idea_pp", "[data-e-ad]", ".res-ad"),
     target=("h3 a@data-mdurl", "h3 a@data-url", "a.news_title@data-url", "@data-url", "@data-surl"),
 )
-
 ENGINES = (
     Engine(name="so360_web", url="https://www.so.com/s?q=##QUERY##&pn=##START##", parse=parse_with(WEB), first=1, step=1, hosts=HOSTS),
     Engine(
@@ -41,7 +39,6 @@ ENGINES = (
         hosts=HOSTS,
     ),
 )
-
 WALLS = (
     Wall(
         "captcha: 360",

@@ -9,7 +9,6 @@ from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("sogou.com",)
-
 WEB = Wrapper(
     block=".results > .vrwrap, .results > .rb, .results > div[class], .vrwrap, .rb",
     title=("h3.vr-title a", "h3.vrTitle a", "h3.pt a", "h3 a", ".vrTitle a"),
@@ -37,7 +36,6 @@ NEWS = Wrapper(
     date=(".news-from span:last-child", ".news-from", ".cite-date", ".citeurl", "cite"),
     skip=(".biz_title", ".biz_sponsor"),
 )
-
 ENGINES = (
     Engine(
         name="sogou_web",
@@ -57,7 +55,6 @@ ENGINES = (
         hosts=HOSTS,
     ),
 )
-
 WALLS = (
     Wall(
         "captcha: Sogou",

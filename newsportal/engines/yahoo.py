@@ -9,7 +9,6 @@ from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
 HOSTS = ("yahoo.",)
-
 WEB = Wrapper(
     block="#web li > .algo, #web .algo-sr, #web .dd.algo, #web li > .res, #web > ol > li, .searchCenterMiddle > li",
     title=("h3.title a", "h3 a", "a > h3", "a.yschttl"),
@@ -35,7 +34,6 @@ NEWS = Wrapper(
     date=(".s-time", ".fc-2nd", ".tri.fc-2nd", ".timestamp"),
     skip=(".ads", ".ad-ttl"),
 )
-
 ENGINES = (
     Engine(
         name="yahoo_web",
@@ -53,7 +51,6 @@ ENGINES = (
         hosts=HOSTS,
     ),
 )
-
 WALLS = (
     Wall(
         "consent: Yahoo",

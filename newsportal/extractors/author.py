@@ -20,7 +20,6 @@ from newsportal.text import CJK, clean
 #     By Jane Doe, John Roe and Max Poe
 
 MAX_CHINESE_CHARS: Final = 24  # a longer "name" is a sentence
-
 MAX_NAME_CHARS: Final = 80
 DESCRIBED_CHARS: Final = 40  # A Latin name of more characters has its bearer's office behind a comma
 _LABEL: Final = (
@@ -39,7 +38,6 @@ _CHINESE: Final = rf"(?!{_LABEL}|{_VERB})[\u4e00-\u9fff]{{2,4}}(?:[·•][\u4e00
 _AND: Final = rf"(?:[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|[\s、,，;；/／]{{1,2}})"
 _CHINESE_NAMES: Final = rf"{_CHINESE}(?:{_AND}{_CHINESE}){{0,5}}"
 _ANY_NAME: Final = rf"(?:[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){{1,3}}|(?!{_LABEL})[^\s:：|｜/／,，;；、。()（）\[\]【】〔〕<>《》]{{2,20}})"
-
 LABELLED: Final = re.compile(
     r"(?:作\s*者|撰\s*文|撰\s*稿人?|文字|采写|採寫|特约撰稿人?"
     r"|(?<![\u4e00-\u9fff])(?:文|图文|文图|圖文|[图圖]\s?[/／]\s?文|文\s?[/／]\s?[图圖])(?=\s*[/／╱|｜︱丨:：]))"
@@ -60,8 +58,6 @@ IN_TEXT: Final = re.compile(
     rf"(?=[\u4e00-\u9fff]{{2,4}}[\s／/]?(?:电|電|报道|報導|報道)[)）】〕])"
     rf"|[报報网網社刊](?:[\u4e00-\u9fff]{{0,6}}[讯电])?\s*(?:实习|见习|首席|特约)?[记記]者\s*(?P<names>{_CHINESE_NAMES})"
 )  # A paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own
-
-
 LAST_WORDS: Final = re.compile(
     rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
 )  # An article's last line ends with its authors in brackets
@@ -79,7 +75,6 @@ BYLINE: Final = re.compile(
 )  # Every branch begins with one certain character: then the search passes over others at once
 MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")  # sorts out most lines before :data:`BY_WORD`, in a fourth of its time
 BY_WORD: Final = re.compile(r"\b(?:by|von|par|por|di|autor(?:in)?)\b", re.IGNORECASE)
-
 EDITOR: Final = re.compile(
     r"(?:责任编辑|責任編輯|责编|責編|编辑|編輯|编审|校对|审核|监制|主编)\s*[:：/／]\s*(?P<name>[\u4e00-\u9fff]{2,4}(?![\u4e00-\u9fff]))"
 )
@@ -97,7 +92,6 @@ PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" 
 LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
 """A comma parts names where another comma or an "and" follows; behind the last name stands an office."""
 
-
 AUTHOR_META: Final = (
     "author",
     "article:author",
@@ -110,16 +104,13 @@ AUTHOR_META: Final = (
     "cxenseparse:author",
     "twitter:creator",
 )
-
 MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
 MAX_PARTS: Final = 10  # a line of more elements is a navigation
-
 MAX_NAMES: Final = 6
 SITE_CHARS: Final = 20
 SITE_WORDS: Final = 4  # Names of sites are not longer
 WHOLE_NAME: Final = 6  # letters of a site's name that is known in a longer one
-
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
 ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")
 """Where a site tells about one author."""
@@ -271,7 +262,6 @@ LABEL: Final = re.compile(
 HINT: Final = re.compile("[源處处自]|[Ss]ource|SOURCE|publish|appear|[载发]于?")
 DISCLAIMER: Final = re.compile(r"凡.{0,8}注明|免责|免責|声明|聲明|版权|版權")
 NOT_SOURCES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未知|不明|http.*|.*[，。！？].*)$")
-
 FOREIGN: Final = ("Source:", "irst published", "riginally ")  # a page that is not Chinese names no source without one of these
 ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"

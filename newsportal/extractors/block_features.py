@@ -44,7 +44,6 @@ NOTICE_CHARS: Final = 400
 UPPER_CHARS: Final = 80
 DIGIT: Final = re.compile("[0-9]")
 NUMBER: Final = re.compile(r"\d")
-
 KINDS: Final[dict[str, str]] = {
     "paragraph": "p",
     "part": "div section article main body center",
@@ -82,7 +81,6 @@ class Table:
 
 
 OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
-
 LINK_CHARS: Final = 80
 NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
 

@@ -80,7 +80,6 @@ def block_model() -> BlockModel:
 
 
 THRESHOLD: Final = 0.5
-
 BEST_CHARS: Final = 300
 SHY: Final = 0.5
 LEAST: Final = 0.08
@@ -90,8 +89,6 @@ within 0.8 points of it on the sets that the model does not know."""
 
 GAP_CHARS: Final = 30
 GAP_LEAST: Final = 0.1  # of lines between two lines of text; 0 to 100 characters measure alike (within 0.4 points)
-
-
 ITEMS: Final = frozenset(("li", "dd", "dt"))
 LIST_LEAST: Final = 0.1
 LIST_LINKED: Final = 0.1

@@ -35,11 +35,9 @@ from newsportal.text import visible_length
 LAMBDA: Final = 0.8
 ALPHA: Final = 1.0
 RADIUS: Final = 1  # The thesis, 2.2.3: tuned on a small set and found as Wu et al. have them.
-PUNCTUATION: Final = frozenset(
-    string.punctuation + "。，、；：？！…—·～“”‘’「」『』《》〈〉（）【】〔〕"
-)  # English marks of the thesis, and Chinese ones
+# English marks of the thesis, and Chinese ones
+PUNCTUATION: Final = frozenset(string.punctuation + "。，、；：？！…—·～“”‘’「」『』《》〈〉（）【】〔〕")
 MAX_DIFFERENT: Final = 40  # tags compared behind the shared part of two paths: real pages differ in below 30, and the time is quadratic
-
 Path = int  # the number of a path in ``Paths``
 
 

@@ -33,7 +33,6 @@ from newsportal.items import Extraction, Link
 from newsportal.text import visible_length
 
 LINKS: Final = LINK | {"button", "select"}  # what counts as a link: the authors' program takes buttons and menus of choices for links too
-
 LEFT_OUT: Final = REMOVED | {"textarea"}  # removed for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)
 
 

@@ -36,11 +36,9 @@ MAX_POINTS: Final = 20_000  # longer pages have their centres found on an even c
 UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
 ENDS: Final = {"": re.compile("-->"), "script": re.compile("</script", re.IGNORECASE), "style": re.compile("</style", re.IGNORECASE)}
 TAG: Final = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:-]{0,40})?[^<>]*>")
-
 PIECE: Final = re.compile(r"<[^<>]*>|&[#\w]{1,10};|[^<&]{1,20}|[<&]")  # a line is not cut within a tag or a character reference
 WIDTH: Final = 65
 MAX_MEAN: Final = 1000  # characters a line: a source with more was written without lines, and is cut into lines of ``WIDTH``
-
 Point = tuple[float, float]
 
 

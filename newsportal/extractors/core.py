@@ -19,7 +19,6 @@ from newsportal.extractors.hints import ARTICLE_BODY, say_aside
 
 ALPHA: Final = 0.5  # thesis E, 2.4.3
 MOST: Final = 0.5  # a box with more than this share of the page's valid characters is its body, whatever it calls itself
-
 ENOUGH: Final = 0.3
 ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names mean nothing
 DECLARED: Final = 0.2

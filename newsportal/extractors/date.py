@@ -22,15 +22,12 @@ from newsportal.text import CJK, INVISIBLE
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 EARLIEST: Final = 1990  # no Web page is older; an earlier year is a default value (0001, 1900, 1970) or history told in the text
 MAX_CHARS: Final = 4000  # longer texts are cut: no date is written after four thousand other characters
-
 DATE_LIKE: Final = re.compile(
     r"\d\s?[-/.年월月:时時点點년]\s?\d|\d{8}|[\d一二两兩三四五六七八九十半几幾数數]\s{0,2}多?[个個]?\s?[^\W\d_]{1,2}\s?(?:之|以)?前|[今昨前][天日早晚]|[刚剛][刚剛才]"
     r"|\d.{0,5}[^\W\d_]{3}|[^\W\d_]{3}.{0,3}\d|[〇零○一二三四五六七八九十]\s{0,2}[年月]|\bago\b|day\b|\bjust now\b",
     re.IGNORECASE,
 )  # What every written date has somewhere: the forms are tried only on such texts
 GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes milliseconds
-
-
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
 """Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds."""
 

@@ -13,9 +13,7 @@ from typing import Final
 from newsportal.extractors.clock import CHINA, MONTH, MONTH_NAMES, WEEKDAY, WEEKDAYS, zone_of
 
 TOLERANCE: Final = timedelta(days=1)  # after the fetch: unnamed zones differ by up to 14 hours, clocks by minutes
-
 Day = tuple[date, bool] | datetime | None  # a day and whether its year was written, or a moment (relative forms), or nothing
-
 Reader = Callable[[re.Match[str], datetime], Day]  # match and present moment (aware, in the text's zone) to a day
 _DIGIT = {
     character: value
@@ -156,7 +154,6 @@ def _just_now(match: re.Match[str], local: datetime) -> Day:
 _N = r"\d{1,2}"
 _CN_DAY = rf"{_N}|[一二三四五六七八九十廿卅]{{1,3}}"
 _TIME_FOLLOWS = r"(?=[\sT]{1,4}\d{1,2}:\d{2})"
-
 FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), read)
     for pattern, read in (
@@ -189,10 +186,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
             _named_month,
         ),
         (rf"(?<![\d.\-/])(?P<a>{_N})(?P<sep>[-/.])(?P<b>{_N})(?P=sep)(?P<y>\d{{4}})(?!\d)", _year_last),
-        (
-            rf"(?<![\d.])(?P<d>{_N})\.(?P<mo>{_N})\.(?P<y>[0-3]\d)(?![\d.])(?=[\s,|·-]{{1,4}}\d{{1,2}}[:.]\d{{2}})",
-            _short_year,
-        ),
+        (rf"(?<![\d.])(?P<d>{_N})\.(?P<mo>{_N})\.(?P<y>[0-3]\d)(?![\d.])(?=[\s,|·-]{{1,4}}\d{{1,2}}[:.]\d{{2}})", _short_year),
         (
             r"(?P<n>\d{1,4}|[半几幾数數]|[一二两兩三四五六七八九十]{1,3})\s{0,2}多?[个個]?\s?"
             r"(?P<unit>秒[钟鐘]?|分[钟鐘]?|小[时時]|钟头|鐘頭|天|日|[周週]|星期|[礼禮]拜|月|年)\s?(?:之前|以前|前)",

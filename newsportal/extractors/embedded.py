@@ -34,11 +34,9 @@ MAX_STATES: Final = 20  # Assignments tried in one script
 # Nothing is run. Bytes, objects, depth and tries are bounded, so the time is linear in the page.
 
 LONG: Final = 120  # characters of a text that may be an article's: the shortest is a paragraph
-
 MAX_LITERAL_CHARS: Final = 500_000
 NEAR: Final = 3000  # Characters around a string literal in which its title and date are looked for
 ABOVE: Final = 3  # objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
-
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
 _SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
@@ -218,7 +216,6 @@ MIN_SENTENCES: Final = 2
 PROSE: Final = 0.5  # Share of an article's characters that stand in lines with a sentence mark
 AGREED: Final = 6  # letters that a title shares with the page's to be the same; a shorter one must be all of it
 DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that stand in the text it describes
-
 YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{10}")
 LONGER: Final = 2  # A text is so many times as long as the description that it begins with, or it is the description
 

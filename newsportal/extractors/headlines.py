@@ -17,30 +17,23 @@ from newsportal.text import clean
 # What the titles of pages are padded with: the site's name, its sections, marks that part them.
 
 MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; the common substring is quadratic in them
-
 SEPARATOR: Final = re.compile(
     r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:@<>]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
 )  # What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
 _SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
 
-SITE_FIRST: Final = re.compile(
-    r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})"
-)  # 「某某新闻网：」 before the title
-BULLET: Final = re.compile(
-    r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})"
-)  # what lists and breadcrumbs put before a title
-
+# 「某某新闻网：」 before the title
+SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
+# what lists and breadcrumbs put before a title
+BULLET: Final = re.compile(r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})")
 SITE_LAST: Final = re.compile(
     r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
 )
-
 SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # how names of sites and sections end
 
-MARK_LAST: Final = re.compile(
-    r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$"
-)  # an editor's mark belongs to the headline: （图）, [3P], 【16:15】
+# an editor's mark belongs to the headline: （图）, [3P], 【16:15】
+MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
 NAME_CHARS: Final = 16  # longer parts are headlines that end like a name
-
 FEW: Final = 5  # characters (twice that in Latin letters) of a title before its first separator, else its longest part counts
 ENTITY: Final = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 
@@ -89,7 +82,6 @@ def _is_name(part: str) -> bool:
 MOST_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
 RANKS: Final = {"h1": 0.6, "h2": 0.4, "h3": 0.3, "h4": 0.1, "h5": 0.1, "h6": 0.1}
 MARKED_RANK: Final = 0.2
-
 TITLED: Final = re.compile(
     r"(?<![a-z])(?:(?:art|article|news|main|content|post|page|big|the|top|h|new|show|info|doc|text|nr|wz|xw)?[-_]?(?:titles?|tit|headlines?|subject|bt|biaoti|btn?t))(?![a-z])",
     re.IGNORECASE,
@@ -168,7 +160,6 @@ def lines_in(document: dom.Document, title: str) -> Iterator[Shown]:
 
 
 MAX_HEADLINE: Final = 100  # characters of the longest headline that is known by its place alone
-
 DATE: Final = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d|\d{1,2}:\d\d|\d{1,2}月\d{1,2}日"
     rf"|\b{MONTH}\.? \d{{1,2}}\b|\b\d{{1,2}}\.? {MONTH}",
@@ -181,7 +172,6 @@ SENTENCE: Final = re.compile(r"[。；;:：]$")
 CRUMB: Final = re.compile(r"[>›»〉]|^(?:您?的?(?:当前|現在|现在)?的?位置|首页|首頁|home)|copyright|©|版权|版權|http|www\.|@", re.IGNORECASE)
 BEFORE_DATE: Final = 6  # Lines between a headline and its date: a subtitle, buttons, the author
 BEFORE_TEXT: Final = 15  # lines between a headline and the first paragraph
-
 PARAGRAPH_CHARS: Final = 70
 DATE_LINE_CHARS: Final = 120
 LEAST: Final = 6  # Characters of the shortest headline that is known by its place alone

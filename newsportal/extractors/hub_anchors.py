@@ -22,7 +22,6 @@ MAX_CARD_LEVELS = 5  # from the link up to the list entry that holds it
 MAX_CARD_CHARS = 2_000
 MAX_NODES = 4  # links to one URL whose surroundings are looked at
 MAX_LINKS_INSIDE = 6  # to one URL in one list entry: picture, headline, summary, 「详细」
-
 NAVIGATION = frozenset(
     "nav navbar navigation menu submenu subnav topnav mainnav breadcrumb breadcrumbs crumb crumbs path position tabs tab toolbar".split()
 )
@@ -37,7 +36,6 @@ IDEOGRAPH = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0
 OTHER_WORD = re.compile("[^\\W_\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 ENTRIES = frozenset("li dd dt tr article".split())
-
 DATE = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}日?(?:[T ]?\s?\d{1,2}:\d\d(?::\d\d)?)?"
     r"|(?<!\d)\d{1,2}月\d{1,2}日(?:\s?\d{1,2}:\d\d)?"
@@ -47,8 +45,6 @@ DATE = re.compile(
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d{1,2},?\s(?:19|20)\d\d"
     r"|\d{1,2}\s(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s(?:19|20)\d\d"
 )  # A date as list pages write it beside a link. Bare day and month (``08-01``) also number things, so they need a time.
-
-
 MENU_SHARE = 0.34  # of a region's links with headlines: then its name lies (BBC's front page is one big "navigation")
 MENU_HEADLINES = 3
 HEADLINE = 10  # title lengths

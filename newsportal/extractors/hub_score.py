@@ -25,7 +25,6 @@ MAX_LOGIT = 30.0
 BOARD_SHARE = 0.5  # of a page's headlines that lead to threads: then the page is a board
 BOARD_HEADLINES = 8
 MIN_SUBJECT = 4  # title lengths of the shortest thread titles that are counted
-
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
         # the address
@@ -72,10 +71,8 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "place-heading": 0.7,
     }
 )  # What each fact is worth, in logits
-VOICELESS = frozenset(
-    ("url-comments",)
-)  # links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
-
+# links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
+VOICELESS = frozenset(("url-comments",))
 COMMAND = re.compile(
     r"^(?:更多\S{0,4}|more|read more|see all|view all|查看(?:全部|更多|详情|原文)?\w{0,4}|全部\w{0,4}|详细|详情|点击\w{0,6}|阅读全文|全文"
     r"|下一页|上一页|首页|尾页|末页|返回\w{0,4}|next|prev(?:ious)?|home|登[录陆]|注册|login|log in|sign (?:in|up)"
@@ -86,8 +83,7 @@ COMMAND = re.compile(
     re.IGNORECASE,
 )  # Whole texts that tell the reader to do something, or name what every site has
 NUMBER = re.compile(
-    r"^[\W\d_]*(?:\d[\W\d_]*)?(?:万?\s?(?:阅读|评论|回复|跟贴|浏览|次|条)|分钟前|小时前|天前|comments?|views?)?$",
-    re.IGNORECASE,
+    r"^[\W\d_]*(?:\d[\W\d_]*)?(?:万?\s?(?:阅读|评论|回复|跟贴|浏览|次|条)|分钟前|小时前|天前|comments?|views?)?$", re.IGNORECASE
 )
 SENTENCE = re.compile(r"[，。！？：；“”《》、—…]|[!?:;]\s|['’]s\b|\w, \w|[!?]$|(?<=[\u3400-\u9fff])[\s:!?,](?=[\u3400-\u9fff])")
 LENGTHS = ((1, "text-none"), (4, "text-tiny"), (7, "text-short"), (11, "text-middling"), (18, "text-title"))

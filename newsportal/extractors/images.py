@@ -93,7 +93,6 @@ PICTURE: Final = re.compile(
 OTHER_ATTRIBUTES: Final = frozenset(
     ("src", "alt", "title", "class", "id", "style", "srcset", "width", "height", "onclick", "onerror", "onload")
 )
-
 SMALL: Final = 60  # pixels: smaller pictures are icons and counters
 MAX_IMAGES: Final = 100
 MAX_URL_CHARS: Final = 3000

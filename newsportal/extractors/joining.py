@@ -19,11 +19,9 @@ from newsportal.text import clean, letters
 REPEATED_SHARE: Final = 0.8  # of a page's text that stood on earlier ones: true further pages repeat less than a third
 WHOLE_SHARE: Final = 0.8  # a page holds the whole article when it has so much of the first page's text, and more
 WHOLE_GAIN: Final = 1.1  # times the first page's text that the whole must have: else it is the first page again, in other clothes
-
 COMMENTS: Final = re.compile(
     r"(?:^|[的部新门])(?:网友)?(?:评论|評論|留言|跟帖)(?:[^，。]{0,6}$|列表|区|_|-)|^(?:all |reader )?comments?\b", re.IGNORECASE
 )
-
 PAGER_WORD: Final = re.compile(
     r"[首尾末][页頁]|[上下前后後]一?[页頁]|第\s*\d{1,3}\s*[页頁]|(?:本文)?共\s*\d{1,3}\s*[页頁]|(?:在?本[页頁])?(?:阅读|閱讀)全文|单[页頁]阅读"
     r"|\b(?:prev(?:ious)?|next)(?: page)?\b|\bpage \d{1,3}(?: of \d{1,3})?\b",

@@ -174,7 +174,6 @@ WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{
 MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
-
 ADDRESSES: Final = {
     "a": "href",
     "link": "href",

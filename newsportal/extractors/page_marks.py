@@ -16,7 +16,6 @@ from newsportal import dom
 from newsportal.extractors.hub_urls import MAX_URL_CHARS, PAGE_ENDING, TRACKING, Address
 
 MAX_PAGE: Final = 300  # larger numbers are those of articles: the longest paged article known (a photo story) has below 200 pages
-
 SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")  # hosts that show the same pages to other devices
 _WORD = r"(?:p|pg|page|pages|pag|pagina|seite|teil|part|s)"
 _IN_NAME = re.compile(rf"^(?P<stem>.*[^_\-,.])[_\-,.]{_WORD}?[_\-]?(?P<number>\d{{1,3}})$", re.IGNORECASE)

@@ -82,7 +82,6 @@ MAX_ANCHORS: Final = 5_000
 MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading
 MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
 SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
-
 NOWHERE: Final = "http://page.invalid/"  # base of a page without address, to join its relative links (reserved by RFC 6761)
 ASIDE: Final = re.compile(
     r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"

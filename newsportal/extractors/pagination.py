@@ -35,7 +35,6 @@ from newsportal.extractors.page_turns import turns as turning_links
 from newsportal.items import Extraction
 
 MAX_PAGES: Final = 100  # pages that are listed at most; a pager that names more is a list's or a trap's
-
 THREAD: Final = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community)\d?\.|viewthread|showthread|viewtopic|thread-\d|/threads?/|/(?:forums?|bbs)/",
     re.IGNORECASE,

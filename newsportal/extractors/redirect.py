@@ -15,7 +15,6 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 from newsportal.dom import join
 
 MAX_HOPS = 4  # an engine may wrap another one's link; a link that is still wrapped after this many is a trap
-
 OPAQUE = (
     (re.compile(r"(^|\.)baidu\.com$"), re.compile(r"^/(link|baidu\.php)$")),
     (re.compile(r"(^|\.)sogou\.com$"), re.compile(r"^/(link|bill_cpc)$")),

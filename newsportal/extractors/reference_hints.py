@@ -16,7 +16,6 @@ CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
 NO_LETTERS: Final = re.compile(r"[\W_]+")
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
-
 MAX_TERMS: Final = 40
 PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
 MAX_TOLD: Final = 400

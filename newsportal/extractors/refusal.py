@@ -12,12 +12,10 @@ from newsportal.extractors.reference_hints import terms
 from newsportal.text import visible_length
 
 MIN_CHARS: Final = 12  # fewer characters are no 快讯: the shortest in the development set has 25
-
 LIST_CHARS: Final = 60
 LIST_LINKS: Final = 40  # A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list
 SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
 SURE_CHARS: Final = 400  # a page with so much running text is not refused for its words
-
 _CODE: Final = (
     r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
     r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
@@ -48,15 +46,11 @@ BROKEN: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 REASONS: Final = (("captcha", CAPTCHA), ("login", LOGIN), ("soft-404", MISSING), ("error-page", BROKEN))
-
 NOT_HTML: Final = re.compile(
     r"\s*(?:%PDF-|\{\s*\"|\[\s*[{\"]|<\?xml[^>]*>\s*<(?:rss|feed|urlset|sitemapindex)|<(?:rss|feed|urlset|sitemapindex)\b|GIF8|\ufffdPNG|PK\x03)"
 )
-
-
 BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # in no text, and every tenth byte of pictures, films, archives
 BINARY_CHARS: Final = 10  # … of the first 500; broken pages have a few
-
 TEASER_END: Final = re.compile(
     r"(?:…|\.{3}|[\[(（【]?(?:详细|詳細|详情|更多|阅读全文|閱讀全文|全文|(?:read )?more)[\])）】]?\s*[>»]*)$", re.IGNORECASE
 )
@@ -64,8 +58,6 @@ TEASER_END_CHARS: Final = 12
 TEASER_TITLE: Final = 6
 TEASERS: Final = 5
 TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which begin with a link and break off, announces other pages
-
-
 DOUBT: Final = 0.5
 HEADLINES: Final = 10
 HEADLINE_CHARS: Final = 8

@@ -21,20 +21,17 @@ HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
 EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"  # what engines put between site, date and summary
 AROUND_DATE = "发布于发表时间更新()（）[]【】"
-
 MIN_SUMMARY = 12  # characters: the shortest summaries of saved result pages (快讯 on news tabs) have 15
 MIN_TITLE_LINE = 5  # Characters. A shorter line of a linked card is a label (视频, 置顶, the site), not the title
 TITLE_WIDTH = 16  # Half-width characters: names of sites are shorter, most titles are longer (8 Chinese characters)
 MAX_LEAD = 16  # characters before a date that still belong to the small print: 「视频 · 」, 「Posted on 」
-
 MAX_SITE = 80
 MAX_DATE = 40
 MAX_MIXED = 48
 MAX_LINES = 60  # A record with more lines than this holds a whole widget; its summary is not looked for further down
 HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?…]\S*)?(\s*[›>].*)?$", re.IGNORECASE)
-ADDRESS = re.compile(
-    r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE
-)  # as shown: 「https://a.example › 旅游」
+# as shown: 「https://a.example › 旅游」
+ADDRESS = re.compile(r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE)
 SITE_CLASS = re.compile(
     r"(^|[-_\s])(cite|site|sitename|source|src|publisher|provider|url|showurl|domain|host|from|media|newsfrom|citeurl|author)",
     re.IGNORECASE,

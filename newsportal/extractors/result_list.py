@@ -29,7 +29,6 @@ from newsportal.extractors.result_fields import HEADING_ROLE, HEADINGS, Entry, e
 MIN_RECORDS = 2  # one record does not repeat
 MAX_LINKS = 3000  # links looked at; the largest saved result page has 700
 MAX_DEPTH = 100  # elements looked at above a link; the deepest link of the saved result pages has 24
-
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
 MAX_RECORD = 3000  # Characters: a title and a summary of full worth, and a record that is no record but a column
@@ -44,7 +43,7 @@ OUTSIDE_NAME = re.compile(
 QUERY_KEYS = frozenset({"q", "wd", "word", "query", "p", "kw", "keyword", "keywords", "text"})
 DATED = re.compile(
     r"(19|20)\d\d\s?[-/.年]\s?\d|\d\s?(秒|分钟|小时|天|周|个月)前|昨天|前天|今天|\b\d+\s?(minute|hour|day|week|month|min|hr)s?\.? ago\b|"
-    r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b",
+    r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b"
 )
 
 

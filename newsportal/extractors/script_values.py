@@ -20,7 +20,6 @@ MAX_CHARS: Final = 12_000_000  # of one page, read as JSON; a page with more dat
 MAX_LITERAL_CHARS: Final = 600_000  # of one page, read as JavaScript literals, which takes fifty times as long
 MAX_VALUES: Final = 300  # values that are tried in one page
 MAX_SIGNS: Final = 30_000  # places where a value may begin that are looked at in one page
-
 SIGN: Final = re.compile(
     r"(?:[=:(]|\breturn\b)\s*+(?:(?P<parse>(?:\$|jQuery|JSON)\s*+\.\s*+parse(?:JSON)?\s*+\(\s*+(?=[\"']))|new\s++Array\s*+(?=\()|(?=[{\[])|(?P<text>(?=[\"'])))"
 )

@@ -37,11 +37,9 @@ MAX_PAGES: Final = 8
 MAX_LINES: Final = 2000  # of a page, 8 bytes each: 64 MB for a thousand sites of eight pages
 MIN_WIDTH: Final = 5  # shorter lines (a Chinese character counts two) are never repeated: 「广告」, 「1」 may be the article's
 SHARE: Final = 1 / 2  # of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it
-
 SAME: Final = 3 / 8  # of two pages' bodies: different articles share at most 0.20, the same at least 0.55 (1,738 pairs)
 WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that it became
 TEASER: Final = 5  # lines behind a title that a list may show with it: date, source, lead, "more"
-
 FEW: Final = 3  # witnesses; where one alone named more lines, all 26 were the article's own (340 pages)
 LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 

@@ -27,9 +27,7 @@ from newsportal.text import clean
 
 FEW = 5  # dates of change from which a lie can be told
 ALIKE = 0.9  # the share of the dates that must agree
-
 JUST_NOW = timedelta(minutes=10)  # younger when fetched: it changes at this very moment, or the date is made on request
-
 Kind = Literal["urlset", "index", "text"]
 
 
@@ -103,12 +101,10 @@ __all__ = ["Kind", "Sitemap", "SitemapEntry", "lies", "named_in", "parse", "prin
 MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
 MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
 MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
-
 MAX_TEXT = 500
 MAX_KEYWORDS = 20
 MAX_NAMED = 100  # Sitemaps that one robots.txt may name
 MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
-
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
 RECORDS = frozenset(("url", "sitemap"))
 OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)

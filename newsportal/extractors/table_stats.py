@@ -35,7 +35,6 @@ P: Final = 50
 T: Final = 0.65  # Sun and Guan, chapter 3: accuracy is flat for T between 0.6 and 0.7 and falls beyond
 LEFT_OUT: Final = REMOVED | LINK | {"form"}  # step 3: what stands in these is no text of the page
 BLOCKS: Final = frozenset("body table td div section article main".split())  # elements that hold the blocks of a page of today
-
 WORD: Final = re.compile(r"[^\W\d_]+")
 WORD_CHARS: Final = 2  # Chinese characters that a word of another script counts as
 

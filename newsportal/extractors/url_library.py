@@ -177,7 +177,6 @@ def _put(branch: Branch, directory: Directory, template: Template) -> Template:
 
 VERSION: Final = 1
 FORMAT: Final = "newsportal-templates"
-
 MAX_BYTES: Final = 256 * 1024 * 1024  # of a library's text; one of a thousand usual sites has a few megabytes
 
 

@@ -14,10 +14,8 @@ from newsportal.text import CONTROL
 MAX_BYTES = 52_428_800  # what a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)
 STEP = 1 << 16  # bytes that are unpacked, decoded and handed on at a time
 HEAD = 1 << 16  # bytes in which the XML declaration and the document type must stand
-
 FIRST = 1 << 10  # bytes that a gzip member is given at first, then twice as many: the rest is copied, for each of a million members
 MAX_MEMBERS = 10_000  # of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)
-
 GZIP = b"\x1f\x8b"
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 LONE = re.compile(r"&(?!(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);)")  # an ampersand that begins no reference that XML knows

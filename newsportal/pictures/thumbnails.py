@@ -27,7 +27,6 @@ WEIGHT: Final[Mapping[str, float]] = {"webp": 2.0, "avif": 1.2}  # memory of a p
 MAX_SCANS: Final = 100  # a progressive JPEG has ten; each goes over all pixels, and a million hold a decoder for hours
 SCAN: Final = b"\xff\xda"  # The marker of a scan (T.81, table B.1): within a scan's own bytes it cannot stand
 BAND: Final = 4_000_000  # Pixels that are converted and reduced at a time
-
 Sized = Callable[[int, int], tuple[int, int]]  # Width and height of a picture -> those that it is wanted to have, at least
 
 
@@ -92,7 +91,6 @@ def _check(format: str, data: bytes, pixels: int, max_pixels: int) -> None:
 THUMB_SIDE: Final = 480  # Pixels of the longer side: the wall's columns are some 240 wide, twice as fine on the screens of telephones
 FULL_SIDE: Final = 2560  # pixels of the longer side in the viewer; long pictures (长图) may be :data:`LONG` times as long as wide
 LONG: Final = 4
-
 QUALITY: Final = 85  # Pillow's scale; above, files grow faster than pictures get better
 TYPES: Final = {"JPEG": "image/jpeg", "WEBP": "image/webp"}
 

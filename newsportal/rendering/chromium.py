@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from newsportal.rendering.exchange import Limits
 
 logger = logging.getLogger(__name__)
-
 VARIABLE: Final = "NEWSPORTAL_CHROMIUM"  # Names the browser for one run; before what sources.yaml says
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")  # As the systems' packages call it
 INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
-
 CLOSE_SECONDS: Final = 10.0  # For a browser to end by itself; then it is killed
 START_SECONDS: Final = 60.0  # For a browser to start on a machine that has much to do; it takes half a second
 WATCH_SECONDS: Final = 0.5  # Between two looks at the browser's memory

@@ -30,7 +30,6 @@ class Limits:
 
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-
 MAX_REDIRECTS: Final = 5  # As for pages
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})  # What pages ask with when they are read; the others change something on a server
 OURS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())

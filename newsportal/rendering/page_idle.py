@@ -20,7 +20,6 @@ a script that has arrived waits for its turn; each look waits for the same proce
 
 QUIET_SCROLLED: Final = 0.1  # The same after each step down: what is lazy asks as soon as it is drawn
 LOOKS_SCROLLED: Final = 2
-
 STEP: Final = 0.05  # Seconds between two looks
 SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists no end
 WINDOW: Final = {"width": 1280, "height": 1600}  # Higher than screens are, for fewer steps

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route
 
 logger = logging.getLogger(__name__)
-
 REQUEST_SECONDS: Final = 10.0  # For one answer to a page: a script that takes longer is missed by its readers as well
 AT_ONCE: Final = 6  # Requests of a page at the same time: what browsers allow themselves towards one host
 RELOADS: Final = 2  # A page may set a cookie and ask for itself again; one that does so for ever is taken as it is

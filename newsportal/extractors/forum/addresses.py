@@ -16,7 +16,6 @@ Kind = Literal["front", "board", "thread", "post", "member", "login", "search", 
 """What stands behind an address, or what a page is. ``post``: an address that leads into a thread at one post (the last one, say)."""
 
 MAX_CHARS: Final = 2_000
-
 SESSION_NAME: Final = re.compile(r"^(?:sid|s|session|sess|phpsessid|sessionid|jsessionid|token|osCsid|zenid)$", re.IGNORECASE)
 SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a session's number is long; ``sid=123`` may mean the page
 PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
@@ -37,9 +36,7 @@ class Address:
 IDLE: Final = re.compile(
     r"^(?:extra|fpage|highlight|hilit|from|fromuid|mobile|view|styleid|sid|s|toread|isappinstalled|goto|u_atoken|no_definitions)$", re.I
 )  # Parameters that do not tell a board's or thread's pages apart. ``view=next`` and its kin lead elsewhere and are sorted out before.
-
 Row = tuple[Kind, str]
-
 PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(form, re.IGNORECASE))  # type: ignore[misc]
     for kind, form in (
@@ -123,7 +120,6 @@ SCRIPTS: Final = tuple(
         ("board", r"/(?:index\.php)?$", "board", "start", ()),
     )
 )
-
 ELSEWHERE: Final = re.compile(
     r"[?&](?:goto=|action=(?!read)|do=|orderby=|order=|sort|filter=|view=(?:next|prev|newest|print|unread)|mode=|authorid=|ordertype=|typeid=|watch=|bookmark=)"
     r"|/(?:new|unread|latest|reply|edit|quote)/?$|printthread|sendtopic",
@@ -133,7 +129,6 @@ POINTERS: Final = re.compile(
     r"[?&](?:p|pid)=\d|[?&]goto=|mod=redirect|/post-?\d|#?post=|\.msg\d|/t/[^/]+/\d+/\d+|getlastpost|getnewpost|page=e\b|/unread|/latest$",
     re.IGNORECASE,
 )
-
 WORDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("calendar", re.compile(r"calendar|/events?\b|almanac|paulsign|rili", re.IGNORECASE)),
     ("search", re.compile(r"search", re.IGNORECASE)),

@@ -48,7 +48,6 @@ AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_
 MAY_HOLD: Final = re.compile(r"\d|[刚剛][刚剛才]|just now|\b(?:an?|one)\s\w+\sago|vor ein")
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
 STAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
-
 NOT_POSTED: Final = re.compile(
     r"regist|joined|join date|member since|mitglied seit|beigetreten|dabei seit|inscri|miembro|membro|iscritto|dołączył"
     r"|lid (?:sinds|geworden)"

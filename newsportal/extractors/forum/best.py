@@ -36,7 +36,6 @@ from newsportal.items import Post
 LEAST_WORTH: Final = 0.09  # a node alike with neither a time nor a name is no post
 COMMENT_CHARS: Final = 200  # a comment of HTML that holds posts is no shorter
 MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")  # some pages bring their posts in comments of HTML, which a script takes out
-
 LATER_PAGE: Final = re.compile(
     r"[?&/;]p(?:age)?[=/-]?0*(?:[2-9]|1\d)\d*\b|-\d+-0*(?:[2-9]|1\d)\d*-\d+\.html?$|[?&]start=0*[1-9]", re.IGNORECASE
 )  # An address of a thread's second or later page: there nobody opens the thread

@@ -10,7 +10,6 @@ from newsportal.extractors.forum.tree import Tree
 
 COVERED: Final = 0.5  # a path counts that so many of the posts have: a poll, a picture, an attachment is not in most
 MOST_CHARS: Final = 400  # of a longer text only so many characters weigh: one essay must not outweigh twenty answers
-
 NAMED: Final = 1.6
 IMPURE: Final = 0.3  # Worth of a path that calls itself content; of one that holds a name or a time in so large a share of the posts
 DEEPER: Final = 1.02

@@ -24,7 +24,6 @@ from newsportal.text import clean
 MAX_LINKS: Final = 5_000
 MAX_TITLE: Final = 300
 ZONE_CHARS: Final = 20_000  # of the page, by whose characters dates without a zone are read
-
 WALL: Final = re.compile(
     r"(?:尚未|还没有?|沒有|请先|需要|必须).{0,8}登[录陆錄入]|登[录陆錄入].{0,10}(?:才能|才可|后|後|查看|浏览)|没有权限|無權限|权限不足"
     r"|(?:must|need to|required to|have to) (?:be )?(?:registered|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in)|not logged in"

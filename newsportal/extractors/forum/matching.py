@@ -31,12 +31,10 @@ POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}
 LEAST_ANCHORS: Final = 2  # times of the thesis's forms; a page with fewer is no Chinese forum's, and any written day is an anchor
 MAX_TEXT_CHARS: Final = 2_000  # of a longer text the beginning is looked at: a post time stands in a line
 REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: taken out beforehand, as comments are
-
 MAX_CHILDREN: Final = 60
 MAX_DEPTH: Final = 30
 MAX_NODES: Final = 60_000
 MAX_COMPARED: Final = 1_000_000  # pairs of subtrees of a page, about a second's work; real threads need below 34,000
-
 Shape = tuple[str, tuple[int, ...]]
 
 

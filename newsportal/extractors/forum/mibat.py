@@ -26,7 +26,6 @@ THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells 
 MAX_ANCHORS: Final = 4  # anchors of one tree that are compared: a post that quotes ten others has many
 MAX_SIBLINGS: Final = 12  # siblings of an anchor on either side
 MAX_KINDS: Final = 24  # different anchor trees that a sibling is compared with
-
 Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # tags down to an anchor, of its siblings before, and after
 
 

@@ -44,7 +44,6 @@ KEPT_WORDS: Final = 2
 HELD: Final = 0.8
 MAX_PLACES: Final = 12
 MAX_NODES: Final = 600  # Nodes of a post that are laid over others': what comes later in a longer post is its text
-
 Key = tuple[int, str, str, int]
 
 

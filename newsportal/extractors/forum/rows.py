@@ -19,7 +19,6 @@ SEVERAL: Final = ""  # owns a box that holds links of several keys
 MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表于」
 TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
 CLOCK: Final = re.compile(r"\d{1,2}\s*[:：]\s*\d{2}")
-
 NUMBER: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,7})")
 ALONE: Final = re.compile(r"[(（\[]?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})\s*(?:/\s*(\d[\d,]*))?\s*[)）\]]?")
 """A number by itself, or two: 「12 / 345」 are replies and views."""

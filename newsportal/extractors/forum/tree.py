@@ -21,7 +21,6 @@ NEVER: Final = frozenset("script style template iframe object embed svg math sel
 
 NOSCRIPT_CHARS: Final = 200  # a ``noscript`` with more visible text holds the page (Discourse); one with less asks for scripts
 MAX_NODES: Final = 150_000  # of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements
-
 TEMPLATE_TIMES: Final = 3
 MAX_TEMPLATE_CHARS: Final = 60  # A short text that stands so often on a page is the template's (Quote, Join Date, Member)
 MAX_NAME_CHARS: Final = 300

@@ -28,14 +28,12 @@ CLIMB: Final = 12  # Levels above a picture in which its box is looked for
 MAX_BOX_CHARS: Final = 20_000
 MIN_WORDS: Final = 2  # Letters of the shortest line that says anything
 INTRODUCTION: Final = 15  # letters of the shortest line taken for the story's text from outside the pictures' box
-
 APART: Final = re.compile(
     r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
     r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])",
     re.IGNORECASE,
 )  # Class and id of short pieces around pictures that say nothing of them
 APART_CHARS: Final = 60  # a piece that calls itself so and says more than this is text all the same
-
 NOISE: Final = re.compile(
     r"^[\d\s/／|()（）\[\]<>«»‹›←→·.,:：第页頁张張幅共图圖前后後上下一首末尾-]*$"
     r"|^(?:来源|來源|稿源|作者|责任编辑|責任編輯|编辑|編輯|责编|責編|分享|打印|字号|字號|评论|評論|关键词|關鍵詞|标签|標籤|版权|版權|声明|聲明)\s*(?:[:：]|到|至|$)"

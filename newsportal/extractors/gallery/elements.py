@@ -45,8 +45,6 @@ FACE: Final = re.compile(
     re.IGNORECASE,
 )  # Files that are called after people and channels, and what a page's frame is made of
 GIF: Final = re.compile(r"\.gif(?:$|[?!@])", re.IGNORECASE)
-
-
 HEADINGS: Final = 3  # headings of a page that are taken for its story's
 
 

@@ -128,7 +128,6 @@ def _is_another(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
 # another's.
 
 FEW: Final = 2  # pictures of a page that may be one of several; a page of more is a story of one page. Chosen: a guess costs a request
-
 NAME: Final = re.compile(r"(?P<id>[^/]*?[^/_\-])(?:(?P<parted>[_-])(?P<mark>0{0,2}1))?(?P<ending>\.(?:s?html?|php|aspx?|jsp))?/?", re.ASCII)
 NUMBERED: Final = re.compile(r"\d", re.ASCII)  # Names of stories have numbers; ``about.html`` has none
 

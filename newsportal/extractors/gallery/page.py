@@ -33,7 +33,6 @@ from newsportal.text import letters
 FEW_TEASERS: Final = 3  # pictures that lead to other pages, on a page without any of its own, that make it an index
 TEASERS: Final = 6  # the same on a page whose address is a list's: some channels show a large picture of their own
 MANY_TEASERS: Final = 8  # the same on any page that says nothing of its few pictures
-
 FEW_OWN: Final = 2
 SHORT_LINE: Final = 40  # Characters of a line that may be the whole message of a page that is none
 FEW_WORDS: Final = 60  # characters under the pictures of a page above which it is no error's

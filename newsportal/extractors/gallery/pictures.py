@@ -24,16 +24,13 @@ from newsportal.items import Image
 
 Lead = Literal["none", "story", "page", "site"]  # where a click leads: nowhere, to a page of the story, of the site, elsewhere
 MAX_PICTURES: Final = 2_000  # pictures of one page that are looked at
-
 CARD_LEVELS: Final = 3
 MAX_CARD: Final = 60  # Elements of a card at most
 CARD_CHARS: Final = 6  # characters of a heading that leads to another page
 CARD_SHARE: Final = 0.5  # the share of links in the words beside a picture above which both announce another page
-
 BANNER: Final = 3.0
 BANNER_HEIGHT: Final = 130  # A picture so many times as wide as high, and no higher than this, is a banner (468 x 60, 728 x 90, 970 x 120)
 SAID_SMALL: Final = 160  # a picture that declares both its sides below this is a small copy or an icon
-
 FEW: Final = 2  # pictures of a page of a long story; where it has no more, a linked one may be its largest
 STRIP_LEAST: Final = 3  # pictures of one form that lead to so many pages of the story are a row of small copies
 LEVELS: Final = 4  # elements above a picture whose names are asked what it stands in

@@ -28,7 +28,6 @@ LEAST: Final = 2  # Pictures of the smallest slideshow
 PICTURED: Final = 0.8  # the share of a list's records that must hold a picture
 LEADING: Final = 0.5  # the share of records that lead to other pages above which a list is one of other stories
 SURE: Final = 3  # pictures without words of which the page shows none or one: fewer are the forms of its lead picture
-
 LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{2,4})(?=\D*$)")
 LEAST_SIZE: Final = 60
 STEP: Final = 10  # Numbers at the end of names that are sizes of one picture, not places in a series: large, and not near to one another
@@ -36,7 +35,6 @@ STORY_KEY: Final = re.compile(
     r"^(?:slug|publish\w*|pub_?(?:date|time)\w*|date_?published|comment_?count|teaser\w*|headline|article_?id)$", re.IGNORECASE
 )  # What records of other stories have, and those of pictures have not
 OBJECTS_OF_PICTURES: Final = re.compile(r"ImageObject|Photograph")
-
 OTHER_STORIES: Final = re.compile(
     r"relat|recommend|tuijian|more|(?<!p)hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
 )  # What lists of other stories are called

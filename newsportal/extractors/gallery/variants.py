@@ -15,7 +15,6 @@ BIG_WORDS: Final = frozenset("big large orig origin original full max b l xl hd"
 MIDDLE_WORDS: Final = frozenset("mid middle medium normal".split())
 _WORDS: Final = "|".join(sorted(SMALL_WORDS | BIG_WORDS | MIDDLE_WORDS, key=len, reverse=True))
 SIZE: Final = r"(?:[wW]?\d{2,4}[xX*]\d{2,4}|[wW]_?\d{2,4}(?:[_-]?[hH]_?\d{2,4})?)"
-
 BEHIND: Final = re.compile(rf"[-_.](?P<word>{_WORDS}|{SIZE})$", re.IGNORECASE)
 BEFORE: Final = re.compile(rf"^(?P<word>{_WORDS})[-_]", re.IGNORECASE)
 FOLDER: Final = re.compile(rf"^(?:{_WORDS}|{SIZE})$", re.IGNORECASE)
