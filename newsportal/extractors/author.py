@@ -92,17 +92,11 @@ PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" 
 LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
 """A comma parts names where another comma or an "and" follows; behind the last name stands an office."""
 
-AUTHOR_META: Final = (
-    "author",
-    "article:author",
-    "og:article:author",
-    "dc.creator",
-    "sailthru.author",
-    "parsely-author",
-    "byl",
-    "articleauthor",
-    "cxenseparse:author",
-    "twitter:creator",
+AUTHOR_META: Final = tuple(
+    (
+        "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author "
+        "twitter:creator"
+    ).split()
 )
 MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph

@@ -44,25 +44,11 @@ LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\
 """A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain."""
 
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
-DATES: Final = (
-    "datePublished",
-    "publishedAt",
-    "published_at",
-    "publishTime",
-    "publish_time",
-    "publishDate",
-    "publish_date",
-    "pubDate",
-    "pub_date",
-    "pubtime",
-    "newsTime",
-    "firstPublished",
-    "createTime",
-    "create_time",
-    "createdAt",
-    "created_at",
-    "ctime",
-    "date",
+DATES: Final = tuple(
+    (
+        "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
+        "firstPublished createTime create_time createdAt created_at ctime date"
+    ).split()
 )
 KEYED: Final = re.compile(
     rf"""({"|".join((*TITLES, *DATES))})["']?\s*[:=]\s*"""
