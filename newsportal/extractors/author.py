@@ -174,15 +174,14 @@ def _told(document: dom.Document, meta: Metadata, heading: str | None) -> Iterat
     if people:
         yield from people
         return
-    for key in AUTHOR_META:
-        name = meta.get(key)
-        if name and is_name(name) and name != heading and not (CJK.search(name) and name in _editors(document)):
+    for name in filter(None, map(meta.get, AUTHOR_META)):
+        if is_name(name) and name != heading and not (CJK.search(name) and _is_editor(document, name)):
             yield name
             return
 
 
-def _editors(document: dom.Document) -> frozenset[str]:
-    return frozenset(match["name"] for line in document.lines if "编" in line or "編" in line for match in EDITOR.finditer(line))
+def _is_editor(document: dom.Document, name: str) -> bool:
+    return any(match["name"] == name for line in document.lines if "编" in line or "編" in line for match in EDITOR.finditer(line))
 
 
 def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:

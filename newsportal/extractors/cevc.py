@@ -31,11 +31,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
 
 def count_valid(body: dom.Element) -> dict[dom.Element, int]:
     """C(i) of every element below ``body`` (algorithm 2.1, without recursion)."""
-    return character_counts(body, _valid_length, REMOVED | LINK)
-
-
-def _valid_length(text: str) -> int:
-    return visible_length(text) if has_stop_word(text) else 0
+    return character_counts(body, lambda text: visible_length(text) if has_stop_word(text) else 0, REMOVED | LINK)
 
 
 def step_into(body: dom.Element, counts: dict[dom.Element, int], alpha: float = ALPHA) -> dom.Element:

@@ -79,7 +79,8 @@ def plain(markup: str | None, limit: int) -> str | None:
         text = dom.text_of(dom.parse_html(f"<div>{text}</div>"))
         if not ESCAPED_TWICE.search(text):
             break
-    return _shortened(clean(text), limit) or None
+    text = clean(text)
+    return (text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…") or None
 
 
 @dataclass(slots=True)
@@ -180,10 +181,6 @@ def _pictured(markup: str | None, base: str) -> str | None:
     for image in dom.parse_html(markup).iter("img"):
         return _absolute(base, image.get("src"))
     return None
-
-
-def _shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
 __all__ = ["Feed", "FeedEntry", "discover", "parse"]

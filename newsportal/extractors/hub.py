@@ -187,12 +187,11 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
     """
     anchors = hub_anchors.collect(document, base)
     page = Address(document.url)
-    found = zip(anchors, hub_score.scores(anchors, page), strict=True)
-    return [_link(anchor, page, _ruled(anchor.address, page, score, rules), now) for anchor, score in found]
-
-
-def _ruled(address: Address, page: Address, score: float, rules: HubRules | None) -> float:
-    return score if rules is None or address.same_page == page.same_page else rules.score(address.same_page, score)
+    found = []
+    for anchor, score in zip(anchors, hub_score.scores(anchors, page), strict=True):
+        url = anchor.address.same_page
+        found.append(_link(anchor, page, score if rules is None or url == page.same_page else rules.score(url, score), now))
+    return found
 
 
 def _link(anchor: hub_anchors.Anchor, page: Address, score: float, now: datetime | None) -> HubLink:

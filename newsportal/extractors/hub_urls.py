@@ -193,12 +193,8 @@ def _segment_shape(segment: str) -> str:
     elif CODE.fullmatch(stem):
         shape = "C"
     else:
-        shape = DIGITS.sub(_length, stem.lower())
+        shape = DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
     return shape + (ending.group().lower() if ending else "")
-
-
-def _length(digits: re.Match[str]) -> str:
-    return f"N{min(len(digits.group()), 8)}"
 
 
 def _words(name: str) -> int:
@@ -247,13 +243,9 @@ def _shallow(address: Address) -> bool:
     return 1 <= len(address.segments) <= 2 and not named
 
 
-def _is_file(address: Address) -> bool:
-    return bool(FILE_ENDING.search(address.parts.path))
-
-
 FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-root": lambda a: not a.segments and not a.query,
-    "url-file": _is_file,
+    "url-file": lambda a: bool(FILE_ENDING.search(a.parts.path)),
     "url-too-long": lambda a: len(a.url) > MAX_URL_CHARS,
     "url-shallow": _shallow,
     "url-day": lambda a: a.dated,

@@ -68,19 +68,13 @@ class Record:
     def worth(self) -> float:
         """Between about -1 (navigation) and 1.6 (title under a heading, summary, link to another site)."""
         title = min(1.0, 0.5 + 0.5 * len(self.title) / FULL_TITLE) if is_title(self.title) else 0.0
-        rest = self.length - len(self.title) - sum(len(text_of(link)) for link in self._other_links())
+        rest = self.length - len(self.title)
+        rest -= sum(len(text_of(link)) for node in self.nodes for link in node.iter("a") if link is not self.anchor)
         summary = min(1.0, max(0, rest) / FULL_SUMMARY) if self.length <= MAX_RECORD else 0.0
-        return title * (0.2 + summary + 0.5 * (_heading(self.anchor) is not None) + 0.4 * self._foreign() + 0.3 * self._dated()) - COST
-
-    def _other_links(self) -> Iterable[Element]:
-        return (link for node in self.nodes for link in node.iter("a") if link is not self.anchor)
-
-    def _dated(self) -> bool:
-        return self.length <= MAX_RECORD and any(DATED.search(text_of(node)) for node in self.nodes)
-
-    def _foreign(self) -> bool:
+        dated = self.length <= MAX_RECORD and any(DATED.search(text_of(node)) for node in self.nodes)
         link = (self.anchor.get("href") or "").strip()
-        return is_redirect(link) or (bool(self.own) and _site(host_of(link) or self.own) != _site(self.own))
+        foreign = is_redirect(link) or (bool(self.own) and _site(host_of(link) or self.own) != _site(self.own))
+        return title * (0.2 + summary + 0.5 * (_heading(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - COST
 
 
 def result_list(document: Document) -> list[Entry]:

@@ -160,11 +160,8 @@ def width(line: str) -> int:
 
 
 def _hashes(lines: Iterable[str]) -> list[int]:
-    return [_hash("".join(line.split())) for line in lines]
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    texts = ("".join(line.split()).encode("utf-8", "surrogatepass") for line in lines)
+    return [int.from_bytes(blake2b(text, digest_size=8).digest(), "big") for text in texts]
 
 
 # What is known of sites as JSON: written with a version, checked when it is read (anybody may have written the file).

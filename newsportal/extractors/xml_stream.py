@@ -95,7 +95,8 @@ class XmlText:
     def _unpacked(self) -> Iterator[bytes]:
         """Pieces of at most ``STEP`` bytes, ``limit`` bytes in all."""
         given = 0
-        for piece in self._members() if self.body.startswith(GZIP) else self._plain():
+        plain = (self.body[start : start + STEP] for start in range(0, len(self.body), STEP))
+        for piece in self._members() if self.body.startswith(GZIP) else plain:
             room = self.limit - given
             if len(piece) > room:
                 self.tell("too-large")
@@ -103,9 +104,6 @@ class XmlText:
                 return
             given += len(piece)
             yield piece
-
-    def _plain(self) -> Iterator[bytes]:
-        return (self.body[start : start + STEP] for start in range(0, len(self.body), STEP))
 
     def _members(self) -> Iterator[bytes]:
         """The content of a gzip file, member after member, as far as it is whole."""

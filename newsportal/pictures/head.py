@@ -35,17 +35,14 @@ def avif_size(data: bytes) -> tuple[int, int, bool]:
     if meta is None or meta[1] > len(data):
         raise IndexError(len(data))
     found = _find(data, (b"iprp", b"ipco"), meta[0] + 4, meta[1])
-    sizes = [_extent(data, start) for kind, start, end in inside(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
+    places = [start for kind, start, end in inside(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
+    sizes = [(int.from_bytes(data[at + 4 : at + 8], "big"), int.from_bytes(data[at + 8 : at + 12], "big")) for at in places]
     if not sizes:
         raise NotApplicable("no-size", "an AVIF without ispe")
     width, height = max(sizes, key=lambda pair: pair[0] * pair[1])  # a grid's tiles have sizes of their own, thumbnails smaller ones
     turned = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
     whole = bool(top) and top[-1][2] == len(data)
     return (height, width, whole) if turned else (width, height, whole)
-
-
-def _extent(data: bytes, start: int) -> tuple[int, int]:
-    return int.from_bytes(data[start + 4 : start + 8], "big"), int.from_bytes(data[start + 8 : start + 12], "big")
 
 
 def _find(data: bytes, path: tuple[bytes, ...], start: int, end: int) -> tuple[int, int] | None:
@@ -214,10 +211,6 @@ def _png(data: bytes) -> tuple[int, int, bool]:
     return _number(data, 16, 4, "big"), _number(data, 20, 4, "big"), b"IEND\xaeB`\x82" in data[-64:]
 
 
-def _gif(data: bytes) -> tuple[int, int, bool]:
-    return _number(data, 6, 2), _number(data, 8, 2), data.rstrip(b"\0").endswith(b";")
-
-
 def _bmp(data: bytes) -> tuple[int, int, bool]:
     length, header = _number(data, 2, 4), _number(data, 14, 4)
     if header == BITMAP_CORE:
@@ -252,7 +245,7 @@ def _webp(data: bytes) -> tuple[int, int, bool]:
 READERS: Final[Mapping[str, Callable[[bytes], tuple[int, int, bool]]]] = {
     "jpeg": jpeg_size,
     "png": _png,
-    "gif": _gif,
+    "gif": lambda data: (_number(data, 6, 2), _number(data, 8, 2), data.rstrip(b"\0").endswith(b";")),
     "bmp": _bmp,
     "webp": _webp,
     "avif": avif_size,

@@ -35,11 +35,13 @@ def print_of(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
 
 
 def phash(picture: Decoded) -> str | None:
+    import numpy as np
+
     grey = _grey(picture, SIDE, SIDE)
     if float(grey.std()) < FLAT:
         return None
     low = (_cosines() @ grey @ _cosines().T)[1 : LOW + 1, 1 : LOW + 1].ravel()
-    return _hex(low > _median(low))
+    return _hex(low > np.median(low))
 
 
 def dhash(picture: Decoded) -> str | None:
@@ -72,12 +74,6 @@ def _cosines() -> Any:
 
     at = np.arange(SIDE)
     return np.cos(np.pi * np.outer(at, 2 * at + 1) / (2 * SIDE))
-
-
-def _median(values: Any) -> float:
-    import numpy as np
-
-    return float(np.median(values))
 
 
 def _hex(bits: Any) -> str:

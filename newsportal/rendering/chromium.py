@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -141,7 +142,7 @@ class Chromium:
     async def _launched(self, kind: BrowserType, program: str, folder: Path) -> Browser:
         wrapper = folder / "chromium"
         words = (sys.executable, "-I", launch.__file__, str(folder / "pid"), "1" if self.setup.isolate else "0", program)
-        wrapper.write_text("#!/bin/sh\nexec " + " ".join(map(_quoted, words)) + ' "$@"\n')
+        wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
         wrapper.chmod(0o700)
         return await kind.launch(
             executable_path=wrapper,
@@ -194,10 +195,6 @@ async def _within(seconds: float, doing: object) -> None:
             await doing  # type: ignore[misc]
     except Exception as error:  # noqa: BLE001 - it may be dead already, in many ways
         logger.debug("while a browser was closed: %s", error)
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"
 
 
 def _plain(error: Exception) -> str:

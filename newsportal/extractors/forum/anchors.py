@@ -175,12 +175,7 @@ def is_quote(tree: Tree, at: int) -> bool:
     node = tree.nodes[at]
     if node.tag == "blockquote":
         return not CONTENT.search(node.names)
-    return bool(node.names) and node.tag in QUOTING and _is_quoting(node.names)
-
-
-@lru_cache(maxsize=4096)
-def _is_quoting(names: str) -> bool:
-    return QUOTE.search(names) is not None
+    return bool(node.names) and node.tag in QUOTING and QUOTE.search(node.names) is not None
 
 
 def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:

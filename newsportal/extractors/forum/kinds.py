@@ -16,7 +16,7 @@ from newsportal import dom
 from newsportal.extractors import hub
 from newsportal.extractors.date import default_zone
 from newsportal.extractors.forum.addresses import Address, Kind, host_of, key_of, read
-from newsportal.extractors.forum.rows import Facts, by_shape, facts, rows_of
+from newsportal.extractors.forum.rows import by_shape, facts, rows_of
 from newsportal.extractors.page_turns import NEXT
 from newsportal.extractors.pagination import find_pager
 from newsportal.text import clean
@@ -154,11 +154,11 @@ def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Li
         elif not re.fullmatch(r"[\W\d_]*", anchor.text) and len(anchor.text) > len(titles[key].text if key in titles else ""):
             titles[key] = anchor
     rows = rows_of((anchor.node, anchor.at.key or "") for anchor in there if anchor.at.key in titles)
-    return tuple(_listed(anchor, facts(rows[key], anchor.node, pagers.get(key, ()), now, zone)) for key, anchor in titles.items())
-
-
-def _listed(anchor: Anchor, said: Facts) -> Listed:
-    return Listed(anchor.at.url, anchor.at.key or "", anchor.text, said.replies, said.last, said.precision, said.stuck)
+    said = {key: facts(rows[key], anchor.node, pagers.get(key, ()), now, zone) for key, anchor in titles.items()}
+    return tuple(
+        Listed(anchor.at.url, anchor.at.key or "", anchor.text, said[key].replies, said[key].last, said[key].precision, said[key].stuck)
+        for key, anchor in titles.items()
+    )
 
 
 def _next(document: dom.Document, own: Address, anchors: Sequence[Anchor]) -> str | None:

@@ -195,7 +195,7 @@ def _group(members: Sequence[tuple[dom.Element, str, str]]) -> Group:
         timed=sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows),
         counted=_share(rows, COUNTED),
         headed=len({url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS}) / len(titles),
-        length=sum(map(_weight, titles.values())) / len(titles),
+        length=sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles),
     )
 
 
@@ -211,7 +211,3 @@ def _rows(members: Sequence[tuple[dom.Element, str, str]]) -> list[dom.Element]:
 
 def _share(rows: Sequence[str], words: re.Pattern[str]) -> float:
     return sum(bool(words.search(row)) for row in rows) / len(rows)
-
-
-def _weight(title: str) -> float:
-    return sum(1.0 if CJK.search(character) else 0.5 for character in title)

@@ -65,11 +65,8 @@ def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
     """Whether a link may lead to a story, as far as one sees from here."""
     if anchor.address.domain != page.domain or anchor.address.facts & NEVER:
         return False
-    return anchor.address.same_page in articles or (_shows_picture(anchor) and not anchor.places & ASIDE)
-
-
-def _shows_picture(anchor: Anchor) -> bool:
-    return any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
+    pictured = any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
+    return anchor.address.same_page in articles or (pictured and not anchor.places & ASIDE)
 
 
 def _title(anchor: Anchor) -> str | None:

@@ -105,7 +105,8 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     words = [*beside.lines, *(image.caption for image in (slides or beside).images if image.caption)]
     refuse_message(document, heading or page_title, words)
     if slides is None:
-        refuse_index(document.url, found, own, count is not None or way.next is not None or declares_article(meta) or _captioned(beside))
+        captioned = bool(beside.images) and all(image.caption for image in beside.images)
+        refuse_index(document.url, found, own, count is not None or way.next is not None or declares_article(meta) or captioned)
     images = slides.images if slides is not None else _once(beside.images)
     lines = [line for line in beside.lines if slides is None or not _in_captions(line, images)] or _described(meta, images, title)
     language = language_of(meta, [title or "", *lines, *(image.caption or "" for image in images)])
@@ -159,10 +160,6 @@ def _once(images: Sequence[Image]) -> tuple[Image, ...]:
     for image in images:
         enter(found, image)
     return tuple(found.values())
-
-
-def _captioned(beside: Told) -> bool:
-    return bool(beside.images) and all(image.caption for image in beside.images)
 
 
 def _in_captions(line: str, images: Sequence[Image]) -> bool:

@@ -45,7 +45,8 @@ class Pattern:
             return None
         match = self._marked(url)
         if match:
-            return self._count(match["mark"]) + self.shift or None
+            mark = match["mark"].lower()
+            return (ascii_lowercase.index(mark) + 1 if self.letters else int(mark)) + self.shift or None
         return 1 if self.bare is not None and self.bare.match(url) else None
 
     def address(self, url: str, number: int) -> str | None:
@@ -68,9 +69,6 @@ class Pattern:
             return match
         mark = match["mark"]
         return match if int(mark) <= MAX_PAGES and len(mark) == max(self.digits, len(str(int(mark)))) else None
-
-    def _count(self, mark: str) -> int:
-        return ascii_lowercase.index(mark.lower()) + 1 if self.letters else int(mark)
 
     def _mark(self, count: int) -> str | None:
         if not self.letters:

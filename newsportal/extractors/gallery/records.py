@@ -19,6 +19,7 @@ SMALL_KEY: Final = re.compile(
     r"thumb|small|mini|tiny|icon|square|avatar|cover|poster|(?:^|_)(?:s|t|ns|sm|th)_?(?:img|pic|url|src)|mobile|head|logo|preview|placeholder|blur",
     re.IGNORECASE,
 )
+CALLED_PICTURE: Final = re.compile(r"img|image|pic|photo|src", re.IGNORECASE)
 PICTURE_KEY: Final = re.compile(r"img|image|pic|photo|src|url|uri|href|file|path|address", re.IGNORECASE)
 CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
@@ -38,7 +39,7 @@ def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
     for key, value, owner in _texts(record):
         if "@" in key or (not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value))):
             continue
-        if not (PICTURE.match(value) or (_called_picture(key) and IMAGE_ADDRESS.match(value))):
+        if not (PICTURE.match(value) or (CALLED_PICTURE.search(key) and IMAGE_ADDRESS.match(value))):
             continue
         rank = (2 if BIG_KEY.search(key) else 0 if SMALL_KEY.search(key) else 1, _pixels(owner.get("width")) or 0)
         if best is None or rank > best[0]:
@@ -51,10 +52,6 @@ def picture_of(record: Mapping[str, Any], base: str) -> Image | None:
     if (width and width < SMALL) or (height and height < SMALL):
         return None
     return Image(url, _caption(record), width, height)
-
-
-def _called_picture(key: str) -> bool:
-    return re.search(r"img|image|pic|photo|src", key, re.IGNORECASE) is not None
 
 
 def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -152,7 +149,7 @@ def _record(node: dom.Element) -> dict[str, Any]:
     urls = [url for part in parts if len(part) == 0 and (url := _address(part))]
     texts = [_text(part) for part in parts if not (len(part) == 0 and _address(part))]
     words = max((text for text in texts if _says(text) >= LEAST_WORDS), key=_says, default="")
-    return {"img": max(urls, key=lambda url: variant(url).rank), "note": words}
+    return {"img": max(urls, key=lambda url: variant(url).rank, default=""), "note": words}
 
 
 def _text(part: dom.Element) -> str:

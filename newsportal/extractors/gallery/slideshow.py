@@ -165,7 +165,7 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
             continue
         texts = max(
             (other for name, other in lists.items() if name != key and len(other) == len(value) and _are_words(other)),
-            key=_weight,
+            key=lambda texts: sum(map(len, texts)),
             default=[],
         )
         found: dict[str, Image] = {}
@@ -178,10 +178,6 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
 
 def _are_words(texts: Sequence[Any]) -> bool:
     return all(isinstance(text, str) for text in texts) and not any(PICTURE.match(text.strip()) or "://" in text[:10] for text in texts)
-
-
-def _weight(texts: Sequence[str]) -> int:
-    return sum(map(len, texts))
 
 
 def _settled(found: Mapping[str, Image]) -> tuple[Image, ...]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.extractors.gallery.further_pages import open_pages, told_total
-from newsportal.extractors.gallery.pattern import Pattern, parse
+from newsportal.extractors.gallery.pattern import parse
 from newsportal.extractors.gallery.variants import enter
 from newsportal.extractors.joining import PAGE_MARK
 from newsportal.items import GalleryPage, Image, Link
@@ -93,16 +93,13 @@ def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[G
 def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict[str, int]:
     """Address → number of the page, where all have one and no two have the same; else empty."""
     form = parse(pattern) if pattern else None
-    told = (_by_pattern(form, pages), {page.url: page.number for page in pages}, _by_address(pages))
+    by_pattern = {page.url: form.number(page.url) for page in pages} if form is not None else {}
+    told = (by_pattern, {page.url: page.number for page in pages}, _by_address(pages))
     for found in told:
         known = {url: number for url, number in found.items() if number is not None}
         if len(known) == len(pages) and len(set(known.values())) == len(known):
             return known
     return {}
-
-
-def _by_pattern(form: Pattern | None, pages: Sequence[GalleryPage]) -> dict[str, int | None]:
-    return {page.url: form.number(page.url) for page in pages} if form is not None else {}
 
 
 def _by_address(pages: Sequence[GalleryPage]) -> dict[str, int | None]:
