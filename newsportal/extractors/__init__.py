@@ -14,9 +14,8 @@ from typing import Final, Protocol, runtime_checkable
 from newsportal.dom import Document
 from newsportal.items import Extraction, Link
 
+# ``link`` is what a list page said of the article, ``fetched`` (aware) when the page was read. Raises ``NotApplicable``.
 Extract = Callable[[Document, Link | None, datetime], Extraction]
-"""``link`` is what a list page said of the article, ``fetched`` (aware) when the page was read. Raises ``NotApplicable``."""
-
 EXTRACTORS: Final[dict[str, str]] = {
     "best": "best:Best",
     "cevc": "cevc:extract",

@@ -67,9 +67,8 @@ BY: Final = re.compile(
     rf"(?P<name>{_LATIN}(?:(?:,\s{_LATIN}){{0,3}},?\s(?:and|und|et|y|&)\s{_LATIN})?)\s*(?:[|•·,(\t\d]|$)"
 )
 FIRST_WORD: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
+# What is written behind a name: the paper's name, the word before the date.
 AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
-"""What is written behind a name: the paper's name, the word before the date."""
-
 BYLINE: Final = re.compile(
     r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
 )  # Every branch begins with one certain character: then the search passes over others at once
@@ -85,13 +84,11 @@ NOT_NAMES: Final = re.compile(
     re.IGNORECASE,
 )
 CUT: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布|日期|时间|字号|点击|浏览|评论(?!员)|发表|(?:19|20)\d\d[-年/.]\d).*$")
+# What stands before a name: 「本报记者」.
 ROLE_FIRST: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?(?:本[报報刊网網])?{_ROLE}\s?[:：]?\s?(?=[\u4e00-\u9fff]{{2}})")
-"""What stands before a name: 「本报记者」."""
-
 PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" r"[、,，/／;；]\s*|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
+# A comma parts names where another comma or an "and" follows; behind the last name stands an office.
 LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
-"""A comma parts names where another comma or an "and" follows; behind the last name stands an office."""
-
 AUTHOR_META: Final = tuple(
     (
         "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author "
@@ -106,14 +103,13 @@ SITE_CHARS: Final = 20
 SITE_WORDS: Final = 4  # Names of sites are not longer
 WHOLE_NAME: Final = 6  # letters of a site's name that is known in a longer one
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
+# Where a site tells about one author.
 ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")
-"""Where a site tells about one author."""
-
 ELEMENT_CHARS: Final = 40
 OTHERS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
 COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # where other people's names stand
+# What stands beside a name inside the author's element.
 ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|social", re.IGNORECASE)
-"""What stands beside a name inside the author's element."""
 
 
 def author(

@@ -25,18 +25,16 @@ _NAMES: Final = (
     "december dec dezember dez décembre déc diciembre dic dicembre dezembro grudnia декабря дек aralık desember disember",
 )
 MONTH_NAMES: Final[dict[str, int]] = {name: month for month, names in enumerate(_NAMES, 1) for name in names.split()}
+# A regular expression for a month's name, the longest first, never a part of a word.
 MONTH: Final = "(?:" + "|".join(sorted(MONTH_NAMES, key=lambda name: (-len(name), name))) + r")(?![^\W\d_])"
-"""A regular expression for a month's name, the longest first, never a part of a word."""
-
 WEEKDAYS: Final[dict[str, int]] = {name: day for day, name in enumerate("mon tue wed thu fri sat sun".split())}
 WEEKDAY: Final = "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 _ZONES: Final = (
     "Z=0 UTC=0 GMT=0 UT=0 WET=0 BST=1 CET=1 CEST=2 EET=2 EEST=3 MSK=3 IST=5.5 HKT=8 SGT=8 MYT=8 JST=9 KST=9 "
     "AEST=10 AEDT=11 NZST=12 NZDT=13 EST=-5 EDT=-4 ET=-5 CST=-6 CDT=-5 MST=-7 MDT=-6 PST=-8 PDT=-7 PT=-8"
 )
+# Hours east of UTC. CST is America's here; in Java's dates and in Chinese texts it is China's.
 ZONES: Final[dict[str, float]] = {name: float(hours) for name, _, hours in (pair.partition("=") for pair in _ZONES.split())}
-"""Hours east of UTC. CST is America's here; in Java's dates and in Chinese texts it is China's."""
-
 CHINA: Final = timezone(timedelta(hours=8), "CST")  # Beijing, Hong Kong, Macau and Taipei: what a Chinese date without a zone means
 KOREA: Final = timezone(timedelta(hours=9), "KST")
 AFTERNOON: Final = frozenset(("下午", "晚上", "傍晚", "晚间", "晚間", "夜间", "夜間", "오후"))

@@ -28,8 +28,8 @@ DATE_LIKE: Final = re.compile(
     re.IGNORECASE,
 )  # What every written date has somewhere: the forms are tried only on such texts
 GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes milliseconds
+# Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds.
 GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
-"""Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds."""
 
 
 @dataclass(frozen=True, slots=True)

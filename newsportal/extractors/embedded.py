@@ -40,9 +40,8 @@ ABOVE: Final = 3  # objects above a text that may hold its title: ``article.cont
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
 _SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
+# A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain.
 LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
-"""A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain."""
-
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
 DATES: Final = tuple(
     (

@@ -37,9 +37,8 @@ KOREAN = "cp949"
 MIN_HANGUL = 0.95  # syllables fill a narrower block than Chinese characters, 0.6 of which lie in it when read so
 MIN_KOREAN_BYTES = 20
 MIN_EVERYDAY = 0.75
+# Encodings that leave ASCII, and so the markup, where it is.
 SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874")
-"""Encodings that leave ASCII, and so the markup, where it is."""
-
 FALLBACK = "cp1252"
 
 

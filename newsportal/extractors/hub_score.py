@@ -86,8 +86,8 @@ NUMBER = re.compile(
     r"^[\W\d_]*(?:\d[\W\d_]*)?(?:万?\s?(?:阅读|评论|回复|跟贴|浏览|次|条)|分钟前|小时前|天前|comments?|views?)?$", re.IGNORECASE
 )
 SENTENCE = re.compile(r"[，。！？：；“”《》、—…]|[!?:;]\s|['’]s\b|\w, \w|[!?]$|(?<=[\u3400-\u9fff])[\s:!?,](?=[\u3400-\u9fff])")
+# Title lengths below which a text bears the name; headlines of Chinese front pages have 7 to 30 characters.
 LENGTHS = ((1, "text-none"), (4, "text-tiny"), (7, "text-short"), (11, "text-middling"), (18, "text-title"))
-"""Title lengths below which a text bears the name; headlines of Chinese front pages have 7 to 30 characters."""
 
 
 def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:

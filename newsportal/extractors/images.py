@@ -83,9 +83,8 @@ def _reads_like_one(text: str) -> bool:
     return 2 <= len(text) <= MAX_LINE_CHARS and (BEGINS.search(text) or ENDS.search(text)) is not None
 
 
+# Where the real address stands while ``src`` holds a placeholder.
 LAZY: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-url", "data-echo", "_src")
-"""Where the real address stands while ``src`` holds a placeholder."""
-
 SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
 PICTURE: Final = re.compile(
     r"^(?:https?:)?/?/?[^\s\"'<>]{1,1000}\.(?:jpe?g|png|gif|webp|avif|bmp)(?:[?!@&_-][^\s\"'<>]{0,500})?$", re.IGNORECASE

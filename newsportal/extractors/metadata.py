@@ -168,9 +168,8 @@ def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
 # item itself is an object; the value is ``content``, an address or a ``datetime`` by the kind of element, else the text.
 
 ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$")
+# What a page with such an item has in its markup.
 WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
-"""What a page with such an item has in its markup."""
-
 MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
@@ -184,8 +183,8 @@ ADDRESSES: Final = {
     "source": "src",
     "iframe": "src",
 }
+# Properties that hold the text itself or other people's: they are read from the page, not from here.
 LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
-"""Properties that hold the text itself or other people's: they are read from the page, not from here."""
 
 
 def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:

@@ -58,12 +58,12 @@ TEASER_END_CHARS: Final = 12
 TEASER_TITLE: Final = 6
 TEASERS: Final = 5
 TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which begin with a link and break off, announces other pages
+# A text that is rather none (one of 600 development articles is that doubtful) and holds less than this share of the title's words, on a
+# page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list.
 DOUBT: Final = 0.5
 HEADLINES: Final = 10
 HEADLINE_CHARS: Final = 8
 TITLE_SHARE: Final = 0.3
-"""A text that is rather none (one of 600 development articles is that doubtful) and holds less than this share of the title's words, on a
-page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list."""
 
 
 def refuse_list(body: Body, title: str | None) -> None:

@@ -130,5 +130,5 @@ class XmlText:
         self.tell("broken-gzip")
 
 
+# Those that sitemaps and outlines are written in. Everything else is read as UTF-8, as both specifications ask.
 ENCODINGS = frozenset("utf-8 utf8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs cp1252 euc-kr euc-jp shift_jis windows-1251 koi8-r".split())
-"""Those that sitemaps and outlines are written in. Everything else is read as UTF-8, as both specifications ask."""

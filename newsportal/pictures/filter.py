@@ -42,8 +42,8 @@ NAME: Final = re.compile(
 KEPT, BY_HAND = "kept", "by-hand"  # What an editor said of a picture: it is a photograph, whatever is counted; it belongs to no story
 FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
 SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")  # ``img3.``, ``p12.``: servers among which one picture's copies are spread
+# Parts of a title that tell copies of a story not apart: (组图), 【高清图集】, punctuation.
 NOT_SAID: Final = re.compile(r"\s*[(（\[【《][^)）\]】》]{0,12}(?:图|photos?|pics?)[^)）\]】》]{0,6}[)）\]】》]|[\W_]+", re.IGNORECASE)
-"""Parts of a title that tell copies of a story not apart: (组图), 【高清图集】, punctuation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,16 +71,14 @@ def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]
         start += length
 
 
+# SOFn: C4 are Huffman tables, C8 is reserved, CC arithmetic conditioning (T.81, table B.1).
 FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""SOFn: C4 are Huffman tables, C8 is reserved, CC arithmetic conditioning (T.81, table B.1)."""
-
 ALONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})  # Markers without a segment: TEM and restarts
 SCAN, END, EXIF_SEGMENT = 0xDA, 0xD9, 0xE1
 ORIENTATION: Final = 0x0112
 LYING: Final = frozenset(range(5, 9))  # Orientations that swap width and height (Exif 2.32, 4.6.4)
+# Markers and fill bytes before the frame header: a colour profile may take 255, and megabytes of them would hold up the crawl.
 MAX_MARKERS: Final = 10_000
-"""Markers and fill bytes before the frame header: a colour profile may take 255, and megabytes of them would hold up the crawl."""
-
 MAX_ENTRIES: Final = 512  # Of an Exif directory: cameras write some 20
 
 
@@ -133,9 +131,8 @@ def orientation(exif: bytes) -> int:
     return 1
 
 
+# Bytes that are asked for. A JPEG's size stands behind its Exif segment, which is 64 kB at most and seldom over 20.
 FIRST_BYTES: Final = 64 * 1024
-"""Bytes that are asked for. A JPEG's size stands behind its Exif segment, which is 64 kB at most and seldom over 20."""
-
 MAX_PIXELS: Final = 60_000_000  # Larger pictures are refused: cameras of the press have up to 61 megapixels. Decoding takes up to 540 MB.
 MAX_SIDE: Final = 30_000  # Pixels. JPEG can name 65,535; long pictures (长图) on news sites stay below 20,000.
 MARKUP: Final = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|script|\?xml|!--|svg|div|p|meta|title)", re.IGNORECASE)
@@ -222,8 +219,8 @@ def _bmp(data: bytes) -> tuple[int, int, bool]:
 
 
 BITMAP_CORE: Final = 12
+# Lengths of the headers of OS/2 1 and of all later bitmaps; the height of the latter is negative where rows run downwards.
 BITMAP_INFO: Final = (40, 52, 56, 64, 108, 124)
-"""Lengths of the headers of OS/2 1 and of all later bitmaps; the height of the latter is negative where rows run downwards."""
 
 
 def _webp(data: bytes) -> tuple[int, int, bool]:

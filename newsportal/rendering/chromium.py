@@ -46,8 +46,8 @@ WALLS: Final = (
     "--disable-quic",
     "--dns-prefetch-disable",
 )
+# What no reader of a page's text and addresses needs.
 SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disable-remote-fonts", "--disable-notifications")
-"""What no reader of a page's text and addresses needs."""
 
 
 def find_chromium(named: str | None = None) -> str | None:

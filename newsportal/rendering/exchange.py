@@ -32,16 +32,14 @@ class Limits:
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 MAX_REDIRECTS: Final = 5  # As for pages
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})  # What pages ask with when they are read; the others change something on a server
+# Headers of the browser's that whoever asks in its place writes himself.
 OURS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())
-"""Headers of the browser's that whoever asks in its place writes himself."""
-
 SECRETS: Final = frozenset({"authorization", "cookie"})  # They go to the origin they were meant for, and to no other
+# Headers of an answer that no longer hold once its body is unpacked, name another way to the server, or would make a page a download.
 UNTRUE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "alt-svc", "content-disposition"})
-"""Headers of an answer that no longer hold once its body is unpacked, name another way to the server, or would make a page a download."""
-
 HTML: Final = re.compile(r"^\s*(text/html|application/xhtml\+xml)\b", re.IGNORECASE)
+# Feeds that a server calls HTML: a browser would tear them apart.
 LIST: Final = re.compile(rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
-"""Feeds that a server calls HTML: a browser would tear them apart."""
 HEAD: Final = 1000  # Bytes in which such a feed begins
 
 
@@ -68,8 +66,8 @@ class Answer:
         return next((value for known, value in self.headers if known == name), None)
 
 
+# Answers one request, redirects not followed. Raises ``EgressDenied``, or whatever else went wrong: the page gets no answer then.
 Ask = Callable[[Asked], Awaitable[Answer]]
-"""Answers one request, redirects not followed. Raises ``EgressDenied``, or whatever else went wrong: the page gets no answer then."""
 
 
 def renderable(status: int, content_type: str | None) -> bool:

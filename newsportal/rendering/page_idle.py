@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 QUIET: Final = 0.4  # Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths
+# Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
+# a script that has arrived waits for its turn; each look waits for the same processor, and for the page's own thread.
 LOOKS: Final = 8
-"""Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
-a script that has arrived waits for its turn; each look waits for the same processor, and for the page's own thread."""
-
 QUIET_SCROLLED: Final = 0.1  # The same after each step down: what is lazy asks as soon as it is drawn
 LOOKS_SCROLLED: Final = 2
 STEP: Final = 0.05  # Seconds between two looks

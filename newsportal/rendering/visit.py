@@ -24,14 +24,12 @@ logger = logging.getLogger(__name__)
 REQUEST_SECONDS: Final = 10.0  # For one answer to a page: a script that takes longer is missed by its readers as well
 AT_ONCE: Final = 6  # Requests of a page at the same time: what browsers allow themselves towards one host
 RELOADS: Final = 2  # A page may set a cookie and ask for itself again; one that does so for ever is taken as it is
+# What a page's text and addresses may depend on; films, fonts, streams without end, reports to the site are not asked for.
 KINDS: Final = frozenset({"document", "script", "stylesheet", "xhr", "fetch", "other"})
-"""What a page's text and addresses may depend on; films, fonts, streams without end, reports to the site are not asked for."""
-
+# A picture of one clear point, for every picture: its address is enough, and lazy pages wait until pictures are there.
 DOT: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
-"""A picture of one clear point, for every picture: its address is enough, and lazy pages wait until pictures are there."""
-
+# Every page has a browser context of its own: nothing of one is known to the next.
 CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
-"""Every page has a browser context of its own: nothing of one is known to the next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from newsportal.dom import Document
 from newsportal.items import Post
 
 Extract = Callable[[Document, datetime], tuple[Post, ...]]  # the time (aware) is when the page was read. Raises ``NotApplicable``
+# Name → module of this package and its function; loaded when it is asked for.
 POSTERS: Final[dict[str, str]] = {"best": "best:extract", "pean": "pean:extract", "mibat": "mibat:extract"}
-"""Name → module of this package and its function; loaded when it is asked for."""
 
 
 def poster(name: str) -> Extract:

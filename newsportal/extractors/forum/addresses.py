@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+# What stands behind an address, or what a page is. ``post``: an address that leads into a thread at one post (the last one, say).
 Kind = Literal["front", "board", "thread", "post", "member", "login", "search", "calendar", "other"]
-"""What stands behind an address, or what a page is. ``post``: an address that leads into a thread at one post (the last one, say)."""
-
 MAX_CHARS: Final = 2_000
 SESSION_NAME: Final = re.compile(r"^(?:sid|s|session|sess|phpsessid|sessionid|jsessionid|token|osCsid|zenid)$", re.IGNORECASE)
 SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a session's number is long; ``sid=123`` may mean the page

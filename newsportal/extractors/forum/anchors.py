@@ -42,9 +42,8 @@ RELATIVE: Final = re.compile(
     rf"|(?<!\w)(?:mon|tues?|wednes|thurs?|fri|satur|sun)day\W{{0,3}}(?:at)?\W{{0,3}}{_CLOCK}",
     re.IGNORECASE,
 )
+# An age without a word for ago (3h, 10 Monate 3 Wochen): a time only where the element says so.
 AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
-"""An age without a word for ago (3h, 10 Monate 3 Wochen): a time only where the element says so."""
-
 MAY_HOLD: Final = re.compile(r"\d|[刚剛][刚剛才]|just now|\b(?:an?|one)\s\w+\sago|vor ein")
 TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
 STAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")

@@ -13,12 +13,11 @@ from newsportal.text import clean
 
 MAX_NAME_CHARS: Final = 50
 MAX_PIECES: Final = 12  # A name stands in a small node
+# Points of a place: for the share of posts that have a name there, for calling itself a name's, for a link to a member, for ``username``;
+# off for a name that stands in a smaller node within.
 COVERED: Final = 0.4
 HALF: Final = 0.5
 COVER, NAMED, LINKED, USER, OUTER = 2.0, 1.0, 1.0, 0.3, 1.6
-"""Points of a place: for the share of posts that have a name there, for calling itself a name's, for a link to a member, for ``username``;
-off for a name that stands in a smaller node within."""
-
 SURE: Final = 2.5  # fewer points than a name in nine of ten posts and a sign: then unmarked names are looked for first
 SURE_COVER: Final = 0.7
 MAX_PLAIN_CHARS: Final = 25
@@ -45,9 +44,8 @@ LABEL: Final = re.compile(
     r"^(?:posted by|written by|by|von|par|por|di|作者|发帖人|楼主|author|original poster|geschrieben von|发表人|发信人)\s*[:：]?\s+|^@",
     re.IGNORECASE,
 )
+# Where a post's node tells scripts whose it is.
 ATTRIBUTES: Final = ("data-author", "data-username", "data-user-name", "data-poster", "data-author-name", "author")
-"""Where a post's node tells scripts whose it is."""
-
 MAX_LINE_CHARS: Final = 200
 BY: Final = re.compile(
     r"(?:^|\s|[|·,(])(?:posted by|written by|by|von|par|por|di|door|av|от|автор|作者|发信人|发帖人)\s{0,3}[:：]?\s{1,3}"

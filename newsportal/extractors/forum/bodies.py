@@ -14,9 +14,8 @@ NAMED: Final = 1.6
 IMPURE: Final = 0.3  # Worth of a path that calls itself content; of one that holds a name or a time in so large a share of the posts
 DEEPER: Final = 1.02
 STAY: Final = 0.8
+# Of equal ones the inner path is better; but not one of those elements of which people's texts are made.
 STAYS: Final = frozenset("p ul ol li dl dt dd pre thead tr b i em strong span a font h1 h2 h3 h4 h5 h6 br img code center".split())
-"""Of equal ones the inner path is better; but not one of those elements of which people's texts are made."""
-
 MOSTLY: Final = 0.5
 
 

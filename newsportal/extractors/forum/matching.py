@@ -25,9 +25,8 @@ from newsportal.extractors.forum.times import moment
 from newsportal.extractors.forum.tree import steps_of
 from newsportal.items import Post
 
+# Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20.
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
-"""Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20."""
-
 LEAST_ANCHORS: Final = 2  # times of the thesis's forms; a page with fewer is no Chinese forum's, and any written day is an anchor
 MAX_TEXT_CHARS: Final = 2_000  # of a longer text the beginning is looked at: a post time stands in a line
 REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: taken out beforehand, as comments are

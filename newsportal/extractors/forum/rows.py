@@ -20,9 +20,8 @@ MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表�
 TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
 CLOCK: Final = re.compile(r"\d{1,2}\s*[:：]\s*\d{2}")
 NUMBER: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,7})")
+# A number by itself, or two: 「12 / 345」 are replies and views.
 ALONE: Final = re.compile(r"[(（\[]?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})\s*(?:/\s*(\d[\d,]*))?\s*[)）\]]?")
-"""A number by itself, or two: 「12 / 345」 are replies and views."""
-
 REPLIES: Final = re.compile(
     r"回复|回復|回帖|回應|回应|评论|跟帖|repl(?:y|ies)|answers?|comments?|antworten|réponses|respuestas|\bposts?\b|\bnum\b", re.IGNORECASE
 )

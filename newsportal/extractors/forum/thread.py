@@ -33,8 +33,8 @@ GONE: Final = re.compile(
 GONE_CHARS: Final = 80
 GONE_PAGE_CHARS: Final = 1_000  # How boards say in a line, on a page that says little else, that a thread is no more
 FLOOR: Final = "floor-"
+# How names begin that are not the site's own numbers. A post may have one on a page and the other on the next: the store joins them.
 SAID: Final = "said-"
-"""How names begin that are not the site's own numbers. A post may have one on a page and the other on the next: the store joins them."""
 
 
 @dataclass(frozen=True, slots=True)

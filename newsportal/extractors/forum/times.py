@@ -154,11 +154,10 @@ POSTED: Final = re.compile(
     r"post[ée]|publi|geschrieben|verfasst|written|wrote|发表|發表|发布|回复于|написа|добавлено|geplaatst|inviato|enviado|escrito|»",
     re.IGNORECASE,
 )  # What stands beside the time of a post
+# Points of a place: for the share of posts that have a time there, ``time`` or ``datetime``, its name, a time of day, a word, times that
+# grow from post to post (down to minus that), and off for the same time in all.
 HALF: Final = 0.5
 COVER, MARKED, CALLED, CLOCK, SAYS, RISING, SAME = 2.0, 0.6, 0.4, 0.4, 0.6, 2.0, 0.5
-"""Points of a place: for the share of posts that have a time there, ``time`` or ``datetime``, its name, a time of day, a word, times that
-grow from post to post (down to minus that), and off for the same time in all."""
-
 MAX_COMPARED: Final = 8
 MAX_CHARS: Final = 200
 

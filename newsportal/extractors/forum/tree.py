@@ -16,9 +16,8 @@ from typing import Final
 from newsportal import dom
 from newsportal.text import clean, visible_length
 
+# Elements whose text is no reader's.
 NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
-"""Elements whose text is no reader's."""
-
 NOSCRIPT_CHARS: Final = 200  # a ``noscript`` with more visible text holds the page (Discourse); one with less asks for scripts
 MAX_NODES: Final = 150_000  # of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements
 TEMPLATE_TIMES: Final = 3

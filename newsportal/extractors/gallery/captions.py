@@ -46,9 +46,8 @@ NOISE: Final = re.compile(
     r"|^.{0,40}\d{4}\s*[-年/.]\s*\d{1,2}\s*[-月/.]\s*\d{1,2}\s*日?\s*(?:\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)?(?:\s.{0,40})?$",
     re.IGNORECASE,
 )  # Lines around pictures that are none of their words: counters, pagers, bylines, what a reader may click
+# What captions begin with for those who only hear them.
 CALLED: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
-"""What captions begin with for those who only hear them."""
-
 DATED: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is a sentence
 
 

@@ -25,17 +25,15 @@ SHOWCASE: Final = re.compile(
     r"(?<![a-z])(?:gallery|album|slides?|slideshow|photo|pic|picture|img|image|main|content|article|big|figure|swiper|viewer|stage|tuji|tuku)(?![a-z])",
     re.IGNORECASE,
 )  # Class and id of what a story's pictures stand in
+# Class and id of a row of small copies.
 STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
-"""Class and id of a row of small copies."""
-
 BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
 BACKGROUND_NAMES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
 LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)  # attributes with the large copy of ``src``
 SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
 DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)  # Links that lead to no page: fragments, scripts, mail
+# The picture that a viewer is asked to show: ``show.html?http://…/1.jpg``.
 VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
-"""The picture that a viewer is asked to show: ``show.html?http://…/1.jpg``."""
-
 NO_STORY: Final = re.compile(
     r"二维码|二維碼|扫一扫|扫码|头像|頭像|广告|廣告|(?<![a-z])logo(?![a-z])|(?<![a-z])qr code|advertisement|^ad$", re.IGNORECASE
 )  # What ``alt`` says of pictures that belong to no story

@@ -19,9 +19,8 @@ from newsportal.extractors.hub_anchors import Anchor
 from newsportal.extractors.hub_urls import Address
 from newsportal.text import clean
 
+# Facts of addresses that no photo story has, unless the operator's ``seed`` says so.
 NEVER: Final = frozenset("url-root url-file url-too-long url-shallow url-search url-comments url-later-page url-service-word".split())
-"""Facts of addresses that no photo story has, unless the operator's ``seed`` says so."""
-
 ASIDE: Final = frozenset({"place-nav", "place-foot", "place-head", "place-aside"})  # there, pictures with links are banners and buttons
 PICTURES: Final = ("img", "picture", "amp-img")
 

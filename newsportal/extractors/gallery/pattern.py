@@ -22,9 +22,8 @@ from typing import Final
 
 MAX_PAGES: Final = 200  # of one story; the paper gives no figure, and the longest stories known have below 200
 PLACE: Final = re.compile(r"\{(id|n{1,4}|a)(-1)?\}")
+# The mark with what parts it from the name: the first page often has neither.
 LEFT_OUT: Final = re.compile(r"(?:[?&][\w\[\]-]+=|/(?:pages?/|p)?|[_\-,.]{0,2}(?:pages?|p)?[_\-]?)\{(?:n{1,4}|a)(?:-1)?\}")
-"""The mark with what parts it from the name: the first page often has neither."""
-
 MAX_URL_CHARS: Final = 2_048
 
 
