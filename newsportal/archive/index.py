@@ -108,7 +108,6 @@ class Index:
         self._file.close()
 
     def urls(self) -> tuple[str, ...]:
-        """Every URL, in the order of first sight."""
         return tuple(self._at)
 
     def get(self, url: str, max_bytes: int | None = None) -> Recorded | None:

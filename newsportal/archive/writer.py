@@ -75,7 +75,6 @@ class Writer:
         self.close()
 
     def write(self, exchange: Exchange) -> None:
-        """Append the request and the response."""
         date = {"WARC-Date": _date(exchange.when)}
         if exchange.address:
             date["WARC-IP-Address"] = exchange.address
@@ -185,7 +184,6 @@ def _opens_record(data: bytes) -> bool:
 
 
 def _run(stream: Any, data: bytes) -> None:
-    """Unpack to nowhere."""
     try:
         while data and not stream.eof:
             stream.decompress(data, 1 << 20)

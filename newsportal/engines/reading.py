@@ -47,7 +47,6 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
 
 
 def _unwrapped(engine: Engine, document: Document, free: Sequence[Result]) -> ResultPage:
-    """A page in which the wrapper found nothing."""
     changed = engine.parse is not None
     if len(free) < MANY:
         if wall := blocked.wall(document):

@@ -33,7 +33,6 @@ EMPTY = dom.parse_html("<html><body></body></html>")
 
 
 def rules(rule: Rule) -> tuple[str, ...]:
-    """The alternatives of ``rule`` without empty ones."""
     given = (rule,) if isinstance(rule, str) else rule
     return tuple(one for one in given if one)
 
@@ -60,7 +59,6 @@ def select(piece: Piece, rule: Rule) -> list[Piece]:
 
 
 def text(piece: Piece | None) -> str | None:
-    """What a piece shows, on one line; ``None`` if it shows nothing."""
     if piece is None:
         return None
     if isinstance(piece, str):

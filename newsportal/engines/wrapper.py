@@ -165,7 +165,6 @@ def _without(piece: Piece, drop: str) -> Piece:
 
 
 def _site(wrapper: Wrapper, block: Piece) -> tuple[str | None, str | None]:
-    """The site, and a date that stands with it."""
     for found in selector.select(block, wrapper.site):
         site, date = split_site(selector.text(found))
         if site:

@@ -283,7 +283,6 @@ def _name(text: str) -> str | None:
 
 
 def _marked_origin(document: dom.Document) -> Iterator[str]:
-    """Short names in elements whose class or id says source."""
     for node in called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = short_text(node)

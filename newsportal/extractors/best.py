@@ -44,7 +44,6 @@ class Best:
         return extract(document, link, fetched, self.knowledge)
 
     def saved(self) -> str:
-        """What was learnt, as text."""
         return write_knowledge(self.knowledge)
 
     def restore(self, text: str) -> None:

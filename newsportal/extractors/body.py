@@ -145,7 +145,6 @@ def find_body(top: dom.Element, heading: str | None = None, told: str | None = N
 
 
 def decide(page: Blocks, likely: NDArray[np.float32], length: NDArray[np.float32]) -> Body:
-    """The body, from how likely each block of the page is text of the article."""
     kept = without_copies(with_lists(choose(likely, length), likely, page), page)
     return Body(page, without_loose_ends(kept, page), likely)
 
@@ -259,7 +258,6 @@ MAX_LINES: Final = 8  # so many lines at most are cut at either end
 
 
 def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:
-    """The slice of ``lines`` that is the text itself."""
     start, end = 0, len(lines)
     while start < min(end - 1, MAX_LINES) and (HEAD.match(lines[start]) or lines[start] == title):
         start += 1

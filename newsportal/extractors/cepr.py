@@ -49,7 +49,6 @@ class Paths:
         self._steps: list[tuple[Path, str, int]] = [(-1, "body", 0)]
 
     def below(self, path: Path, tag: str) -> Path:
-        """The path one tag further down."""
         number = self._numbers.get((path, tag))
         if number is None:
             number = self._numbers[path, tag] = len(self._steps)
@@ -57,7 +56,6 @@ class Paths:
         return number
 
     def distance(self, first: Path, second: Path) -> int:
-        """The edit distance of two paths, counted in tags."""
         ways: tuple[list[str], list[str]] = ([], [])
         while first != second:
             longer = int(self._steps[first][2] < self._steps[second][2])

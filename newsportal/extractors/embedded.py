@@ -67,7 +67,6 @@ class Held:
 
 
 def held_texts(document: dom.Document) -> Iterator[Held]:
-    """Every long text that the scripts of a page hold."""
     left = MAX_SCRIPT_CHARS
     for node in document.root.iter("script"):
         text, kind = node.text or "", (node.get("type") or "").lower()

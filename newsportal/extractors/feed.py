@@ -168,7 +168,6 @@ def _absolute(base: str, url: str | None) -> str | None:
 
 
 def _unescaped(markup: str | None) -> str | None:
-    """Markup whose tags are all escaped once too often, as markup."""
     if not markup or ESCAPED_TWICE.search(markup) or "&lt;" not in markup:
         return markup
     text = dom.text_of(dom.parse_html(f"<div>{markup}</div>"))

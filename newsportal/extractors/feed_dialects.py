@@ -223,7 +223,6 @@ def _rss_entry(item: dict[str, Any]) -> RawEntry:
 
 
 def _loaded(text: str) -> tuple[dict[str, Any], bool]:
-    """The outer object, and whether the text was whole JSON."""
     try:
         found = json.loads(text, strict=False)
     except (ValueError, RecursionError):

@@ -45,7 +45,6 @@ def plain(text: str | None) -> str:
 
 
 def bare(title: str) -> str:
-    """``title`` without the site's name and the bullet before it."""
     return SITE_FIRST.sub("", BULLET.sub("", title)) or title
 
 

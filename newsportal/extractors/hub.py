@@ -70,7 +70,6 @@ def next_pages(document: dom.Document) -> list[str]:
 
 
 def _declared(document: dom.Document) -> list[str]:
-    """``<link rel="next">`` of the head."""
     found = (dom.link_of(node, document.base) for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
     return [url for url in found if url]
 
@@ -110,7 +109,6 @@ def _named(node: dom.Element) -> bool:
 
 
 def _pager(rows: dict[str, Row], nexts: list[str], own: Address) -> Row:
-    """The row that is the pager, or an empty one."""
     best, best_rank = Row(), (False, False, False, 0)
     for form, row in rows.items():
         # addresses of the form with any number

@@ -56,7 +56,6 @@ class Metadata:
         return self._named(key, organisations=False)
 
     def organisations(self, key: str) -> tuple[str, ...]:
-        """The names of organisations under ``key`` of the JSON-LD article (``author``, ``publisher``)."""
         return self._named(key, organisations=True)
 
     def _named(self, key: str, organisations: bool) -> tuple[str, ...]:

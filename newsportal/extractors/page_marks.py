@@ -122,7 +122,6 @@ def sister_step(own: Sequence[Place], other: str) -> Step | None:
 
 
 def _sisters(one: str, other: str) -> bool:
-    """Whether the hosts of two stems are of one site."""
     return Address(f"http://{one}").domain == Address(f"http://{other}").domain
 
 
@@ -175,7 +174,6 @@ class Drawn:
     extension: str
 
     def address(self, index: int) -> str:
-        """The address of a page, relative to this one."""
         return f"{self.name}_{index}.{self.extension}" if index else f"{self.name}.{self.extension}"
 
 

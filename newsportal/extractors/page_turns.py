@@ -53,7 +53,6 @@ NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
 
 
 def said(text: str) -> tuple[Kind | None, int]:
-    """What the text of a link says about pages, and the page number if it is one."""
     if text[:1] not in BEGINNINGS:
         start = text.lstrip(BRACKETS)[:1]
         if start and start not in BEGINNINGS:

@@ -89,14 +89,12 @@ def find_pager(document: dom.Document) -> Pager:
 
 
 def _own_address(url: str, own: Sequence[Place], row: Row | None) -> str:
-    """The best that can be said of the address of a page that came without one."""
     if own:
         return own[0].form
     return row.pages.get(row.this, url) if row else url
 
 
 def _canonical(own: Sequence[Place], turns: Sequence[Turn]) -> str | None:
-    """The article's address, where a later page calls it its own."""
     for turn in turns:
         found = step(own, turn.url) if turn.kind == "canonical" else None
         if found and found.there in (None, 1) and (found.here or 0) > 1:
@@ -182,7 +180,6 @@ def _same(own: Sequence[Place], url: str) -> bool:
 
 
 def _whole(own: Sequence[Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
-    """A link to all on one page: its address holds the article's own name, on the same site."""
     for turn in turns:
         if turn.kind == "whole" and turn.url not in pages and not beside(turn.node):
             domain = Address(turn.url).domain

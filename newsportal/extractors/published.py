@@ -78,7 +78,6 @@ class Seen:
 def best_date(
     document: dom.Document, meta: Metadata, link: Link | None, fetched: datetime, language: str | None, heading: str | None = None
 ) -> datetime | None:
-    """The moment of publication, aware, or ``None``."""
     zone = zone_of(language)
     told = _told(meta, fetched, zone) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
@@ -140,7 +139,6 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
 def _beside_title(
     document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
 ) -> tuple[datetime | None, float]:
-    """The written date that stands best, and how well."""
     lines = document.lines
     place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
     best, most = None, 0.0

@@ -84,7 +84,6 @@ def title_of(anchor: Element, repeated: Collection[str] = ()) -> str:
 
 
 def _width(line: str) -> int:
-    """The length of a line in half-width characters."""
     return len(line) + len(CJK.findall(line))
 
 
@@ -199,7 +198,6 @@ def split_summary(text: str | None, site: str | None = None) -> tuple[str | None
 
 
 def host_of(url: str) -> str | None:
-    """The host of an absolute address, without ``www.``."""
     try:
         host = urlsplit(url.strip()).hostname
     except ValueError:

@@ -97,7 +97,6 @@ def records(document: Document) -> list[Record]:
 
 
 def _alike(found: Sequence[Record]) -> list[Record]:
-    """The records that bring what the list's records bring: small boxes between the results do not."""
     if not found:
         return []
     typical = median(record.worth for record in found if record.worth > 0)
@@ -207,7 +206,6 @@ def _records(group: Sequence[Element], own: str) -> list[Record]:
 
 
 def _top(link: Element, above: Counter[Element]) -> Element:
-    """The highest element that holds no other link of the group."""
     top = link
     for node in _above(link):
         if above[node] > 1 or node.tag in ("body", "html"):

@@ -54,8 +54,6 @@ _ENDING = re.compile(r"(?:\.{2,}|…+|。{2,})\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag of the source: ``source[start:end]``."""
-
     name: str
     closing: bool
     start: int
@@ -76,8 +74,6 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An element's extent in the source, and the tag that opens it."""
-
     tag: Tag
     end: int
 
@@ -140,7 +136,6 @@ def find_block(source: Source, anchor: str) -> Block | None:
 
 
 def enclosing(source: Source, label: str, place: int) -> Block | None:
-    """The nearest element ``label`` that is open at ``place``."""
     closed = 0
     for tag in reversed(source.tags):
         if tag.name != label or tag.start >= place:
@@ -206,7 +201,6 @@ class SummaryAnchor:
         )
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        """Remember the block that holds the page's summary, if there is one."""
         anchor, site = anchor_of(link.summary if link else None), site_of(document.url)
         if anchor and site:
             try:
@@ -227,7 +221,6 @@ class SummaryAnchor:
         return block
 
     def _known(self, site: str | None, now: datetime) -> list[str]:
-        """The layouts of the site that are still believed, the one used last first."""
         with self._lock:
             layouts = self._layouts.get(site or "", OrderedDict())
             return [layout for layout, since in reversed(layouts.items()) if timedelta(0) <= now - since <= self._lifetime]

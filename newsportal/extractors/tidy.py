@@ -145,7 +145,6 @@ def tidied(body: Body) -> dom.Element:
 
 
 def _common(page: Blocks, body: Body) -> int | None:
-    """The smallest box that holds every kept block."""
     numbers = body.kept.nonzero()[0]
     if not len(numbers):
         return None
@@ -207,7 +206,6 @@ def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterat
 
 
 def _dropped_nodes(page: Blocks, top: int, kept: set[int]) -> Iterator[dom.Element]:
-    """The topmost boxes below ``top`` that are not kept."""
     for box in range(top + 1, len(page.nodes)):
         if page.start[box] >= page.end[top] and page.depth[box] <= page.depth[top]:
             break

@@ -34,8 +34,6 @@ MAX_DEPTH: Final = 16  # deeper directories are the one at this depth: traps bui
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a page stands in the tree."""
-
     site: str
     directory: Directory
     leaf: str
@@ -138,7 +136,6 @@ class Library:
         return count
 
     def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
-        """Every template with its site and directory."""
         for site, branch in self.sites.items():
             for directory, templates in branch.templates.items():
                 for template in templates:
@@ -206,7 +203,6 @@ def write_library(library: Library, most: int = MAX_BYTES) -> str:
 
 
 def _waiting(library: Library, sites: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The pages that wait as JSON, the last of each site first."""
     for site in sites:
         for (directory, leaf), layout in reversed(library.sites[site].waiting.items()):
             texts = [list(block) for block in layout.texts]
@@ -222,7 +218,6 @@ def _size(text: str) -> int:
 
 
 def plain(directory: Directory, template: Template) -> dict[str, Any]:
-    """A template as plain values, as the file has it."""
     return {
         "directory": list(directory),
         "pages": template.pages,

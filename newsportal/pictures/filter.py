@@ -74,7 +74,6 @@ def title_key(title: str) -> str:
 
 
 def different(stories: Sequence[Shown]) -> list[Shown]:
-    """One of each set of copies of a story."""
     found: list[Shown] = []
     for story in stories:
         if not any(copies(story, other) for other in found):
@@ -127,7 +126,6 @@ def _judged(image: Image, reason: str | None, areas: Sequence[int]) -> Image:
 
 
 def _others(image: Image, areas: Sequence[int]) -> float | None:
-    """The median area of the other pictures, where there are enough."""
     if not image.width or not image.height or len(areas) <= THUMBNAIL_OTHERS:
         return None
     return median(areas)
@@ -160,7 +158,6 @@ def _named(url: str) -> bool:
 
 
 def left_out(images: Iterable[Image]) -> dict[str, int]:
-    """Reason → number of pictures."""
     found: dict[str, int] = {}
     for image in images:
         if image.dropped:

@@ -45,13 +45,11 @@ def phash(picture: Decoded) -> str | None:
 
 
 def dhash(picture: Decoded) -> str | None:
-    """Krawetz's difference hash; for comparison."""
     grey = _grey(picture, LOW + 1, LOW)
     return None if float(grey.std()) < FLAT else _hex((grey[:, 1:] > grey[:, :-1]).ravel())
 
 
 def distance(one: str, other: str) -> int:
-    """Bits in which two prints differ, from 0 to 64."""
     return (int(one, 16) ^ int(other, 16)).bit_count()
 
 

@@ -155,7 +155,6 @@ class Chromium:
         )
 
     async def watched(self) -> None:
-        """Look at the memory again and again, until cancelled."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             await asyncio.to_thread(self.watch.look)

@@ -48,7 +48,6 @@ def new_folder() -> Path:
 
 
 def sweep() -> None:
-    """Remove the folders whose process is gone."""
     for place in dict.fromkeys(candidates()):
         for folder in place.glob(f"{FOLDER}*"):
             with suppress(OSError):  # another user's, or gone meanwhile
@@ -57,7 +56,6 @@ def sweep() -> None:
 
 
 def _abandoned(folder: Path) -> bool:
-    """Raises ``OSError``."""
     try:
         pid = int((folder / "pid").read_text().split()[0])
     except (FileNotFoundError, ValueError, IndexError):

@@ -29,7 +29,6 @@ class Watch:
         self._pid = pid
 
     def end(self) -> int | None:
-        """The process number, once."""
         pid, self._pid = self._pid, None
         return pid
 

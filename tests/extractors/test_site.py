@@ -160,7 +160,7 @@ def test_memory_is_bounded() -> None:
 
 def test_every_process_agrees() -> None:
     """``hash()`` differs from process to process; what is remembered must not."""
-    code = "from newsportal.extractors.site import _hash; print(_hash('本网声明'))"
+    code = "from newsportal.extractors.site import _hashes; print(_hashes(['本网声明']))"
     said = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
     assert len(said) == 1
 

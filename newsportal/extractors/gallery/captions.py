@@ -90,7 +90,6 @@ def _caption(one: Shown, said: str | None) -> str | None:
 
 
 def _figured(node: dom.Element) -> str | None:
-    """The ``figcaption`` of a figure of one picture, without credits."""
     figure = next(node.iterancestors("figure"), None)
     captions = list(figure.iter("figcaption")) if figure is not None else []
     if len(captions) != 1:
@@ -158,7 +157,6 @@ def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
 
 
 def _introduction(common: dom.Element, nodes: list[dom.Element], titles: set[str]) -> Sequence[str]:
-    """The story's text where it stands outside of the box of its pictures."""
     for box in ancestors(common, 3):
         lines = [line for gap in (0, -1) for line in flow(box, nodes, titles)[gap] if len(letters(line)) >= INTRODUCTION]
         if lines:

@@ -61,7 +61,6 @@ def _entry(url: str, anchor: Anchor, now: datetime) -> Entry:
 
 
 def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
-    """Whether a link may lead to a story, as far as one sees from here."""
     if anchor.address.domain != page.domain or anchor.address.facts & NEVER:
         return False
     pictured = any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
@@ -69,7 +68,6 @@ def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
 
 
 def _title(anchor: Anchor) -> str | None:
-    """What a link says: its text, its title, else what its picture says."""
     said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
     return anchor.text or anchor.title or next(filter(None, said), None)
 

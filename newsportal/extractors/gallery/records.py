@@ -158,5 +158,4 @@ def _text(part: dom.Element) -> str:
 
 
 def _says(text: str) -> int:
-    """Letters of a text; a day says nothing of a picture."""
     return sum(not letter.isdecimal() for letter in letters(text))

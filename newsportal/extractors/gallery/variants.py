@@ -62,7 +62,6 @@ def variant(url: str) -> Variant:
 
 
 def key_of(url: str) -> str:
-    """What the large and the small copies of a picture share."""
     return variant(url).key
 
 
@@ -104,5 +103,4 @@ def enter(found: dict[str, Image], image: Image) -> None:
 
 
 def _same_file(one: str, other: str) -> bool:
-    """Whether two addresses differ by scheme or query alone."""
     return one.partition("://")[2].partition("?")[0] == other.partition("://")[2].partition("?")[0]
