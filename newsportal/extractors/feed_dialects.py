@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html import escape
 from itertools import islice
@@ -48,7 +48,6 @@ def read_xml(text: str, url: str) -> RawFeed:
         hub=_rel(head, "hub"),
         topic=_rel(head, "self"),
         **_skips(text),
-        updated=_date(head, "updated") or _date(head, "published"),
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
     )
@@ -97,8 +96,6 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
         published=_date(entry, "published") or _date(entry, "created"),
         updated=_date(entry, "updated"),
         author=(_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author"),
-        images=tuple(_images(entry)),
-        categories=tuple(tag for item in _list(entry, "tags") if (tag := _text(item, "term") or _text(item, "label"))),
     )
 
 
@@ -154,20 +151,6 @@ def _number(text: str | None) -> int | None:
 
 def _rel(values: Mapping[str, Any], rel: str) -> str | None:
     return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
-
-
-def _images(entry: Mapping[str, Any]) -> Iterable[str]:
-    for item in (*_list(entry, "media_content"), *_list(entry, "enclosures")):
-        kind = f"{_text(item, 'type') or ''} {_text(item, 'medium') or ''}"
-        url = _text(item, "url") or _text(item, "href")
-        if "image" in kind and url:
-            yield url
-    for item in _list(entry, "media_thumbnail"):
-        if url := _text(item, "url"):
-            yield url
-    image = _get(entry, "image")
-    if isinstance(image, dict) and (url := _text(image, "href") or _text(image, "url")):
-        yield url
 
 
 ITEMS = re.compile(r'"items"\s*:\s*\[')
@@ -274,8 +257,6 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
         published=RawDate(published) if published else None,
         updated=RawDate(updated) if updated else None,
         author=", ".join(dict.fromkeys(names)) or None,
-        images=tuple(url for url in (_json_text(item, "image"), _json_text(item, "banner_image")) if url),
-        categories=tuple(tag for tag in _json_list(item, "tags") if isinstance(tag, str)),
     )
 
 

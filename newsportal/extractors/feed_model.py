@@ -24,8 +24,6 @@ class FeedEntry:
     published: datetime | None = None
     updated: datetime | None = None
     author: str | None = None
-    image: str | None = None
-    categories: tuple[str, ...] = ()
     shared_link: bool = False
 
 
@@ -38,8 +36,6 @@ class FeedHead:
 
     format: str
     title: str | None = None
-    home: str | None = None
-    language: str | None = None
     ttl_minutes: int | None = None
     hub: str | None = None
     topic: str | None = None
@@ -51,7 +47,6 @@ class FeedHead:
 class Feed(FeedHead):
     """A feed; ``warnings``: stable slugs of what was wrong with it (see :mod:`newsportal.extractors.feed`)."""
 
-    updated: datetime | None = None
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -76,12 +71,11 @@ class RawEntry:
     published: RawDate | None = None
     updated: RawDate | None = None
     author: str | None = None
-    images: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RawFeed(FeedHead):
-    updated: RawDate | None = None
+    home: str | None = None
+    language: str | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()
