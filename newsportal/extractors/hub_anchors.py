@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from newsportal import dom
 from newsportal.extractors.hints import ancestors
 from newsportal.extractors.hub_urls import Address
 from newsportal.text import clean
-
-if TYPE_CHECKING:
-    pass
 
 MAX_LINKS = 5_000  # distinct addresses: seven times the richest front page of the development set
 MAX_TEXT_CHARS = 400  # no headline is longer; a card's whole text may be

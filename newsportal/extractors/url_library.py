@@ -16,6 +16,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -143,12 +144,7 @@ class Library:
 
 
 def _common(first: Directory, second: Directory) -> Directory:
-    length = 0
-    for mine, theirs in zip(first, second, strict=False):
-        if mine != theirs:
-            break
-        length += 1
-    return first[:length]
+    return tuple(mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[Template]:

@@ -5,8 +5,7 @@ discrete cosine transform C, and of the 8 × 8 lowest frequencies (without the f
 
     h_i = 1 if c_i > median(c_1 … c_64), else 0          distance(h, h') = number of bits that differ
 
-Beside it dHash (Krawetz: Kind of Like That, 2013): grey, 9 × 8, a bit where a pixel is darker than its right neighbour.
-docs/algorithms/picture_filter.md has how far either moves under what is done to pictures.
+docs/algorithms/picture_filter.md has how far it moves under what is done to pictures.
 """
 
 from __future__ import annotations
@@ -42,11 +41,6 @@ def phash(picture: Decoded) -> str | None:
         return None
     low = (_cosines() @ grey @ _cosines().T)[1 : LOW + 1, 1 : LOW + 1].ravel()
     return _hex(low > np.median(low))
-
-
-def dhash(picture: Decoded) -> str | None:
-    grey = _grey(picture, LOW + 1, LOW)
-    return None if float(grey.std()) < FLAT else _hex((grey[:, 1:] > grey[:, :-1]).ravel())
 
 
 def distance(one: str, other: str) -> int:
