@@ -16,7 +16,7 @@ from newsportal.extractors.forum import addresses, kinds
 from newsportal.extractors.gallery.links import entries as stories
 from newsportal.extractors.hub_urls import BOARD, MEDIA_WORDS, Address
 from newsportal.extractors.published import url_date
-from newsportal.extractors.sitemap_choice import choose
+from newsportal.extractors.sitemap import choose
 from newsportal.items import Link, Page
 from newsportal.messages import Message
 from newsportal.text import clean

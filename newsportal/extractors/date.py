@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-from newsportal.extractors.clock import CHINA, KOREA, clock_after, clock_before
-from newsportal.extractors.date_forms import DAY_FIRST, FORMS, NEEDED, RELATIVE, TOLERANCE, Reader
+from newsportal.extractors.date_forms import CHINA, DAY_FIRST, FORMS, KOREA, NEEDED, RELATIVE, TOLERANCE, Reader, clock_after, clock_before
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")

@@ -17,8 +17,7 @@ from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.date import find_dates, parse_date, plausible
 from newsportal.extractors.feed_bytes import FeedText, mend_xml, read
-from newsportal.extractors.feed_dialects import read_json, read_xml
-from newsportal.extractors.feed_model import Feed, FeedEntry, RawDate, RawEntry, RawFeed
+from newsportal.extractors.feed_dialects import Feed, FeedEntry, RawDate, RawEntry, RawFeed, read_json, read_xml
 from newsportal.items import content_id
 from newsportal.text import chinese_share, clean
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.clock import MONTH
+from newsportal.extractors.date_forms import MONTH
 from newsportal.extractors.hints import short_text
 from newsportal.text import clean
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.clock import CHINA
 from newsportal.extractors.date import find_dates
+from newsportal.extractors.date_forms import CHINA
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.tidy import markup_of
 from newsportal.extractors.title import thesis_title

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.clock import CHINA, KOREA
 from newsportal.extractors.date import Written, find_dates, parse_date
+from newsportal.extractors.date_forms import CHINA, KOREA
 from newsportal.extractors.metadata import Metadata
 from newsportal.items import Link
 

@@ -21,9 +21,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.errors import LibraryError
-from newsportal.extractors.layout import MAX_TEXTS, Layout, read_structure
 from newsportal.extractors.site import site_of
-from newsportal.extractors.template import Template, compare, path_to
+from newsportal.extractors.template import MAX_TEXTS, Layout, Template, compare, path_to, read_structure
 
 Directory = tuple[str, ...]
 MAX_SITES: Final = 1000

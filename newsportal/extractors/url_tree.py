@@ -15,9 +15,8 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.layout import Survey, survey
 from newsportal.extractors.sanitise import sanitise
-from newsportal.extractors.template import Template, content_of
+from newsportal.extractors.template import Survey, Template, content_of, survey
 from newsportal.extractors.tidy import markup_of
 from newsportal.extractors.title import thesis_title
 from newsportal.extractors.url_library import Address, Library, address_of, read_library, write_library

@@ -14,7 +14,7 @@ from scrapy.http import Request, Response
 from newsportal.errors import NotApplicable
 from newsportal.extractors import sitemap
 from newsportal.extractors.hub import HubRules
-from newsportal.extractors.sitemap_choice import Chosen, children, choose
+from newsportal.extractors.sitemap import Chosen, children, choose
 from newsportal.extractors.xml_stream import MAX_BYTES
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable

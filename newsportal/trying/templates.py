@@ -139,7 +139,7 @@ class Look:
 
 def looks(library: Library, site: str) -> list[Look]:
     """How a site's templates look, by directory."""
-    from newsportal.extractors.layout import read_structure
+    from newsportal.extractors.template import read_structure
 
     found = []
     for directory, templates in sorted(library.sites[site].templates.items()) if site in library.sites else ():

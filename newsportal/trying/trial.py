@@ -14,7 +14,7 @@ from newsportal.engines.reading import target_of
 from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors import best, feed, hub, sitemap
 from newsportal.extractors.rule import ArticleRule, apply
-from newsportal.extractors.sitemap_choice import children, choose
+from newsportal.extractors.sitemap import children, choose
 from newsportal.items import Extraction, Link, Page
 from newsportal.messages import Message, reason_message
 from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic

@@ -12,8 +12,7 @@ import pytest
 from newsportal.errors import NotApplicable
 from newsportal.extractors import sitemap, xml_stream
 from newsportal.extractors.hub import HubRules
-from newsportal.extractors.sitemap import MAX_ENTRIES, SitemapEntry
-from newsportal.extractors.sitemap_choice import children, choose
+from newsportal.extractors.sitemap import MAX_ENTRIES, SitemapEntry, children, choose
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 AT = "https://news.example/sitemap.xml"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.clock import MONTH
+from newsportal.extractors.date_forms import MONTH
 from newsportal.extractors.forum.tree import Tree
 
 MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety

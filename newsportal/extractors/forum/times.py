@@ -10,9 +10,8 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from typing import Final
 
-from newsportal.extractors.clock import CHINA
 from newsportal.extractors.date import default_zone, find_dates, parse_date, plausible
-from newsportal.extractors.date_forms import number
+from newsportal.extractors.date_forms import CHINA, number
 from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
 from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf, signature
 from newsportal.extractors.forum.tree import BREAK, Tree

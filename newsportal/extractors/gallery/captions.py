@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.gallery.elements import ASIDE, ASIDE_TAGS, SKIPPED
-from newsportal.extractors.gallery.pictures import Shown
+from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, Shown
 from newsportal.extractors.hints import ancestors
 from newsportal.extractors.images import caption_of
 from newsportal.extractors.joining import is_pager

@@ -15,8 +15,7 @@ from newsportal.extractors import published
 from newsportal.extractors.author import author, origin
 from newsportal.extractors.best import declares_article
 from newsportal.extractors.gallery.captions import Told, told
-from newsportal.extractors.gallery.counter import Count, counted
-from newsportal.extractors.gallery.next_page import Ways, by_pictures, same_story, ways
+from newsportal.extractors.gallery.next_page import Count, Ways, by_pictures, counted, same_story, ways
 from newsportal.extractors.gallery.pictures import Shown, of_story, shown
 from newsportal.extractors.gallery.slideshow import Slides, slideshow
 from newsportal.extractors.gallery.story import bare_title
