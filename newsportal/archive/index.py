@@ -46,10 +46,7 @@ class Recorded:
 
 
 def key(url: str) -> str:
-    """The spelling under which a URL is looked up: quoted, lower-case host, no default port, no fragment.
-
-    What is no URL is looked up as it is: archives record what crawlers were asked for.
-    """
+    """The spelling under which a URL is looked up (quoted, without default port and fragment); what is no URL stays as it is."""
     try:
         parts = urlsplit(safe_url_string(url.strip().removeprefix("<").removesuffix(">")))
     except ValueError:

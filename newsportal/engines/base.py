@@ -32,10 +32,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """All entries of a page. ``by`` says who read it: ``wrapper`` or ``generic``, the template-free reader of result lists.
-
-    ``changed`` is the alarm: a wrapper was there and found nothing, or far less than the template-free reader.
-    """
+    """``by``: who read the page. ``changed``: a wrapper found nothing, or far less than the template-free reader (``generic``)."""
 
     results: tuple[Result, ...]
     by: Literal["wrapper", "generic"]

@@ -102,10 +102,7 @@ AT_LEAST = 3  # results a wrapper must find to be believed on a page whose host 
 
 
 def guess(document: Document) -> Engine:
-    """The engine whose wrapper reads most of ``document``: among those of its host, or among all if the host says nothing.
-
-    Of equals the first: an engine's news pages often have the layout of its Web pages, seldom the other way round.
-    """
+    """The engine whose wrapper reads most of ``document``, among those of its host if it says one; of equals the first."""
     host = page_host(document)
     engines = [load(name) for name in ENGINES]
     own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]

@@ -54,10 +54,7 @@ class Wrapper:
 
 
 def parse_with(*wrappers: Wrapper) -> Parse:
-    """A ``parse`` that reads a page with the first of ``wrappers`` that finds nearly as many results in it as the best one.
-
-    The order says which to trust: the rules of old layouts are wide, since old pages had few classes.
-    """
+    """A ``parse`` by the first of ``wrappers`` that finds nearly as many results as the best: rules of old layouts are wide."""
 
     def parse(document: Document, fetched: datetime) -> list[Result]:
         found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
@@ -118,10 +115,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
 
 
 def absolute(document: Document, link: str) -> str:
-    """``link`` as an address, without losing anything: as written where the page's own address is not known.
-
-    Line breaks and tabs inside are dropped, as browsers do.
-    """
+    """``link`` as an address, as written where the page's own is unknown; line breaks and tabs are dropped, as in browsers."""
     link = BREAKS.sub("", link)
     if link.startswith(("http://", "https://")):
         return link

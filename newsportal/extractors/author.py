@@ -115,11 +115,7 @@ ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|soc
 def author(
     document: dom.Document, meta: Metadata, lines: Sequence[str], language: str | None = None, heading: str | None = None
 ) -> str | None:
-    """The author's name; of several, all, parted by ``; ``.
-
-    An organisation that is named as author counts last, the site itself last of all, and neither on Chinese pages: there the newsroom
-    is 来源.
-    """
+    """The author's name, several parted by ``; ``. Organisations and the site count last, and not on Chinese pages (there: 来源)."""
     site = site_names(document, meta)
     chinese = (language or "zh").startswith("zh")
     witnesses: tuple[Callable[[], Iterable[str]], ...] = (

@@ -118,8 +118,7 @@ def _own(text: str, length: int) -> tuple[float, ...]:
 
 
 def features(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Table:
-    """All features of a page with at least one block. ``told`` is how the page describes itself to machines, ``declared`` the text
-    that it gives them as its article's."""
+    """All features of a page with a block; ``told``: its description, ``declared``: its article's text, as given to machines."""
     return _Maker(page, heading, told, declared).table()
 
 

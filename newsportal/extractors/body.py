@@ -119,10 +119,7 @@ class Body:
 
     @property
     def confidence(self) -> float:
-        """How sure the choice is, from 0 to 1: the mean over all characters near the decision of how far from even they stand.
-
-        Characters that are certainly furniture do not count, so a long page is no surer than a short one.
-        """
+        """From 0 to 1: how far from even the characters near the decision stand; certain furniture does not count."""
         length = np.array([block.length for block in self.page.blocks], dtype=np.float32)
         asked = self.kept | (self.likely > LEAST)
         weight = float(length[asked].sum())

@@ -91,10 +91,7 @@ MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements 
 
 
 def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:
-    """The tags (no ``meta``, ``link``) in which one of ``words`` stands after one of ``attributes``; ``None`` if they may be any.
-
-    May say too many, never too few.
-    """
+    """Tags (no ``meta``, ``link``) with one of ``words`` behind one of ``attributes``, rather too many; ``None``: any tag."""
     tags = set()
     for word in words:
         at, looks = html.find(word), 0

@@ -46,10 +46,7 @@ class Row:
 
 
 def next_pages(document: dom.Document) -> list[str]:
-    """URLs of further pages of this list on the same site: the next page first, then the numbered ones; at most ``MAX_PAGES``.
-
-    Empty for a list without a pager. The page itself is never among them, so a pager that points at itself ends there.
-    """
+    """Further pages of this list on the same site, the next one first; at most ``MAX_PAGES``, never the page itself."""
     own = Address(document.url)
     rows: dict[str, Row] = defaultdict(Row)
     nexts = _declared(document)

@@ -111,8 +111,7 @@ def step(own: Sequence[Place], other: str) -> Step | None:
 
 
 def sister_step(own: Sequence[Place], other: str) -> Step | None:
-    """The same where the site writes the addresses of further pages otherwise, on a host for phones mostly: the article's own number
-    is in both, a page mark in ``other`` alone."""
+    """The same on a host for phones: the article's own number is in both addresses, a page mark in ``other`` alone."""
     for yours in places(other):
         name = last_id(yours.stem)
         for mine in own:

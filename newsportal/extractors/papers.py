@@ -70,10 +70,7 @@ def cleaned(lines: Iterable[str]) -> list[str]:
 
 
 def gaussian_kernel(sigma: float) -> list[float]:
-    """k' of 2⌈σ⌉ + 1 weights: k_j = exp(−j² / 2σ²) for −⌈σ⌉ ≤ j ≤ ⌈σ⌉, divided by their sum (thesis E, 2-1 and 2-2).
-
-    In the scan (2-1) sums over j; its text, a kernel with a window of 2⌈σ⌉ + 1, says what is meant.
-    """
+    """k' of 2⌈σ⌉ + 1 weights: k_j = exp(−j² / 2σ²) for −⌈σ⌉ ≤ j ≤ ⌈σ⌉, divided by their sum (thesis E, 2-1 and 2-2)."""
     kernel = [exp(-(j**2) / (2 * sigma**2)) for j in range(-ceil(sigma), ceil(sigma) + 1)]
     return [k / sum(kernel) for k in kernel]
 

@@ -89,8 +89,7 @@ def refuse_bytes(document: dom.Document) -> None:
 
 
 def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
-    """Raise ``NotApplicable`` if the page is no article; ``lines`` is the text that was found, in ``block``
-    (``None``: not looked at, since the page declares itself an article)."""
+    """Raise ``NotApplicable`` if the page is no article; ``block`` holds the ``lines`` (``None``: it declares itself one)."""
     refuse_bytes(document)
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:

@@ -64,10 +64,7 @@ class Entry:
 
 
 def title_of(anchor: Element, repeated: Collection[str] = ()) -> str:
-    """The title an anchor shows: its heading when it holds one; of a linked card the first line that is no label.
-
-    ``repeated``: lines that other cards of the list show as well (sites, channels), which are no titles.
-    """
+    """The title an anchor shows: its heading, or the first line that is no label and no line of other cards (``repeated``)."""
     for node in anchor.iter(*HEADINGS):
         if text := text_of(node):
             return text

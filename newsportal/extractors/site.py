@@ -45,10 +45,7 @@ LONG: Final = 200  # width of a line that needs two witnesses. The longest notic
 
 
 class Known(NamedTuple):
-    """A page that is remembered: the hashes of its lines in their order, the hash of its title, and the width of its article's text.
-
-    The last two are 0 where nobody has read the article.
-    """
+    """A remembered page: hashes of its lines and of its title, width of its article's text (0 where nobody has read it)."""
 
     lines: array[int]
     title: int = 0

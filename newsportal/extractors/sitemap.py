@@ -326,10 +326,7 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
 
 
 def children(entries: Sequence[SitemapEntry], of: str, max_age: timedelta, now: datetime, most: int) -> Chosen:
-    """The sitemaps of an index to fetch, those that changed last first, ``most`` of them; ``left`` as for :func:`choose`, and ``many``.
-
-    One day is granted to ``lastmod``: indexes are often written before their sitemaps.
-    """
+    """The ``most`` sitemaps of an index that changed last; ``left`` has ``many`` too. A day is granted to ``lastmod``."""
     site, oldest = Address(of).domain, now - max_age - timedelta(days=1)
     own = [entry for entry in entries if Address(entry.url).domain == site]
     young = [entry for entry in own if entry.changed is None or entry.changed >= oldest]

@@ -1,6 +1,6 @@
 """Templates of sibling pages (Zhang, Kang, Wu 2009, section 1.3): two pages of one directory, the same tree, other texts.
 
-    content nodes      what an author fills in: text, links, pictures, paragraphs, headings, lists; all that is not in ``layout.LAYOUT``
+    content nodes      what an author fills in: text, links, pictures, paragraphs, headings, lists; all that is not in ``LAYOUT``
     structureTagSeq    the tags of the page's tree without content nodes, depth first
     contentTagSeq      the tags from ``body`` down to the block where the texts of the two pages differ
 

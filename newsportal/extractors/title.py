@@ -104,10 +104,7 @@ class Witnesses:
 
 
 def _witnesses(texts: Sequence[str]) -> Witnesses:
-    """``cores`` are those that the page's title begins with, or that it does not hold: no keywords, no names of site and section.
-
-    A title that begins with such names counts from behind them, too.
-    """
+    """``cores``: those that the page's title begins with (site and section aside) or does not hold: no keywords, no names."""
     page = texts[1]
     before = texts[0].find(page) if page else 0
     begins = letters(texts[0][before:]) if before > 0 and says_nothing(texts[0][:before]) else ""
@@ -138,10 +135,7 @@ def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str |
 
 
 def _agreement(shown: Shown, witnesses: Witnesses) -> float:
-    """0 for a text that is not the title; else more for a higher heading and for holding more of the title.
-
-    A text that is part of a witness stands at its start, or is most of it: the site's name stands at the end of ``title``.
-    """
+    """0 for what is not the title; else more for a higher heading, and for holding more of the title from its start on."""
     said = letters(shown.text)
     if shown.part and not (
         said in witnesses.cores or any(said in witness and len(said) >= CONFIRMED * len(witness) for witness in witnesses.all)

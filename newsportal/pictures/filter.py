@@ -113,10 +113,7 @@ def enough(counted: int) -> int:
 
 
 def judged(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
-    """The pictures of a story, each with why it is left out, if it is. ``reasons``: key → why a picture belongs to no story.
-
-    What is left out already stays so; what an editor keeps (:data:`KEPT`) is left alone.
-    """
+    """Each with why it is left out, by ``reasons`` (key → why), its size or name; an editor's choice (:data:`KEPT`) stays."""
     areas = [image.width * image.height for image in images if image.width and image.height and image.format and not image.dropped]
     return tuple(image if image.dropped else _judged(image, reasons.get(key(image.url)), areas) for image in images)
 

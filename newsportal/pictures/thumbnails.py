@@ -62,8 +62,7 @@ def decoded(data: bytes, wanted: Sized, *, max_pixels: int = MAX_PIXELS) -> Iter
 
 
 def reduced(picture: Decoded, mode: str, least: tuple[int, int]) -> Decoded:
-    """The picture in another mode, each pixel the mean of a square of it, no smaller than ``least``: by bands, for whole copies of large
-    pictures take more memory than the pictures."""
+    """The picture in another mode, reduced to no less than ``least``, band by band: whole copies would take more memory."""
     from PIL import Image
 
     factor = max(1, min(picture.width // least[0], picture.height // least[1]))

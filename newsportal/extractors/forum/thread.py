@@ -72,10 +72,7 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
 
 
 def _check_arrival(document: dom.Document) -> None:
-    """Boards send readers of a deleted thread to a list, whose rows look like posts, and strangers to their login.
-
-    By the address alone: threads of engines that nobody knows have shapes like lists. Raises ``NotApplicable`` (``gone``, ``login``).
-    """
+    """Boards lead readers of a deleted thread to a list, strangers to a login. Raises ``NotApplicable`` (``gone``, ``login``)."""
     kind = read(document.url).kind
     if kind == "login":
         raise NotApplicable("login", "only members may read it")

@@ -199,8 +199,7 @@ def _names(name: str, ident: str) -> str:
 
 
 def steps_of(tags: Sequence[str]) -> list[str]:
-    """Of each of some siblings, by their tags, the last step of its XPath: the tag, and its place among those of the same tag where it has
-    any. Linear, where asking the tree for each of n siblings is not."""
+    """The last XPath step of each of some siblings, by their tags. Linear, where asking the tree for each is not."""
     total, seen = Counter(tags), Counter[str]()
     steps = []
     for tag in tags:

@@ -40,8 +40,7 @@ REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
 
 
 def refuse_index(url: str, found: Sequence[Shown], own: Sequence[Shown], says: bool) -> None:
-    """Raise ``NotApplicable`` for a page that lists stories. ``says``: it tells something of a story of its own (a counter, words under its
-    pictures, a declaration)."""
+    """Raise ``NotApplicable`` for a page that lists stories; ``says``: it tells of a story of its own (counter, captions)."""
     address = Address(url)
     teasers = sum(1 for one in found if one.lead == "page" and not any(one is other for other in own))
     detail = f"{teasers} pictures lead to other pages, {len(own)} are its own"
@@ -56,8 +55,7 @@ def refuse_index(url: str, found: Sequence[Shown], own: Sequence[Shown], says: b
 
 
 def refuse_message(document: dom.Document, title: str | None, words: Sequence[str]) -> None:
-    """Raise ``NotApplicable`` for a page that is an error's, a login's or a check's, or only sends its reader on; ``words``: what stands
-    under its pictures."""
+    """Raise ``NotApplicable`` for an error, a login, a check or a redirect; ``words``: what stands under the pictures."""
     for reason, pattern in REASONS:
         if title and pattern.search(title):
             raise NotApplicable(reason, title[:80])

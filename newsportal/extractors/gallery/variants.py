@@ -79,10 +79,7 @@ def _area(marks: list[str]) -> int:
 
 
 def enter(found: dict[str, Image], image: Image) -> None:
-    """Add a picture to those in order, each under its key: of two copies of different size the larger stays, in the place of the first.
-
-    Two that differ by no size are two pictures, whatever their names are: ``p_s.jpg`` and ``p_t.jpg`` of a series by letters.
-    """
+    """Add a picture by its key; the larger of two copies stays, in the first's place. Equal sizes are two pictures: ``p_s``, ``p_t``."""
     copy = variant(image.url)
     before = found.get(copy.key)
     if before is None:
