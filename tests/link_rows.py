@@ -12,10 +12,9 @@ from scrapy import Request
 from sqlalchemy import select, update
 
 from newsportal.frontier.ledger import Filtered, Ledger
-from newsportal.frontier.links import id_of
+from newsportal.frontier.requests import id_of
 from newsportal.items import Link
-from newsportal.store.link_states import OVER
-from newsportal.store.link_tables import LINKS
+from newsportal.store.link_tables import LINKS, OVER
 from newsportal.store.store import Store
 
 SPIDER = scrapy.Spider(name="rss")

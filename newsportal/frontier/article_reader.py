@@ -15,7 +15,7 @@ from newsportal.extractors.rule import apply
 from newsportal.items import Article, Extraction, Link, Page
 
 if TYPE_CHECKING:
-    from newsportal.frontier.sites import SiteMemory
+    from newsportal.frontier.record import SiteMemory
     from newsportal.sources import Sources
 
 

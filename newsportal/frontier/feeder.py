@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
-from newsportal.frontier.host_locks import PATIENCE, Asked, HostLocks
-from newsportal.frontier.leased_requests import Entry, HostQueues, Leases
-from newsportal.frontier.queue_batch import Answer, Order, send_batch
+from newsportal.frontier.host_locks import PATIENCE, Asked, Entry, HostLocks, HostQueues
+from newsportal.frontier.leases import Answer, Leases, Order, send_batch
 from newsportal.frontier.queues.base import Terms
+from newsportal.frontier.redis_connection import EVERY as STARTS
 from newsportal.frontier.requests import Unreadable
-from newsportal.frontier.start_urls import EVERY as STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from newsportal.frontier.queues.base import Lease, Queue, Task
-    from newsportal.frontier.start_urls import StartUrls
+    from newsportal.frontier.redis_connection import StartUrls
 
 logger = logging.getLogger(__name__)
 

@@ -1,21 +1,164 @@
-"""Whose turn it is: hosts that this process holds, waits for and lets go. No input or output but waiting.
+"""Hosts that this worker holds, waits for and lets go, and the requests that wait for each. No input or output but waiting.
 
-What is to be said of them to the queue goes into the next order (``newsportal.frontier.queue_batch``).
+A host is asked only while this worker holds it, with its delay, and with no more requests under way than it allows, so a slow host never
+fills the crawl's places.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from newsportal.frontier.leased_requests import Host, HostQueues, Leases
-    from newsportal.frontier.queue_batch import Order
+    from scrapy import Request
+
+    from newsportal.frontier.leases import Leases, Order
     from newsportal.frontier.queues.base import Taken
+
+
+LOOK_AGAIN: Final = 0.02
+"""Seconds after which a host whose places are full is looked at again: a fraction of any answer's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A request that waits for its host's turn, and the lease under which it runs. ``own``: it is the leased task itself, and no request
+    that only this process knows of; so it can be given back."""
+
+    request: Request
+    lease: str | None = None
+    own: bool = False
+
+
+@dataclass(slots=True)
+class Host:
+    """``ready``: when it may be asked next; ``since``: when it may be asked for the first time; ``rest``: until when it asked to
+    be left alone. ``out``: requests that were handed out and
+    are, as far as known, not answered yet. ``yields``: somebody else waits for it. ``quiet``: since when it has nothing to do."""
+
+    name: str
+    waiting: list[tuple[int, int, Entry]] = field(default_factory=list)
+    held: bool = False
+    yields: bool = False
+    ready: float = 0.0
+    since: float = 0.0
+    rest: float = 0.0
+    out: set[Any] = field(default_factory=set)
+    quiet: float | None = None
+    queued: bool = False
+
+
+class HostQueues:
+    """``room`` tells how many more requests a host may have under way, ``pace`` the seconds between two."""
+
+    def __init__(self, room: Callable[[Host], int], pace: Callable[[str], float]) -> None:
+        self._room, self._pace = room, pace
+        self._turns: list[tuple[float, int, Host]] = []
+        self._count = count()
+        self._at_once: deque[Entry] = deque()
+        self.hosts: dict[str, Host] = {}
+        self.waiting = 0
+
+    def add(self, name: str, entry: Entry) -> None:
+        host = self.host(name)
+        heappush(host.waiting, (-entry.request.priority, next(self._count), entry))
+        host.quiet = None
+        self.waiting += 1
+        self._queue(host)
+
+    def host(self, name: str) -> Host:
+        found = self.hosts.get(name)
+        if found is None:
+            found = self.hosts[name] = Host(name)
+        return found
+
+    def hold(self, name: str, ready: float) -> None:
+        """The worker holds this host now, and may ask it from ``ready`` on."""
+        host = self.host(name)
+        host.held, host.yields, host.quiet = True, False, None
+        host.ready = max(host.ready, ready)
+        host.since = ready
+        self._queue(host)
+
+    def loose(self, name: str) -> None:
+        """The host is not ours any more. What waits for it waits until it is again."""
+        host = self.hosts.get(name)
+        if host is not None:
+            host.held = host.yields = False
+            if not host.waiting:
+                del self.hosts[name]
+
+    def take(self, now: float) -> Entry | None:
+        """The next request that may be sent now, or that nobody waits for any more (:meth:`hurry`)."""
+        if self._at_once:
+            self.waiting -= 1
+            return self._at_once.popleft()
+        while self._turns:
+            ready, number, host = heappop(self._turns)
+            host.queued = False
+            if not host.held or not host.waiting:
+                continue  # it is queued again when it is held, or has something
+            if max(ready, host.ready) > now:
+                host.queued = True
+                heappush(self._turns, (max(ready, host.ready), number, host))
+                if ready >= host.ready:
+                    return None
+                continue
+            if self._room(host) <= 0:
+                self._queue(host, now + LOOK_AGAIN)
+                continue
+            return self._handed(host, now)
+        return None
+
+    def _handed(self, host: Host, now: float) -> Entry:
+        entry = heappop(host.waiting)[2]
+        self.waiting -= 1
+        host.out.add(entry.request)
+        host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the gap; a late turn delays no later one
+        self._queue(host)
+        return entry
+
+    def soonest(self) -> float | None:
+        """When the next request may be had; ``None`` if none waits for its turn."""
+        return self._turns[0][0] if self._turns else None
+
+    def rest(self, name: str, until: float) -> None:
+        """The host asked to be left alone until then."""
+        host = self.host(name)
+        host.ready, host.rest = max(host.ready, until), max(host.rest, until)
+
+    def out_of(self, name: str, gone: Callable[[Entry], bool]) -> list[Entry]:
+        """Take what waits for a host and is ``gone`` out of the hand."""
+        host = self.hosts.get(name)
+        if host is None:
+            return []
+        taken = [one[2] for one in host.waiting if gone(one[2])]
+        if taken:
+            host.waiting = sorted(one for one in host.waiting if not gone(one[2]))
+            self.waiting -= len(taken)
+        return taken
+
+    def hurry(self, entries: Iterable[Entry]) -> None:
+        """Hand these out whatever their host says: it rests for so long that they are to fail now, and not in an hour."""
+        for entry in entries:
+            self._at_once.append(entry)
+            self.waiting += 1
+
+    def unheld(self) -> Iterator[str]:
+        """Hosts for which something waits, and which must be held first."""
+        return (host.name for host in self.hosts.values() if host.waiting and not host.held)
+
+    def _queue(self, host: Host, at: float | None = None) -> None:
+        if host.held and host.waiting and not host.queued:
+            host.queued = True
+            heappush(self._turns, (host.ready if at is None else at, next(self._count), host))
+
 
 LINGER: Final = 1.0
 """Seconds for which a host without work stays ours: its pictures and further pages often come in a moment."""

@@ -19,16 +19,14 @@ from weakref import WeakKeyDictionary
 
 from newsportal.dedup.canonical import identity, set_apart, shared, spellings
 from newsportal.errors import StoreError
-from newsportal.frontier import render_backoff
+from newsportal.frontier import backoff
 from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.links import NO_ADDRESS, askable, id_of, is_entry, name_of, sound
 from newsportal.frontier.record import record_of
-from newsportal.frontier.requests import ROW, task_of
-from newsportal.frontier.states import States
-from newsportal.frontier.visit_counters import OUTAGE, PREFIX
+from newsportal.frontier.requests import NO_ADDRESS, ROW, askable, id_of, is_entry, name_of, sound, task_of
+from newsportal.frontier.visit_counters import OUTAGE, PREFIX, States
 from newsportal.frontier.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.messages import Message
-from newsportal.store.link_states import DONE, FAILED, GIVEN_UP, STORED, LinkState
+from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -66,12 +64,12 @@ lets it be tried at once. Chosen: servers that restart are back within minutes, 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The links to fetch, with their requests. ``stale``: every entry of the page was stored before this visit, so older pages bring
-    nothing."""
+    """The requests to make, and for articles their links. ``stale``: every entry of the page was known before this visit, so older pages
+    bring nothing."""
 
-    fresh: tuple[Link, ...]
     requests: tuple[Request, ...]
     stale: bool
+    fresh: tuple[Link, ...] = ()
 
 
 _LEDGERS: WeakKeyDictionary[Crawler, Ledger] = WeakKeyDictionary()
@@ -114,7 +112,7 @@ class Ledger(States):
         by_name: dict[str, Link] = {}
         for link in links:
             by_name.setdefault(name_of(link), link)
-        known = await asyncio.to_thread(self.known.known, list(by_name)) | await render_backoff.left_alone(self, list(by_name.values()))
+        known = await asyncio.to_thread(self.known.known, list(by_name)) | await backoff.left_alone(self, list(by_name.values()))
         wanted = [link for name, link in by_name.items() if name not in known]
         requests = await self.open(wanted, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
@@ -124,7 +122,7 @@ class Ledger(States):
             self.count(link.source, "new")
             await self.fail(link, NO_ADDRESS)
         fresh = tuple(link for name, link in by_name.items() if name in requests)
-        return Filtered(fresh, tuple(requests[name_of(link)] for link in fresh), stale)
+        return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
 
     def _count_entries(self, links: Sequence[Link], first: Mapping[str, Link], known: Collection[str], fresh: Collection[str]) -> None:
         for link in links:
@@ -133,7 +131,7 @@ class Ledger(States):
             self.count(link.source, "entries")
             self.count(link.source, "new" if new else "known" if name in known else "repeated")
             if new and link.published is not None:
-                self.told.published(link.source, [link.published])
+                self.visit_counts.published(link.source, [link.published])
 
     async def count_listed(self, entries: Iterable[tuple[str, Link]], fresh: set[str], known: Collection[str]) -> None:
         """Count the entries of a list by their names: each ``fresh`` one is new once. Those without an address have failed."""
@@ -241,7 +239,7 @@ class Ledger(States):
             self.note(link.source, TAKEN_OVER)
             for column, number in (("entries", 1), ("new", int(not known))):
                 self.count(link.source, column, number=number)
-                self.told.count(link.source, column, number=-number)
+                self.visit_counts.count(link.source, column, number=-number)
             self._counted[link.source].add(id_of(link))
         if known:
             self.count(link.source, "known")
@@ -268,8 +266,8 @@ class Ledger(States):
             await self._finish(link, GIVEN_UP, reason)
             return
         self.count(link.source, "failed", reason)
-        if later and reason in render_backoff.HANGS:
-            later = not await render_backoff.hangs_again(self, link)
+        if later and reason in backoff.HANGS:
+            later = not await backoff.hangs_again(self, link)
         if later:
             await self._postpone(link, reason)
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
@@ -19,29 +19,58 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.utils.misc import load_object
 
+from newsportal.dedup.canonical import identity
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.links import id_of
+from newsportal.frontier.leases import LEASE, PARENT, Errback
 from newsportal.frontier.queues.base import Task
-from newsportal.items import Link
+from newsportal.items import Link, content_id
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
+
+NO_ADDRESS = "bad-address"
+"""The reason when a link is none: ``http://host:99999/``, ``javascript:…``."""
+
+
+def name_of(link: Link) -> str:
+    """The identity by which a link's article is known before it is fetched."""
+    return link.identity or identity(link.url)
+
+
+def id_of(link: Link) -> str:
+    """The id of a link in the table of links."""
+    return content_id(name_of(link))
+
+
+def is_entry(link: Link) -> bool:
+    """Whether a link's article is the entry of the feed itself, since its page is that of all entries."""
+    return link.identity is not None and "#" in link.identity
+
+
+def askable(url: str) -> bool:
+    """Whether a request can be made of ``url`` at all. Sites write what they like, and Scrapy raises for what it cannot send."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def sound(link: Link) -> bool:
+    """Whether the article of a link can be had: by a request, or from the entry itself."""
+    return is_entry(link) or askable(link.url)
+
 
 MARK: Final = "$"
 """The key that says what a JSON object stands for, where it is not a dict."""
 
 WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}
 """Dataclasses that are written by their fields. Adding one is one entry; its fields must be writable."""
-
-LEASE: Final = "frontier_lease"
-"""In the meta of a request that was handed out, and of its retries and redirects: the lease under which it runs."""
-
-PARENT: Final = "frontier_parent"
-"""In the meta of what a callback made: the lease of the request whose answer it read."""
 
 LANE: Final = "lane"
 """In the meta: of requests with the same lane one is in flight."""
@@ -102,17 +131,6 @@ class DupeFilter:
         """``None``: the request is never refused."""
         fingerprinter = self._crawler.request_fingerprinter
         return None if request.dont_filter or fingerprinter is None else fingerprinter.fingerprint(request).hex()
-
-
-@dataclass(frozen=True, slots=True)
-class Errback:
-    """An errback whose output is marked as children of its request's lease: Scrapy sends it past the spider middlewares."""
-
-    errback: Callable[[Any], Any]
-    lease: str
-
-    def __call__(self, failure: Any) -> Any:
-        return marked_output(self.errback(failure), self.lease)
 
 
 # writing
@@ -316,35 +334,3 @@ READERS: Final[Mapping[str, Callable[[Any, Spider], Any]]] = {
     "method": _method,
     "named": _named,
 }
-
-
-# children: what callbacks and errbacks make is marked with the lease of the request whose answer they read
-
-
-def marked_output(output: Any, lease: str) -> Any:
-    """What an errback gives, its requests marked as children of ``lease``."""
-    if isinstance(output, Request):
-        return marked(output, lease)
-    if hasattr(output, "__aiter__"):
-        return _marked_later(output, lease)
-    if hasattr(output, "__await__"):
-        return _marked_then(output, lease)
-    if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
-        return (marked(one, lease) for one in output)
-    return output
-
-
-async def _marked_later(output: AsyncIterator[Any], lease: str) -> AsyncIterator[Any]:
-    async for one in output:
-        yield marked(one, lease)
-
-
-async def _marked_then(output: Any, lease: str) -> Any:
-    return marked_output(await output, lease)
-
-
-def marked(one: Any, lease: str) -> Any:
-    """A request as a child of ``lease``; other things as they are."""
-    if isinstance(one, Request):
-        one.meta[PARENT] = lease
-    return one

@@ -22,13 +22,14 @@ from scrapy.utils.defer import deferred_from_coro
 from newsportal.errors import NewsportalError
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.feeder import Feeder, Pace
-from newsportal.frontier.leased_requests import Entry, Host, HostQueues
+from newsportal.frontier.host_locks import Entry, Host, HostQueues
+from newsportal.frontier.leases import LEASE, PARENT, Errback
 from newsportal.frontier.ledger import STORE_FAILS
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.frontier.record import record_of
-from newsportal.frontier.requests import LEASE, PARENT, ROW, DupeFilter, Errback, Unwritable, host_of, request_of, task_of
-from newsportal.frontier.start_urls import open_start_urls
+from newsportal.frontier.redis_connection import open_start_urls
+from newsportal.frontier.requests import ROW, DupeFilter, Unwritable, host_of, request_of, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import IgnoreRequest
 
+from newsportal.frontier.backoff import RetryAfter
 from newsportal.frontier.host_locks import Ending, Resting
-from newsportal.frontier.requests import LEASE, host_of, marked
-from newsportal.frontier.retry_after import RetryAfter
+from newsportal.frontier.leases import LEASE, marked
+from newsportal.frontier.requests import host_of
 from newsportal.frontier.scheduler import Scheduler, scheduler_of
 from newsportal.middlewares.retry import PATIENT, asked_wait
 
@@ -35,7 +36,7 @@ class NotNow(IgnoreRequest):
 
 class TurnsMiddleware:
     """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
-    for it (``newsportal.frontier.retry_after``) is left alone by all processes."""
+    for it (``newsportal.frontier.backoff``) is left alone by all processes."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
-from newsportal.frontier.galleries import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.list_filters import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.items import Article, Gallery, Image, content_id
 from newsportal.messages import Message
 from newsportal.pictures import filter as rules

@@ -12,7 +12,7 @@ from typing import Final
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import name_of
+from newsportal.frontier.requests import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import COLUMN, Stage, retry
 from newsportal.store.results import Added
@@ -88,7 +88,7 @@ class StorePipeline(Stage):
         await self._enter(article)
         await self.ledger.settle(article.link, COLUMN[added.outcome], written=True)
         if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
-            self.ledger.told.published(article.link.source, [article.published])
+            self.ledger.visit_counts.published(article.link.source, [article.published])
         return replace(article, page=None)
 
     async def _enter(self, article: Article) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from newsportal.dedup.canonical import identity, readable
 from newsportal.dedup.declared import Content, Declared, agree, declared
-from newsportal.frontier.links import is_entry, name_of
+from newsportal.frontier.requests import is_entry, name_of
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Left, Stage, retry

@@ -15,14 +15,12 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
-from newsportal.frontier import source_health
 from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, ledger_of, utcnow
-from newsportal.frontier.links import askable, is_entry
-from newsportal.frontier.requests import link_of
+from newsportal.frontier.redis_connection import parse_pushed
+from newsportal.frontier.requests import askable, is_entry, link_of
 from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
 from newsportal.frontier.scheduler import scheduler_of
-from newsportal.frontier.start_urls import parse_pushed
-from newsportal.frontier.timing import Timing
+from newsportal.frontier.source_visits import Timing, note_health
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import resting
@@ -274,7 +272,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         """The visits of these sources are over. ``finished``: not cut short."""
         note_rendering(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         await self.visiting.write(keys)
-        await source_health.note_health(self.ledger, keys, utcnow())
+        await note_health(self.ledger, keys, utcnow())
         try:
             await self.ledger.close(keys, utcnow(), finished=finished)
         except StoreError as error:

@@ -16,9 +16,9 @@ from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable
-from newsportal.frontier.threads import Filtered, Wanted, filter_new
+from newsportal.frontier.ledger import Filtered, utcnow
+from newsportal.frontier.list_filters import Wanted, filter_threads
+from newsportal.frontier.requests import askable
 from newsportal.items import Link, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum
@@ -139,7 +139,7 @@ class ForumSpider(NewsSpider):
         if found.kind == "login":
             raise NotApplicable("login", "only members may read it")
         entries, old = self.entries(found, source)
-        filtered = await filter_new(self.ledger, entries, self, lambda wanted: self.thread(wanted, source, board))
+        filtered = await filter_threads(self.ledger, entries, self, lambda wanted: self.thread(wanted, source, board))
         for request in filtered.requests:
             yield request
         if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: it alone is meant

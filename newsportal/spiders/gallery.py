@@ -17,9 +17,9 @@ from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors import gallery, hub
 from newsportal.extractors.gallery.links import Entry, entries
 from newsportal.extractors.pagination import is_front_page
-from newsportal.frontier.galleries import NO_PICTURES, filter_new, refuse
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable
+from newsportal.frontier.list_filters import NO_PICTURES, filter_galleries, refuse
+from newsportal.frontier.requests import askable
 from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
@@ -66,7 +66,7 @@ class GallerySpider(NewsSpider):
         listed = self._listed[source.key]
         listed.add(identity(response.url))  # a redirect may have led there
         links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
-        filtered = await filter_new(self.ledger, links, self, lambda link: self.first_request(link, source, link.url))
+        filtered = await filter_galleries(self.ledger, links, self, lambda link: self.first_request(link, source, link.url))
         for request in filtered.requests:
             yield request
         following = next((url for url in more if identity(url) not in listed and askable(url)), None)

@@ -10,8 +10,7 @@ from scrapy.http import Request, Response
 from newsportal.errors import NotApplicable
 from newsportal.extractors import hub
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable
-from newsportal.frontier.requests import LANE
+from newsportal.frontier.requests import LANE, askable
 from newsportal.items import Link
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread

@@ -19,7 +19,7 @@ from scrapy.exceptions import StopDownload
 
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable
+from newsportal.frontier.requests import askable
 from newsportal.items import Gallery, Image
 from newsportal.pictures.filter import key
 from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look

@@ -15,7 +15,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors.pagination import EXPECTED, MultiPage, Pager, PageRead
 from newsportal.frontier.article_reader import ArticleReader
-from newsportal.frontier.links import askable
+from newsportal.frontier.requests import askable
 from newsportal.items import Article, Extraction
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of

@@ -12,9 +12,9 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier import source_health
 from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, utcnow
-from newsportal.frontier.links import is_entry
+from newsportal.frontier.requests import is_entry
+from newsportal.frontier.source_visits import note_moved
 from newsportal.items import Article, Link
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after
@@ -170,7 +170,7 @@ class ListPages(Asking):
         if response.meta.get("thorough"):
             self.thorough.add(key)  # the visit was begun by another process
         self.ledger.count(key, "list_pages")
-        source_health.note_moved(self.ledger, key, response)
+        note_moved(self.ledger, key, response)
         if response.status == 304:
             if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
                 self.ledger.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")

@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal.extractors import gallery
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable, name_of
+from newsportal.frontier.requests import askable, name_of
 from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.fetcher import Outcome

@@ -10,8 +10,8 @@ from scrapy.http import Request, Response
 
 from newsportal.dedup.canonical import identity
 from newsportal.extractors import feed
-from newsportal.frontier.hubs import offered
 from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.source_visits import note_hub
 from newsportal.items import Link, content_id
 from newsportal.messages import Message
 from newsportal.schedule.freshness import cached_for, skipped_for
@@ -36,8 +36,8 @@ class RssSpider(NewsSpider):
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
         found = await in_thread(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
         for seconds in _asked(response, found):
-            self.ledger.told.asked(source.key, seconds)
-        await offered(self.ledger, source.key, response, found.hub, found.topic)
+            self.ledger.visit_counts.asked(source.key, seconds)
+        await note_hub(self.ledger, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
             self.ledger.note(source.key, Message(f"warning.{warning}"))
         for wanted in (await self.filter_new([_link(source, entry) for entry in found.entries if entry.url]))[0]:

@@ -17,7 +17,7 @@ from newsportal.extractors.hub import HubRules
 from newsportal.extractors.sitemap import Chosen, children, choose
 from newsportal.extractors.xml_stream import MAX_BYTES
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable
+from newsportal.frontier.requests import askable
 from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Sitemap

@@ -136,7 +136,7 @@ class Visiting:
         now = utcnow()
         away = self._ledger.offline
         lost = {source for source in ended if away and self._ledger.unreached(source)}
-        parts = self._ledger.told.taken(now, self.open - set(ended), away=away)
+        parts = self._ledger.visit_counts.taken(now, self.open - set(ended), away=away)
         for source in (self.open & set(ended)) - lost:
             opened = self._open[source]
             seconds = ((opened.rested or now) - opened.began).total_seconds()
@@ -278,7 +278,7 @@ async def _forget(spider: NewsSpider) -> None:
     ledger, ours = spider.ledger, spider.visiting.open
     for key in (ledger.counted | spider.remembered) - ours:
         spider.visiting.follow(key)
-    for key in (spider.visited | ledger.met) - ours - ledger.told.uncounted:
+    for key in (spider.visited | ledger.met) - ours - ledger.visit_counts.uncounted:
         await ledger.transfer_visit(key)
         spider.visited.discard(key)
         ledger.forget(key)

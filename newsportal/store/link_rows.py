@@ -11,8 +11,23 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from newsportal.store.columns import name, storable
 from newsportal.store.dialects import chunks
-from newsportal.store.link_states import ASIDE, DONE, FAILED, HELD, LATER, LEASED, OVER, WAITING, Task, Terms, number_of
-from newsportal.store.link_tables import HOSTS, LINES, LINKS, Moments
+from newsportal.store.link_tables import (
+    ASIDE,
+    DONE,
+    FAILED,
+    HELD,
+    HOSTS,
+    LATER,
+    LEASED,
+    LINES,
+    LINKS,
+    OVER,
+    WAITING,
+    Moments,
+    Task,
+    Terms,
+    number_of,
+)
 
 SLICE: Final = 500
 """Rows that are forgotten in one transaction: some hundredths of a second in which the others wait."""

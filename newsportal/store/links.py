@@ -18,8 +18,22 @@ from newsportal.store import reading as articles
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks, reading, writing
 from newsportal.store.link_rows import Turn
-from newsportal.store.link_states import HELD, LATER, LEASED, OVER, STORED, WAITING, LinkState, Task, Terms, WaitingLinks
-from newsportal.store.link_tables import LINKS, WORKERS, Clock, clock_of
+from newsportal.store.link_tables import (
+    HELD,
+    LATER,
+    LEASED,
+    LINKS,
+    OVER,
+    STORED,
+    WAITING,
+    WORKERS,
+    Clock,
+    LinkState,
+    Task,
+    Terms,
+    WaitingLinks,
+    clock_of,
+)
 
 Answer = TypeVar("Answer")
 STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]

@@ -73,7 +73,7 @@ def task(name: str, host: str = "a.example") -> Task:
 
 def set_aside(portal: Portal, *names: str) -> None:
     """Two workers of processes that are gone had these in hand: ``tries`` is 2. Bodies are requests."""
-    from newsportal.frontier.queues.identity import Identity, machine
+    from newsportal.frontier.queues.base import Identity, machine
     from newsportal.frontier.queues.opening import terms_of
     from newsportal.frontier.queues.table import TableQueue
     from newsportal.store.link_tables import Moments

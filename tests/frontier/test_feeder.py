@@ -15,8 +15,7 @@ from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.frontier import feeder as module
 from newsportal.frontier import host_locks
 from newsportal.frontier.feeder import Feeder, Pace
-from newsportal.frontier.host_locks import Ending, Resting
-from newsportal.frontier.leased_requests import HostQueues
+from newsportal.frontier.host_locks import Ending, HostQueues, Resting
 from newsportal.frontier.queues.base import Task, Terms
 from newsportal.frontier.queues.opening import open_table
 from newsportal.frontier.queues.table import TableQueue

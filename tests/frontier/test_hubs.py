@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from scrapy.http import Response
 
-from newsportal.frontier.hubs import offered
 from newsportal.frontier.ledger import Ledger
+from newsportal.frontier.source_visits import note_hub
 
 HUB, FEED = "https://hub.example/", "https://a.example/feed"
 
@@ -21,7 +21,7 @@ def public(ledger: Ledger) -> Ledger:
 
 
 def offer(ledger: Ledger, hub: str | None = HUB, topic: str | None = None, **headers: str) -> None:
-    asyncio.run(offered(ledger, "feed:甲", Response(FEED, headers=headers), hub, topic))
+    asyncio.run(note_hub(ledger, "feed:甲", Response(FEED, headers=headers), hub, topic))
 
 
 def test_hub_and_topic_are_remembered_and_stay(public: Ledger) -> None:

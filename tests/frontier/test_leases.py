@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newsportal.frontier.leased_requests import Leases
+from newsportal.frontier.leases import Leases
 from newsportal.frontier.queues.base import Task
 
 

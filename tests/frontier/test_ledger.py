@@ -16,10 +16,9 @@ from scrapy.crawler import Crawler
 
 from newsportal.dedup.canonical import identity
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier import galleries, threads
 from newsportal.frontier.ledger import Ledger, ledger_of
-from newsportal.frontier.links import name_of
-from newsportal.frontier.requests import link_of
+from newsportal.frontier.list_filters import filter_galleries, filter_threads
+from newsportal.frontier.requests import link_of, name_of
 from newsportal.items import Article, Link
 from newsportal.report import SourceReport
 from newsportal.store.results import SourceState
@@ -193,7 +192,7 @@ def test_a_list_page_that_is_not_for_us_is_no_failure_of_the_visit(ledger: Ledge
     ledger.store.visits.add(Visit(A, NOW))
     ledger.count(A, "list_pages")
     ledger.list_left(A, "login")
-    ledger.store.visits.join(ledger.told.taken(NOW))
+    ledger.store.visits.join(ledger.visit_counts.taken(NOW))
     asyncio.run(ledger.close([A], NOW))
     assert row(ledger).list_failed == {"login": 1}
     state = asyncio.run(ledger.state(A))
@@ -282,7 +281,7 @@ def test_what_the_queue_hands_out_has_one_fate_here(ledger: Ledger, crawler_for:
     assert asyncio.run(ledger.count_taken(taken)) == [False, True, True]
     found = row(ledger)
     assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
-    told = {visit.source: visit.entries for visit in ledger.told.taken(NOW)}
+    told = {visit.source: visit.entries for visit in ledger.visit_counts.taken(NOW)}
     assert told[A] == 1, "the others were counted where they were met"
 
 
@@ -296,8 +295,8 @@ def test_threads_and_stories_wait_once_and_are_opened_again_by_a_later_visit(led
 
     async def new() -> int:
         entries = [(thread, Listed(thread.url, "a.example/t/1", "题"))]
-        found = await threads.filter_new(ledger, entries, SPIDER, lambda wanted: ask(wanted.link))
-        stories = await galleries.filter_new(ledger, [link("story")], SPIDER, ask)
+        found = await filter_threads(ledger, entries, SPIDER, lambda wanted: ask(wanted.link))
+        stories = await filter_galleries(ledger, [link("story")], SPIDER, ask)
         return len(found.requests) + len(stories.requests)
 
     begin(ledger)

@@ -11,7 +11,7 @@ from blank import blank_store
 
 from newsportal.classify.base import Example, train
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.models import LOOK_AGAIN, Models
+from newsportal.frontier.record import LOOK_AGAIN, Models
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)

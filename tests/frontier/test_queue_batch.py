@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from newsportal.frontier.queue_batch import Order, send_batch
+from newsportal.frontier.leases import Order, send_batch
 from newsportal.frontier.queues.base import Task
 from newsportal.frontier.queues.opening import open_table
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from link_rows import SPIDER, ask, waiting
 
-from newsportal.frontier import render_backoff
+from newsportal.frontier import backoff
 from newsportal.frontier.ledger import Ledger
-from newsportal.frontier.links import name_of
+from newsportal.frontier.requests import name_of
 from newsportal.items import Link, content_id
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -62,19 +62,19 @@ def test_what_is_the_servers_doing_or_ours_waits_as_ever(rendering: Ledger) -> N
 
 def test_pages_of_sources_without_a_browser_are_not_looked_up(ledger: Ledger) -> None:
     ledger.store.save_source_state(replace(ledger.store.source_state(KEY), hung={content_id(name_of(PAGE)): (9, NOW.isoformat())}))
-    assert asyncio.run(render_backoff.left_alone(ledger, [PAGE])) == set()
+    assert asyncio.run(backoff.left_alone(ledger, [PAGE])) == set()
 
 
 def test_what_hung_long_ago_is_forgotten_and_the_number_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = render_backoff.counted({}, ["a", "b"], NOW)
-    assert render_backoff.counted(told, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
-    monkeypatch.setattr(render_backoff, "REMEMBERED", 1)
-    assert set(render_backoff.counted(told, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
+    told = backoff.counted({}, ["a", "b"], NOW)
+    assert backoff.counted(told, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
+    monkeypatch.setattr(backoff, "REMEMBERED", 1)
+    assert set(backoff.counted(told, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
 
 
 def test_three_runs_are_needed_and_a_week_is_enough() -> None:
-    told = render_backoff.counted(render_backoff.counted({}, ["a"], NOW), ["a"], NOW)
-    assert render_backoff.given_up(told, ["a", "b"], NOW) == set()
-    told = render_backoff.counted(told, ["a"], NOW)
-    assert render_backoff.given_up(told, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
-    assert render_backoff.given_up(told, ["a"], NOW + timedelta(days=7)) == set()
+    told = backoff.counted(backoff.counted({}, ["a"], NOW), ["a"], NOW)
+    assert backoff.given_up(told, ["a", "b"], NOW) == set()
+    told = backoff.counted(told, ["a"], NOW)
+    assert backoff.given_up(told, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
+    assert backoff.given_up(told, ["a"], NOW + timedelta(days=7)) == set()

@@ -17,9 +17,9 @@ from scrapy.utils.test import get_crawler
 
 from newsportal.errors import FrontierRefused
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.links import id_of
+from newsportal.frontier.leases import LEASE, PARENT
 from newsportal.frontier.queues.base import Task
-from newsportal.frontier.requests import LEASE, PARENT, DupeFilter, Unreadable, Unwritable, request_of, task_of
+from newsportal.frontier.requests import DupeFilter, Unreadable, Unwritable, id_of, request_of, task_of
 from newsportal.items import Link
 
 LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetime(2024, 5, 1, tzinfo=UTC), identity="a.example/1")

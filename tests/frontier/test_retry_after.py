@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from newsportal.frontier import retry_after
-from newsportal.frontier.retry_after import LONGEST, RetryAfter
+from newsportal.frontier import backoff
+from newsportal.frontier.backoff import LONGEST, RetryAfter
 
 
 def test_429_counts_for_the_host_at_once() -> None:
@@ -45,6 +45,6 @@ def test_rests_that_follow_each_other_grow_and_answers_to_what_was_under_way_do_
 
 def test_few_hosts_are_remembered() -> None:
     found = RetryAfter()
-    for number in range(retry_after.MOST + 2):
+    for number in range(backoff.MOST_HOSTS + 2):
         found.asked(str(number), "/", 503, 5.0, 0.0)
-    assert len(found._said) == retry_after.MOST
+    assert len(found._said) == backoff.MOST_HOSTS

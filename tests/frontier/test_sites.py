@@ -11,7 +11,7 @@ from blank import blank_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.extractors.site import SiteKnowledge
-from newsportal.frontier.sites import SiteMemory
+from newsportal.frontier.record import SiteMemory
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

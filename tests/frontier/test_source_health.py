@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
-from newsportal.frontier.source_health import moved_to, note_health, note_moved
+from newsportal.frontier.source_visits import moved_to, note_health, note_moved
 from newsportal.spiders.visiting import Visiting
 from newsportal.visits import Visit
 
@@ -87,10 +87,10 @@ def test_where_a_list_page_has_gone_for_ever(answered: str, statuses: list[int],
 def test_what_scrapy_says_of_redirects_is_understood(ledger: Ledger) -> None:
     request = Request("https://new.example/rss", meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": [301]})
     note_moved(ledger, A, Response(request.url, request=request))
-    assert [part.moved for part in ledger.told.taken(utcnow())] == ["https://new.example/rss"]
+    assert [part.moved for part in ledger.visit_counts.taken(utcnow())] == ["https://new.example/rss"]
     refreshed = Request(request.url, meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": ["meta refresh"]})
     note_moved(ledger, A, Response(request.url, request=refreshed))
-    assert ledger.told.taken(utcnow()) == []
+    assert ledger.visit_counts.taken(utcnow()) == []
 
 
 async def visited(ledger: Ledger, *failed: tuple[str, str]) -> None:

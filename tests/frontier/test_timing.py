@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from newsportal.frontier.ledger import Ledger, utcnow
-from newsportal.frontier.timing import Timing
+from newsportal.frontier.source_visits import Timing
 from newsportal.store.crawl_state import Subscription
 from newsportal.visits import Visit
 

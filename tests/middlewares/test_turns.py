@@ -13,7 +13,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from newsportal.frontier.requests import LEASE, PARENT, marked_output
+from newsportal.frontier.leases import LEASE, PARENT, marked_output
 from newsportal.middlewares import ChildrenMiddleware, TurnsMiddleware
 
 ITEM = {"title": "题"}

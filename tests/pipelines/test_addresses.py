@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 
 from newsportal.dedup.canonical import bare, identity
 from newsportal.frontier.ledger import Ledger
-from newsportal.frontier.links import is_entry, sound
+from newsportal.frontier.requests import is_entry, sound
 from newsportal.items import Article, Link, Page
 from newsportal.pipelines import ORDER
 from newsportal.pipelines.base import Left

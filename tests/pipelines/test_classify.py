@@ -19,7 +19,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from newsportal.classify.base import Example, Reason, train
 from newsportal.classify.lexicon import Lexicon
 from newsportal.classify.topics import IN, OUT, corpus_of
-from newsportal.frontier import models
+from newsportal.frontier import record
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.items import Article, Link, TopicMark
@@ -118,7 +118,7 @@ def test_the_file_adds_categories_and_leaves_some_out(ledger: Ledger) -> None:
 
 
 def test_a_good_model_takes_over_and_another_version_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "LOOK_AGAIN", 0.0)
+    monkeypatch.setattr(record, "LOOK_AGAIN", 0.0)
     stage = ClassifyPipeline(ledger)
     assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
     keep_model(ledger, CATEGORIES, MONEY_AND_BALLS)

@@ -11,8 +11,8 @@ import link_rows
 import pytest
 
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.galleries import MAX_VAIN, filter_new
 from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.frontier.list_filters import MAX_VAIN, filter_galleries
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pipelines.base import Left
 from newsportal.pipelines.gallery import GalleryPipeline
@@ -166,7 +166,7 @@ def test_the_filter_takes_new_stories_and_those_that_wait(ledger: Ledger) -> Non
     ledger.store.galleries.refuse("pic.example/list.html", "index-page", now=utcnow())
     new = "https://pic.example/s/2.html"
     found = asyncio.run(
-        filter_new(ledger, links(URL, new, "https://pic.example/list.html", new, "https://x:99999/"), link_rows.SPIDER, link_rows.ask)
+        filter_galleries(ledger, links(URL, new, "https://pic.example/list.html", new, "https://x:99999/"), link_rows.SPIDER, link_rows.ask)
     )
     assert [request.url for request in found.requests] == [URL, new]
     assert not found.stale
@@ -174,5 +174,5 @@ def test_the_filter_takes_new_stories_and_those_that_wait(ledger: Ledger) -> Non
     assert (report.entries, report.known, report.repeated, report.new) == (5, 1, 1, 3)
     assert set(waiting(ledger)) == {URL, new}
     passed(ledger, gallery(1, 2))
-    again = asyncio.run(filter_new(ledger, links(URL, "https://pic.example/s/1_2.html"), link_rows.SPIDER, link_rows.ask))
+    again = asyncio.run(filter_galleries(ledger, links(URL, "https://pic.example/s/1_2.html"), link_rows.SPIDER, link_rows.ask))
     assert again.requests == ()

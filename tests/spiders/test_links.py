@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
-from newsportal.frontier.links import askable
+from newsportal.frontier.requests import askable
 from newsportal.items import Link
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.metasearch import MetasearchSpider

@@ -116,7 +116,7 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
     async def read_for_another() -> None:
         await spider.filter_new([link])
         spider.visited.add(link.source)
-        spider.ledger.told.taken(utcnow())
+        spider.ledger.visit_counts.taken(utcnow())
         await visiting._forget(spider)
         await asyncio.sleep(0.2)
         assert spider.ledger.counted == {link.source}, "somebody else is at it"

@@ -14,7 +14,7 @@ from newsportal.recommend.base import Recommendation
 from newsportal.report import Run
 from newsportal.store.crawl_state import Subscription
 from newsportal.store.labels import NewDocument
-from newsportal.store.link_states import Task
+from newsportal.store.link_tables import Task
 from newsportal.store.outbox import Result
 from newsportal.store.pictures import Picture
 from newsportal.store.reader_views import VIEWS_KEPT

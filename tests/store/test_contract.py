@@ -22,7 +22,7 @@ from newsportal.items import FoldKey, Image, Link, TopicMark, content_id
 from newsportal.messages import Message, as_text
 from newsportal.report import Run, SourceReport
 from newsportal.store import reading
-from newsportal.store.link_states import Task
+from newsportal.store.link_tables import Task
 from newsportal.store.lists import cursor_of
 from newsportal.store.results import SourceState, StoredArticle, StoryFilter
 from newsportal.store.store import Store

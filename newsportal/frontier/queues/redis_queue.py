@@ -25,8 +25,20 @@ from threading import RLock
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from newsportal.frontier.queues.base import Aside, HostState, Lease, QueueState, Taken, Task, Terms, WaitingLinks, WorkerState
-from newsportal.frontier.queues.identity import Identity, gone, identity
+from newsportal.frontier.queues.base import (
+    Aside,
+    HostState,
+    Identity,
+    Lease,
+    QueueState,
+    Taken,
+    Task,
+    Terms,
+    WaitingLinks,
+    WorkerState,
+    gone,
+    identity,
+)
 from newsportal.frontier.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained
 
 BATCH: Final = 100

@@ -20,8 +20,7 @@ from newsportal.frontier.queues.table import end_request
 from newsportal.frontier.queues.table_taking import task_of
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, Row, Turn
-from newsportal.store.link_states import FAILED, LATER, WAITING
-from newsportal.store.link_tables import LINKS
+from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
 from newsportal.store.links import Links
 
 Answer = TypeVar("Answer")

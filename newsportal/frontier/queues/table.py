@@ -16,12 +16,22 @@ from sqlalchemy import func, select
 
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.frontier.queues import table_taking, table_workers
-from newsportal.frontier.queues.base import Aside, HostState, QueueState, Taken, Task, Terms, WaitingLinks, WorkerState
-from newsportal.frontier.queues.identity import Identity, gone, identity
+from newsportal.frontier.queues.base import (
+    Aside,
+    HostState,
+    Identity,
+    QueueState,
+    Taken,
+    Task,
+    Terms,
+    WaitingLinks,
+    WorkerState,
+    gone,
+    identity,
+)
 from newsportal.store.columns import name as cut
 from newsportal.store.link_rows import ROW, Row, Turn
-from newsportal.store.link_states import ASIDE, LATER, LEASED, OUTSTANDING, WAITING
-from newsportal.store.link_tables import HOSTS, LINES, LINKS, WORKERS
+from newsportal.store.link_tables import ASIDE, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
 
 Answer = TypeVar("Answer")

@@ -19,8 +19,7 @@ from sqlalchemy import bindparam, exists, func, select, update
 from newsportal.frontier.queues import table_workers
 from newsportal.frontier.queues.base import Lease, Taken
 from newsportal.store.link_rows import ROW, Row, Turn
-from newsportal.store.link_states import LATER, LEASED, Task
-from newsportal.store.link_tables import HOSTS, LINES, LINKS, WORKERS
+from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS, Task
 
 WAKE: Final = 1000
 """Rows for later that one call lets wait, at most; the rest comes with the next ones."""

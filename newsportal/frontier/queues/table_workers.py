@@ -9,10 +9,9 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, case, delete, func, insert, select, update
 
-from newsportal.frontier.queues.identity import Identity, gone
+from newsportal.frontier.queues.base import Identity, gone
 from newsportal.store.link_rows import HOST, ROW, Row, Turn, rebuild
-from newsportal.store.link_states import LEASED, OVER
-from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LINES, LINKS, WORKERS
+from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
 
 SWEEP: Final = 1.0
 """Seconds between two looks after the dead."""

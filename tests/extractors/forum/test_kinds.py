@@ -17,7 +17,7 @@ from newsportal import dom
 from newsportal.extractors.forum import kinds
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.rows import by_shape
-from newsportal.frontier.threads import has_grown
+from newsportal.frontier.list_filters import has_grown
 from newsportal.items import Page
 from newsportal.store.threads import StoredThread
 

@@ -18,7 +18,7 @@ from redis.retry import Retry
 from scrapy.settings import Settings
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable
-from newsportal.frontier.queues.identity import Identity, identity
+from newsportal.frontier.queues.base import Identity, identity
 from newsportal.frontier.queues.opening import open_plain
 from newsportal.frontier.queues.redis_queue import RedisQueue, UnbackedQueue
 

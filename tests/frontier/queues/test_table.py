@@ -16,7 +16,7 @@ from queue_benches import TERMS, TableBench, hold_all, take, task, tasks
 from sqlalchemy import Engine, event, func, select
 
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
-from newsportal.frontier.queues.identity import Identity, gone, identity, machine
+from newsportal.frontier.queues.base import Identity, gone, identity, machine
 from newsportal.frontier.queues.opening import open_table
 from newsportal.frontier.queues.table import TableQueue
 from newsportal.store import dialects

@@ -1,13 +1,14 @@
-"""Links whose pages hang in the browser: each costs all of its time, so after some runs a link is left alone for a while."""
+"""What is left alone for a while: hosts that ask for it (Retry-After), and links whose pages hang in the browser."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from newsportal.errors import StoreError
-from newsportal.frontier.links import name_of
+from newsportal.frontier.requests import name_of
 from newsportal.items import content_id
 from newsportal.messages import Message
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger
     from newsportal.items import Link
     from newsportal.sources import Sources
+
 
 HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})
 """Reasons of ``RenderFailed`` that may be the page's own doing; a busy machine has them as well."""
@@ -77,3 +79,53 @@ async def hangs_again(ledger: Ledger, link: Link) -> bool:
     if over:
         ledger.note(link.source, Message("note.hung", runs=MOST, days=ALONE.days))
     return over
+
+
+PAGES: Final = 3
+"""Different pages in a row. Chosen: two broken pages may follow each other in a list; a host that is down costs two requests more."""
+
+MOST_HOSTS: Final = 10_000
+"""Hosts that are remembered; those whose last word is oldest are forgotten first."""
+
+LONGEST: Final = 86_400.0
+"""Seconds. No host is left alone for longer (``middlewares.retry.MAX_WAIT``)."""
+
+
+@dataclass(slots=True)
+class _Said:
+    """``busy``: pages that answered 503 → until when. ``until``: when the host's last rest ends, which took ``seconds``."""
+
+    busy: dict[str, float] = field(default_factory=dict)
+    until: float = 0.0
+    seconds: float = 0.0
+
+
+class RetryAfter:
+    """What the hosts have said since each last answered well."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, _Said] = {}
+
+    def well(self, host: str) -> None:
+        """It answered something else."""
+        self._said.pop(host, None)
+
+    def asked(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:
+        """``url`` answered 429 or 503 and asks to wait: for how long to leave the host alone; ``None``: it alone is meant.
+
+        A host that asks once more after a rest gets one of twice the length at least, so that a short one is not repeated for ever.
+        """
+        said = self._said[host] = self._said.pop(host, _Said())
+        if len(self._said) > MOST_HOSTS:
+            del self._said[next(iter(self._said))]
+        if status == 503:
+            said.busy = {page: until for page, until in said.busy.items() if until > now} | {url: now + seconds}
+            if len(said.busy) < PAGES and not said.until:
+                return None
+            seconds = min(said.busy.values()) - now  # as long as all of them ask
+            said.busy = {}
+        if said.until and now >= said.until:
+            seconds = min(max(seconds, 2 * said.seconds), LONGEST)
+        if now + seconds > said.until:
+            said.until, said.seconds = now + seconds, seconds
+        return seconds

@@ -1,23 +1,35 @@
-"""A spider's schedule: whether a source is due, and, when its visit is over, when the next one is (written into its state)."""
+"""Around a visit of a source: when it is due, its health afterwards, where it has moved to, and the hub that its feed names."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
 from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.requests import askable
+from newsportal.monitor import change, health, together
 from newsportal.schedule import Rules, freshness, policies
+from newsportal.schedule.websub import link_targets
 from newsportal.sources import timing
+from newsportal.sources.watched import BRINGING, LATEST
+from newsportal.store.crawl_state import Subscription
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from scrapy.http import Response
+
     from newsportal.frontier.ledger import Ledger
     from newsportal.store.results import SourceState
+
 
 logger = logging.getLogger(__name__)
 
@@ -92,3 +104,75 @@ class Timing:
                 f"engine:{n}" for t in sources.topics for n in t.engines
             }
             self._worth, self._priced = timing.worth(sources, states, visited), monotonic()
+
+
+FOR_EVER = frozenset({301, 308})
+"""Redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)."""
+
+
+async def note_health(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:
+    """The visits of these sources are over and written. A store that cannot be asked now is asked after the next visit."""
+    for source in sources:
+        try:
+            await asyncio.to_thread(_note_health, ledger, source, now)
+        except StoreError as error:
+            logger.warning("the health of %s is not looked at: %s", source, error)
+
+
+def _note_health(ledger: Ledger, source: str, now: datetime) -> None:
+    if ledger.offline and ledger.unreached(source):
+        return  # the network is away, which is no fault of the source
+    told = ledger.store.visits
+    visits = together(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
+    if (said := change(visits)) is not None:
+        logger.warning("%s %s", source, said.message)
+        ledger.note(source, said.message)
+    until = health(visits, now).not_before()
+    if until is not None and until > now:
+        ledger.rest(source, until)
+
+
+def note_moved(ledger: Ledger, source: str, response: Response) -> None:
+    """A list page came: say so if its address has gone for ever."""
+    asked = response.meta.get("redirect_urls") or [response.url]
+    reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
+    if moved := moved_to(asked[0], response.url, reasons):
+        ledger.visit_counts.moved(source, moved)
+
+
+def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
+    """Where a list page has gone for ever; ``None`` where it has not, or only to another spelling of its address (https, www.)."""
+    found = tuple(statuses)
+    return answered if found and FOR_EVER.issuperset(found) and identity(asked) != identity(answered) else None
+
+
+TOKEN_BYTES, SECRET_BYTES = 24, 32
+"""Of chance: callbacks that nobody guesses, and keys for HMAC (the Recommendation allows up to 200 characters)."""
+
+
+async def note_hub(ledger: Ledger, source: str, response: Response, hub: str | None, topic: str | None) -> None:
+    """A feed was read. Its headers go before what stands in it (WebSub, 4); without a ``self`` it is what we asked for."""
+    said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
+    hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
+    sources = ledger.sources
+    if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
+        return
+    ledger.visit_counts.hub(source, hub)
+    try:
+        await asyncio.to_thread(_save_subscription, ledger, source, hub, topic)
+    except StoreError as error:
+        logger.warning("the hub of %s is not remembered: %s", source, error)
+
+
+def _is_hub_url(url: str) -> bool:
+    """Whether an address can be sent to a hub: feeds in JSON may hold half characters."""
+    return askable(url) and url.isprintable()
+
+
+def _save_subscription(ledger: Ledger, source: str, hub: str, topic: str) -> None:
+    known = ledger.store.subscriptions.of(source)
+    if known is not None and (known.hub, known.topic) == (hub, topic):
+        return
+    if known is None:
+        known = Subscription(source, hub, topic, secrets.token_urlsafe(TOKEN_BYTES), secrets.token_hex(SECRET_BYTES))
+    ledger.store.subscriptions.save(replace(known, hub=hub, topic=topic, asked=None, tries=0, until=None, denied=None, leaving=False))

@@ -1,0 +1,228 @@
+"""The leases of a worker, the requests that run under them, and the batches in which it tells its queue what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Request
+
+from newsportal.errors import FrontierUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from newsportal.frontier.queues.base import Queue, Taken, Task
+
+
+@dataclass(slots=True)
+class Held:
+    """``out``: requests in the engine; ``waiting``: how many wait here for their host's turn. ``lost``: somebody else has it now."""
+
+    task: Task
+    out: set[Any] = field(default_factory=set)
+    waiting: int = 0
+    lost: bool = False
+
+
+class Leases:
+    def __init__(self) -> None:
+        self._held: dict[str, Held] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._held
+
+    def take(self, task: Task) -> Held:
+        """A task came into our hands."""
+        held = self._held[task.id] = Held(task)
+        return held
+
+    def waits(self, id: str | None) -> None:
+        """One more request under this lease waits in the hand."""
+        if id in self._held:
+            self._held[id].waiting += 1
+
+    def left(self, id: str | None) -> None:
+        """One of them waits no more, and was not handed out."""
+        if id in self._held:
+            self._held[id].waiting -= 1
+
+    def handed(self, id: str | None, request: Any) -> None:
+        """One of them was handed out."""
+        if id in self._held:
+            held = self._held[id]
+            held.waiting -= 1
+            held.out.add(request)
+
+    def single(self, id: str | None) -> bool:
+        """Whether nothing of a lease was begun: its task alone waits in the hand."""
+        held = self._held.get(id or "")
+        return held is not None and held.waiting == 1 and not held.out
+
+    def over(self, id: str, in_progress: Container[Any]) -> bool:
+        """Whether a lease is done, and only not told yet."""
+        held = self._held.get(id)
+        return held is not None and not held.waiting and all(request not in in_progress for request in held.out)
+
+    def lose(self, ids: set[str]) -> Iterator[Held]:
+        """These leases are not ours any more."""
+        for id in ids:
+            held = self._held.get(id)
+            if held is not None and not held.lost:
+                held.lost = True
+                yield held
+
+    def drop(self, id: str) -> None:
+        """The task is not in our hands any more, and not done."""
+        self._held.pop(id, None)
+
+    def finished(self, in_progress: Container[Any]) -> list[Task]:
+        """The tasks of leases that are done and still ours; those are forgotten, and so are lost ones that are over."""
+        over = []
+        for id, held in list(self._held.items()):
+            if held.out:
+                held.out = {request for request in held.out if request in in_progress}
+            if held.out or held.waiting:
+                continue
+            del self._held[id]
+            if not held.lost:
+                over.append(held.task)
+        return over
+
+
+LEASE: Final = "frontier_lease"
+"""In the meta of a request that was handed out, and of its retries and redirects: the lease under which it runs."""
+
+PARENT: Final = "frontier_parent"
+"""In the meta of what a callback made: the lease of the request whose answer it read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errback:
+    """An errback whose output is marked as children of its request's lease: Scrapy sends it past the spider middlewares."""
+
+    errback: Callable[[Any], Any]
+    lease: str
+
+    def __call__(self, failure: Any) -> Any:
+        return marked_output(self.errback(failure), self.lease)
+
+
+def marked_output(output: Any, lease: str) -> Any:
+    """What an errback gives, its requests marked as children of ``lease``."""
+    if isinstance(output, Request):
+        return marked(output, lease)
+    if hasattr(output, "__aiter__"):
+        return _marked_later(output, lease)
+    if hasattr(output, "__await__"):
+        return _marked_then(output, lease)
+    if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
+        return (marked(one, lease) for one in output)
+    return output
+
+
+async def _marked_later(output: AsyncIterator[Any], lease: str) -> AsyncIterator[Any]:
+    async for one in output:
+        yield marked(one, lease)
+
+
+async def _marked_then(output: Any, lease: str) -> Any:
+    return marked_output(await output, lease)
+
+
+def marked(one: Any, lease: str) -> Any:
+    """A request as a child of ``lease``; other things as they are."""
+    if isinstance(one, Request):
+        one.meta[PARENT] = lease
+    return one
+
+
+BATCH: Final = 500
+"""Tasks in one push: some 500 kB, so that no other worker waits long for the queue."""
+
+
+@dataclass(slots=True)
+class Order:
+    """What to say: new tasks first, then what is done with what made them; then what is given back, and only then what is wanted.
+
+    ``anew``: tasks whose leases end with this very order (in ``done``), and which are wanted once more: they are refused as long as they
+    are leased. ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask.
+    """
+
+    push: list[Task] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    anew: list[Task] = field(default_factory=list)
+    back: list[tuple[list[str], float | None]] = field(default_factory=list)
+    free: dict[str, float] = field(default_factory=dict)
+    hold: list[str] = field(default_factory=list)
+    beat: Mapping[str, str] | None = None
+    take: int | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the queue is another one afterwards."""
+        return bool(self.push or self.done or self.anew or self.back or self.free or self.hold)
+
+    @property
+    def says_something(self) -> bool:
+        return self.changes or self.beat is not None or self.take is not None
+
+
+@dataclass(slots=True)
+class Answer:
+    """``entered``: ids that were taken in. ``holds``: seconds until a host may be asked, ``None``: somebody else has it. ``lost``: leases
+    that are not ours any more. ``fault``: the queue went away in the middle."""
+
+    entered: set[str] = field(default_factory=set)
+    holds: dict[str, float | None] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    taken: Taken | None = None
+    fault: FrontierUnavailable | None = None
+
+
+def send_batch(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answer:
+    """Say everything in ``order``. Blocking."""
+    answer = Answer()
+    try:
+        _tell(queue, order, answer)
+        _ask(queue, order, answer, delay=delay, ahead=ahead)
+    except FrontierUnavailable as error:
+        answer.fault = error
+    return answer
+
+
+def _tell(queue: Queue, order: Order, answer: Answer) -> None:
+    _push(queue, order.push, answer)
+    if order.done:
+        queue.done(order.done)
+        order.done = []
+    _push(queue, order.anew, answer)
+    while order.back:
+        ids, at = order.back[0]
+        queue.back(ids, at=at)
+        del order.back[0]
+    if order.free:
+        queue.free(order.free)
+        order.free = {}
+
+
+def _push(queue: Queue, tasks: list[Task], answer: Answer) -> None:
+    while tasks:
+        answer.entered |= queue.push(tasks[:BATCH])
+        del tasks[:BATCH]
+
+
+def _ask(queue: Queue, order: Order, answer: Answer, *, delay: float, ahead: float) -> None:
+    if order.beat is not None:
+        answer.lost = queue.beat(order.beat)
+        order.beat = None
+    for host in order.hold:
+        answer.holds[host] = queue.hold(host)
+    order.hold = []
+    if order.take is not None:
+        answer.taken = queue.take(order.take, delay=delay, ahead=ahead)
+        order.take = None
