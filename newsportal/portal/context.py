@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
 
+from fastapi import Depends
 from starlette.requests import Request
 
 from newsportal.accounts import Accounts, Right, Signed
@@ -285,6 +286,11 @@ class Visit:
         return value or None
 
 
+async def visit_of(request: Request) -> Visit:
+    return Visit(request)
+
+
+Here = Annotated[Visit, Depends(visit_of)]
 PLAIN: Final = (str, int, float, datetime, NoneType)  # most of what a page is given; looked at first, for a page of search has thousands
 
 

@@ -11,11 +11,11 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
+from newsportal.portal import faults
 from newsportal.portal.access import bearer
-from newsportal.portal.api import faults
-from newsportal.portal.api.faults import ApiError
 from newsportal.portal.articles import MovedVersion
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
 from newsportal.portal.request_body import SAFE, Refused

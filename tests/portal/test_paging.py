@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.portal.api.faults import ApiError
 from newsportal.portal.api.paging import LARGEST, cursor_of, place_of
+from newsportal.portal.faults import ApiError
 
 
 def test_a_cursor_says_where_to_go_on() -> None:

@@ -29,7 +29,7 @@ from newsportal.portal.api import (
     sources_many,
     topics,
 )
-from newsportal.portal.api.faults import told_of
+from newsportal.portal.faults import told_of
 
 PREFIX: Final = "/api/v1"
 

@@ -19,9 +19,9 @@ from newsportal.alerts.run import test as send_test
 from newsportal.alerts.sending import hidden
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.api.faults import ApiError, Problem, told_of
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, Problem, told_of
 from newsportal.portal.pages.alerts import logged, own, terms, tested_enough, work
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))

@@ -13,9 +13,9 @@ from newsportal.editing.drafts import Draft, correction, draft_of
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.articles import candidates
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import changed
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.source_file import known_of, path_of
 from newsportal.sources.categories import LIST, Known, drop, known, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of

@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, TooManyStarred
 from newsportal.portal.access import log, needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.marks import mine
 from newsportal.portal.search_query import asked_in
 from newsportal.store.results import Story
@@ -66,16 +66,14 @@ class SearchName(BaseModel):
 
 
 @router.get("/marks", summary="What was said of some stories")
-def marks(request: Request, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkTold]:
+def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkTold]:
     """Stories that there are not are left out."""
-    visit = Visit(request)
     found = {one.id: one for one in visit.portal.store.listed(story).values()}
     return [_told(visit, one) for one in found.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=told_of(404, 409))
-def mark(request: Request, story_id: str, asked: MarkAsked) -> MarkTold:
-    visit = Visit(request)
+def mark(visit: Here, story_id: str, asked: MarkAsked) -> MarkTold:
     accounts, person = mine(visit)
     story = visit.portal.store.listed([story_id]).get(story_id)
     if story is None:
@@ -92,8 +90,7 @@ def mark(request: Request, story_id: str, asked: MarkAsked) -> MarkTold:
 
 
 @router.get("/starred", summary="The starred stories, the last starred first")
-def starred(request: Request, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
-    visit = Visit(request)
+def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
     accounts, person = mine(visit)
     place = place_of(cursor, str, str)
     before = (_moment(place[0]), place[1]) if place else None
@@ -109,8 +106,7 @@ def starred(request: Request, limit: Limit = LIMIT, cursor: Cursor = None) -> Pa
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=told_of(404))
-def all_read(request: Request, asked: AllRead) -> Response:
-    visit = Visit(request)
+def all_read(visit: Here, asked: AllRead) -> Response:
     accounts, person = mine(visit)
     if asked.topic and asked.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
@@ -132,9 +128,8 @@ def searches(request: Request) -> list[SearchTold]:
 
 
 @router.post("/searches", summary="Keep a search", status_code=201, responses=told_of(400, 409))
-def keep(request: Request, asked: SearchAsked) -> SearchTold:
+def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
     """One that is kept already gets the new name."""
-    visit = Visit(request)
     accounts, person = mine(visit)
     understood = asked_in(asked.asked)
     if understood.empty:

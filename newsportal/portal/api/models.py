@@ -21,10 +21,10 @@ from newsportal.learning.files import is_empty, plain, read_stream
 from newsportal.learning.files import mistakes as bad_lines
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
 from newsportal.portal.context import Portal, Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.corpora import TRAINED
 from newsportal.portal.pages.jobs import jobs_of
 from newsportal.store.columns import NAME_CHARS

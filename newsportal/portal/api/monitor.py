@@ -13,9 +13,9 @@ from newsportal.daily import DailySums, Kind
 from newsportal.daily.sums import day_of
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import log, needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.figures import FiguresCache, going
 from newsportal.portal.machine import machine
 from newsportal.portal.pages.runs import LATEST

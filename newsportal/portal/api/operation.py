@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.system import KEPT, chosen, log_file, tail
 from newsportal.report import Run, to_dict
 from newsportal.services.jobs.records import job_of

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.api.faults import ApiError, Problem
+from newsportal.portal.faults import ApiError, Problem
 from newsportal.portal.source_file import write
 from newsportal.sources import edit
 from newsportal.sources.categories import NameTaken

@@ -13,9 +13,9 @@ from newsportal.accounts import Accounts, Person, Right, Role
 from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 
 router = APIRouter(tags=["People"])
 

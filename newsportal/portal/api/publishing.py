@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.publishing import Unknown, asked_again, tried, wanted
 from newsportal.publishing.base import TargetAway, TargetUnfit
 from newsportal.store.outbox import STATES, State

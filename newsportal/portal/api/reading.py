@@ -11,9 +11,9 @@ from pydantic import AwareDatetime, BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.errors import SearchError
 from newsportal.portal.access import may
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.search_query import MAX_PAGES, PAGE, found
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked

@@ -12,9 +12,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 from newsportal.accounts import Right
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may, needs, signed
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.pages.source_run import watched_as
 from newsportal.portal.pages.sources import SORTS, Filter, Sort, addresses

@@ -13,8 +13,8 @@ from newsportal.accounts import Right
 from newsportal.discovery.opml import MAX_BYTES, BadOpml, read
 from newsportal.discovery.proposal import Kind
 from newsportal.portal.access import needs
-from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import changed, written
+from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.request_body import Refused
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.portal.source_file import known_of, path_of

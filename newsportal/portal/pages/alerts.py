@@ -22,7 +22,7 @@ from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.account import accounts_of
@@ -99,8 +99,7 @@ HISTORY: Final = 30  # messages that are shown of an alert
 
 
 @router.get("/alerts")
-def alerts(request: Request) -> Response:
-    visit = Visit(request)
+def alerts(request: Request, visit: Here) -> Response:
     book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
     mine = book.all(who.person.id if who else "")
     counts = book.counts([one.id for one in mine])
@@ -113,8 +112,7 @@ def alerts(request: Request) -> Response:
 
 
 @router.get("/alerts/new")
-def asked(request: Request) -> Response:
-    visit = Visit(request)
+def asked(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
     given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "name")}
     if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
@@ -125,8 +123,7 @@ def asked(request: Request) -> Response:
 
 
 @router.post("/alerts/new")
-def make(request: Request, told: Form) -> Response:
-    visit = Visit(request)
+def make(request: Request, visit: Here, told: Form) -> Response:
     try:
         made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
     except BadFields as error:
@@ -139,9 +136,8 @@ def make(request: Request, told: Form) -> Response:
 
 
 @router.get("/alerts/{id}")
-def alert(request: Request, id: str) -> Response:
+def alert(request: Request, visit: Here, id: str) -> Response:
     found = there(request, id)
-    visit = Visit(request)
     return shown(request, written(found), before=found, seen=previewed(visit, found))
 
 
@@ -184,9 +180,8 @@ def switch(request: Request, id: str, sent: Form) -> Response:
 
 
 @router.post("/alerts/{id}/again")
-def again(request: Request, id: str) -> Response:
+def again(request: Request, visit: Here, id: str) -> Response:
     there(request, id)
-    visit = Visit(request)
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
     said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}

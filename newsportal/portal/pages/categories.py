@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.accounts import Right
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.source import MEANWHILE, NONE, Mistakes, shown_as
@@ -37,8 +37,7 @@ OWN: Final = (
 
 
 @router.get("/categories")
-def categories(request: Request) -> Response:
-    visit = Visit(request)
+def categories(request: Request, visit: Here) -> Response:
     said = visit.portal.known
     found = known(said.categories) if said is not None else []
     return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=said)

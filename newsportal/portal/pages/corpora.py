@@ -25,7 +25,7 @@ from newsportal.learning.files import UTF8, is_empty, plain, read_stream
 from newsportal.learning.files import mistakes as bad_lines
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.jobs import jobs_of, start_job
@@ -110,8 +110,7 @@ def gather(request: Request) -> Response:
 
 
 @router.get("/corpora/{name}")
-def corpus(request: Request, name: str) -> Response:
-    visit = Visit(request)
+def corpus(request: Request, visit: Here, name: str) -> Response:
     found = _found(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
     page = min(max(1, visit.whole("page")), LAST)
@@ -127,9 +126,8 @@ def corpus(request: Request, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/label")
-def label(request: Request, name: str, fields: Fields) -> Response:
+def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
     """An editor's word on one document; an empty label leaves it out of training for ever."""
-    visit = Visit(request)
     id, wanted = one(fields, "id"), one(fields, "label").strip()
     back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
     if len(wanted) > NAME_CHARS:
@@ -184,8 +182,7 @@ TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # alg
 
 
 @router.get("/models")
-def models(request: Request) -> Response:
-    visit = Visit(request)
+def models(request: Request, visit: Here) -> Response:
     store = visit.portal.store.corpora
     rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
     job = jobs_of(request).latest(("train", "retrain"))
@@ -261,9 +258,8 @@ def shade(share: float) -> int:
 
 
 @router.get("/models/{corpus}/{version}/mistakes")
-def wrong(request: Request, corpus: str, version: int) -> Response:
+def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """Documents held back that the version takes for another label; ``true`` and ``given`` narrow them."""
-    visit = Visit(request)
     found = _model(request, corpus, version)
     true, given = visit.text("true"), visit.asked.get("given")
     try:
@@ -274,9 +270,8 @@ def wrong(request: Request, corpus: str, version: int) -> Response:
 
 
 @router.get("/models/{corpus}/{version}/words")
-def words(request: Request, corpus: str, version: int) -> Response:
+def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """The words that speak for a label."""
-    visit = Visit(request)
     found = _model(request, corpus, version)
     labels = sorted(found.facts.get("labels", ()))
     label = visit.text("label") or next(iter(labels), None)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import may, needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.machine import disk as disk_of
 from newsportal.portal.pages.articles import FILTERS
 from newsportal.portal.render import render
@@ -113,8 +113,7 @@ router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 
 @router.get("/desk")
-def desk(request: Request) -> Response:
-    visit = Visit(request)
+def desk(request: Request, visit: Here) -> Response:
     runs = visit.portal.store.runs(LOOKED)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
     return render(request, "desk_start.html", tasks=tasks(visit), last=last)

@@ -16,7 +16,7 @@ from newsportal.editing.drafts import Draft, correction, draft_of
 from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.articles import Version, page_of, version_of
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import Clock, _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pictures import address_of
@@ -59,9 +59,8 @@ def has_text(article: StoredArticle) -> bool:
 
 
 @router.get("/story/{story_id}/{article_id}/edit")
-def edit(request: Request, article: Version) -> Response:
+def edit(request: Request, visit: Here, article: Version) -> Response:
     """``?revision=N``: the form is filled with an earlier text."""
-    visit = Visit(request)
     shown, number = article, visit.text("revision")
     if number is not None:
         shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)

@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from newsportal.errors import SearchError
 from newsportal.portal import reading
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.pages.story import absolute, figures, lead, shown
 from newsportal.portal.render import address, render, static_address, topic_address
@@ -51,15 +51,13 @@ def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, s
 
 
 @router.get("/feed.{ending}")
-def everything(request: Request, ending: str) -> Response:
+def everything(visit: Here, ending: str) -> Response:
     """The newest stories, of ``?site=``, ``?source=`` or ``?category=`` alone where one is asked for."""
-    visit = Visit(request)
     return of_list(visit, ending, "/latest" if _filters(visit) else "/", None)
 
 
 @router.get("/topic/{name:path}/feed.{ending}")
-def of_topic(request: Request, name: str, ending: str) -> Response:
-    visit = Visit(request)
+def of_topic(visit: Here, name: str, ending: str) -> Response:
     if name not in visit.portal.topics():
         raise HTTPException(404)
     return of_list(visit, ending, topic_address(name), name)
@@ -78,10 +76,9 @@ def _filters(visit: Visit) -> dict[str, str]:
 
 
 @router.get("/search/feed.{ending}")
-def of_search(request: Request, ending: str) -> Response:
+def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters. Asked for nothing, or without an index, a feed without entries: readers keep
     asking."""
-    visit = Visit(request)
     asked = replace(asked_of(visit), sort="time", page=1)
     try:
         query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
@@ -93,8 +90,7 @@ def of_search(request: Request, ending: str) -> Response:
 
 
 @router.get("/feeds.opml")
-def feeds_opml(request: Request) -> Response:
-    visit = Visit(request)
+def feeds_opml(request: Request, visit: Here) -> Response:
     base = base_address(request)
     rows = [(visit.portal.site.title, f"{base}/feed.rss", f"{base}/")]
     rows += [(name, f"{base}{topic_address(name)}/feed.rss", f"{base}{topic_address(name)}") for name in visit.portal.topics()]
@@ -103,8 +99,7 @@ def feeds_opml(request: Request) -> Response:
 
 
 @router.get("/feeds")
-def feeds_page(request: Request) -> Response:
-    visit = Visit(request)
+def feeds_page(request: Request, visit: Here) -> Response:
     rows = [(visit.clock.words.gettext("Everything"), feed_addresses(visit.portal.site.title))]
     rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
     counted = visit.portal.tally().by_category

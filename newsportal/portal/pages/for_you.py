@@ -10,7 +10,7 @@ from gettext import NullTranslations
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import StoreError
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.pages.profile import Reader, reader_of
 from newsportal.portal.reading import shorten, title
@@ -98,8 +98,7 @@ SHOWN = 30
 
 
 @router.get("/for-you")
-def for_you(request: Request) -> Response:
-    visit = Visit(request)
+def for_you(request: Request, visit: Here) -> Response:
     reader = reader_of(request)
     if reader.wish == "portal":
         raise HTTPException(404)

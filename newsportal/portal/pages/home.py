@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal import last_visit
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.front import COUNTED, HOTTEST, Front
 from newsportal.portal.language import LANGUAGES, by_day
 from newsportal.portal.pages.feeds import feed_addresses
@@ -35,8 +35,7 @@ RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before th
 
 
 @router.get("/")
-def home(request: Request) -> Response:
-    visit = Visit(request)
+def home(request: Request, visit: Here) -> Response:
     portal, clock = visit.portal, visit.clock
     by_rank = visit.chosen.boards == "ranked"
     found = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
@@ -111,8 +110,7 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 
 
 @router.get("/settings")
-def settings(request: Request) -> Response:
-    visit = Visit(request)
+def settings(request: Request, visit: Here) -> Response:
     back = safe_next(visit.asked.get("next"))
     if any(visit.asked.get(key) in allowed for key, allowed in CHOICES.items()):
         answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Response
 
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.render import address, render, topic_address
@@ -86,14 +86,12 @@ class Seen:
 
 
 @router.get("/latest")
-def latest(request: Request) -> Response:
-    visit = Visit(request)
+def latest(visit: Here) -> Response:
     return listing(visit, "/latest", None, visit.clock.words.gettext("Latest"))
 
 
 @router.get("/topic/{name:path}")
-def topic(request: Request, name: str) -> Response:
-    visit = Visit(request)
+def topic(visit: Here, name: str) -> Response:
     if name not in visit.portal.topics():
         raise HTTPException(404)
     return listing(visit, topic_address(name), name, clean(name))

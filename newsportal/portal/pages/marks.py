@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from newsportal.accounts import Accounts, Right
 from newsportal.accounts.marks import MAX_NAME, NotKept, Search, TooManyStarred
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.feeds import ENTRIES, FeedAddresses, answer
@@ -72,9 +72,8 @@ def record(visit: Visit, action: str, story_id: str) -> None:
 
 
 @router.post("/marks/all")
-def mark_all(request: Request, sent: Form) -> Response:
+def mark_all(request: Request, visit: Here, sent: Form) -> Response:
     """All stories (of ``?topic=``) are read; it can be undone."""
-    visit = Visit(request)
     topic = visit.text("topic") or ""
     accounts, person = mine(visit)
     if topic and topic not in visit.portal.topics():
@@ -85,8 +84,7 @@ def mark_all(request: Request, sent: Form) -> Response:
 
 
 @router.post("/marks/all/undo")
-def undo_all(request: Request) -> Response:
-    visit = Visit(request)
+def undo_all(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
     topic = visit.text("topic") or ""
     accounts.marks.undo_catch_up(person, topic)
@@ -94,8 +92,7 @@ def undo_all(request: Request) -> Response:
 
 
 @router.get("/starred")
-def starred(request: Request) -> Response:
-    visit = Visit(request)
+def starred(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
     before = _cursor(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
@@ -122,9 +119,8 @@ def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
 
 
 @router.post("/starred/key")
-def new_key(request: Request) -> Response:
+def new_key(request: Request, visit: Here) -> Response:
     """Another secret address for the feed; the former opens nothing any more."""
-    visit = Visit(request)
     accounts, person = mine(visit)
     accounts.marks.feed_key(person, anew=True)
     log(request, "feed.renew", "starred")
@@ -132,9 +128,8 @@ def new_key(request: Request) -> Response:
 
 
 @open_router.get("/starred/feed.{ending}")
-def feed(request: Request, ending: str) -> Response:
+def feed(visit: Here, ending: str) -> Response:
     """The starred stories of whose secret ``?key=`` is, the last starred first."""
-    visit = Visit(request)
     accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
     person = accounts.marks.person_of_feed(key) if accounts and key else None
     owner = accounts.people.get(person) if accounts is not None and person is not None else None
@@ -166,8 +161,7 @@ MAX_UNDO = 1_500  # characters of an address that takes a removal back: it trave
 
 
 @router.get("/searches")
-def searches(request: Request) -> Response:
-    visit = Visit(request)
+def searches(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
     lines = [line_of(search, visit) for search in accounts.searches.of(person)]
     return render(request, "searches.html", lines=lines, most=MAX_NAME)
@@ -229,9 +223,8 @@ def remove(request: Request, sent: Form) -> Response:
 
 
 @router.post("/searches/back")
-def back(request: Request) -> Response:
+def back(request: Request, visit: Here) -> Response:
     """Keep again what was removed."""
-    visit = Visit(request)
     asked = asked_in(visit.text("asked", MAX_UNDO) or "")
     if asked.empty:
         raise HTTPException(400)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.items import Image
 from newsportal.messages import explain
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.pages.feeds import FeedAddresses, answer
 from newsportal.portal.pages.lists import Chip, Choice
 from newsportal.portal.pictures import address_of
@@ -53,8 +53,7 @@ class Card:
 
 
 @router.get("/photos")
-def photos(request: Request) -> Response:
-    visit = Visit(request)
+def photos(request: Request, visit: Here) -> Response:
     portal, said = visit.portal, visit.clock.words.gettext
     topic, before = visit.text("topic"), visit.text("before")
     order: WallOrder = "newest" if visit.text("order") == "newest" else "ranked"
@@ -138,9 +137,8 @@ def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
 
 
 @router.get("/photos/feed.{ending}")
-def feed(request: Request, ending: str) -> Response:
+def feed(visit: Here, ending: str) -> Response:
     """The newest photo stories, pictures in the text and as enclosures."""
-    visit = Visit(request)
     topic = visit.text("topic")
     found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=FEED_ENTRIES)).stories
     title = feed_addresses(visit, topic).title

@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import address_of
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form, said
@@ -135,8 +135,7 @@ SHOWN = 200  # stories that the page lists; the profile itself has a few more (`
 
 
 @router.get("/profile")
-def profile(request: Request) -> Response:
-    visit = Visit(request)
+def profile(request: Request, visit: Here) -> Response:
     reader = reader_of(request)
     lines = lines_of(visit.portal, reader)
     return render(request, "profile.html", reader=reader, lines=lines, feed=None)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
@@ -79,9 +79,8 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 
 
 @router.get("/publishing")
-def publishing(request: Request) -> Response:
+def publishing(request: Request, visit: Here) -> Response:
     """``target``, ``state`` and ``article`` narrow the lists; of an article all targets are shown."""
-    visit = Visit(request)
     portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
@@ -128,9 +127,8 @@ def ask(request: Request, fields: Form) -> Response:
 
 
 @router.get("/publishing/trial", dependencies=[needs(Right.EDIT)])
-def trial(request: Request) -> Response:
+def trial(request: Request, visit: Here) -> Response:
     """What ``target`` would do with what waits, or with ``article``; nothing is done."""
-    visit = Visit(request)
     found, trouble = [], None
     try:
         with closing(tried(visit.portal, visit.text("target") or "", visit.text("article"))) as steps:

@@ -15,7 +15,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.figures import RANGES, FiguresCache, bars, going, line
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -60,9 +60,8 @@ class Row:
 
 
 @router.get("/runs")
-def runs(request: Request) -> Response:
+def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
-    visit = Visit(request)
     read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
     found = [run for run in read if whole or not run.idle]
     kinds = {name: visit.clock.words.gettext(kind) for name, kind in SPIDERS.items()}
@@ -70,8 +69,7 @@ def runs(request: Request) -> Response:
 
 
 @router.get("/runs/{run_id}")
-def run(request: Request, run_id: str) -> Response:
-    visit = Visit(request)
+def run(request: Request, visit: Here, run_id: str) -> Response:
     found = visit.portal.store.run(run_id)
     if found is None:
         raise HTTPException(404)
@@ -137,8 +135,7 @@ class Learnt:
 
 
 @router.get("/monitor")
-def monitor(request: Request) -> Response:
-    visit = Visit(request)
+def monitor(request: Request, visit: Here) -> Response:
     reading = visit.portal.reading()
     learnt = learnt_of(*reading.fit) if reading.fit else None
     months = reading.months

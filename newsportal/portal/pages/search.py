@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from newsportal.errors import SearchError
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.pages.feeds import FeedAddresses
 from newsportal.portal.pages.lists import Chip, Choice
 from newsportal.portal.render import render
@@ -35,8 +35,7 @@ class Facet:
 
 
 @router.get("/search")
-def search(request: Request) -> Response:
-    visit = Visit(request)
+def search(request: Request, visit: Here) -> Response:
     asked = asked_of(visit)
     results, away = look(visit, asked)
     return render(
@@ -59,9 +58,8 @@ def search(request: Request) -> Response:
 
 
 @router.get("/search/suggest")
-def suggest(request: Request) -> Response:
+def suggest(visit: Here) -> Response:
     """What completes ``?q=``, in the form of OpenSearch suggestions: the query, and a list. Never an error."""
-    visit = Visit(request)
     typed = visit.text("q", SHOWN_QUERY_CHARS) or ""
     return JSONResponse([typed, suggested(visit, typed, SUGGESTIONS)], headers={"cache-control": SUGGESTIONS_KEPT})
 

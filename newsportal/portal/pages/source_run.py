@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
@@ -25,8 +25,7 @@ SHOWN: Final = 10  # of its articles, the newest
 
 
 @router.post("/sources/{key}/run")
-def run(request: Request, key: str) -> Response:
-    visit = Visit(request)
+def run(request: Request, visit: Here, key: str) -> Response:
     if not watched_as(visit, key).enabled:
         return notify(request, address_of(key), _("It is switched off: switch it on first."))
     since = visit.portal.now()
@@ -37,9 +36,8 @@ def run(request: Request, key: str) -> Response:
 
 
 @router.get("/sources/{key}/run")
-def state(request: Request, key: str) -> Response:
+def state(request: Request, visit: Here, key: str) -> Response:
     """How far it is; htmx asks for the inner part every few seconds."""
-    visit = Visit(request)
     portal, source = visit.portal, watched_as(visit, key)
     since = moment(visit.text("since"))
     known = portal.store.source_state(key)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from newsportal.accounts import Right
 from newsportal.messages import Message
 from newsportal.portal.access import needs
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, KINDS
 from newsportal.sources import Source, mask
@@ -59,8 +59,7 @@ class Filter:
 
 
 @router.get("/sources")
-def sources(request: Request) -> Response:
-    visit = Visit(request)
+def sources(request: Request, visit: Here) -> Response:
     found = visit.portal.health()
     counted = Counter(one.health.state for one in found)
     families = Counter(map(_family, found))

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from newsportal.editing.differences import Line, difference, in_line, is_same
 from newsportal.items import Image
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.pages.for_you import Suggested, further
 from newsportal.portal.pictures import address_of
@@ -228,9 +228,8 @@ router = APIRouter()
 
 
 @router.get("/story/{story_id}")
-def story(request: Request, story_id: str) -> Response:
+def story(request: Request, visit: Here, story_id: str) -> Response:
     """A story. The id of one that was folded into another, or of one of its versions, leads to where it is now."""
-    visit = Visit(request)
     store = visit.portal.store
     found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
     now = found.id if found else moved.story_id if moved else None
@@ -242,9 +241,8 @@ def story(request: Request, story_id: str) -> Response:
 
 
 @router.get("/story/{story_id}/{article_id}")
-def version(request: Request, story_id: str, article_id: str) -> Response:
+def version(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
     """One version of a story. A version that was moved to another story leads there."""
-    visit = Visit(request)
     store, editor = visit.portal.store, visit.may("edit")
     article = store.article(article_id)
     if article is None or (article.hidden is not None and not editor):
@@ -258,9 +256,8 @@ def version(request: Request, story_id: str, article_id: str) -> Response:
 
 
 @router.get("/story/{story_id}/{article_id}/revisions")
-def revisions(request: Request, story_id: str, article_id: str) -> Response:
+def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
     """The states of an article, the newest first, each with what differs from the one before."""
-    visit = Visit(request)
     article = visit.portal.store.article(article_id)
     if article is None or article.story_id != story_id or (article.hidden is not None and not visit.may("edit")):
         raise HTTPException(404)

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.machine import Meter, machine
 from newsportal.portal.render import render
@@ -123,8 +123,7 @@ PARTS: Final = {
 
 
 @router.get("/monitor/system")
-def system(request: Request) -> Response:
-    visit = Visit(request)
+def system(request: Request, visit: Here) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
     said = visit.clock.words.gettext

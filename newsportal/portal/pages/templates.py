@@ -15,7 +15,7 @@ from newsportal.extractors.site import unpacked
 from newsportal.extractors.url_library import Library
 from newsportal.items import Page
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
@@ -65,9 +65,8 @@ def _list(request: Request, more: dict[str, Any] | None = None, status: int = 20
 
 
 @router.post("/templates/try")
-def tried(request: Request, fields: Fields) -> Response:
+def tried(request: Request, visit: Here, fields: Fields) -> Response:
     """What the template-free reader and the site's template make of a page."""
-    visit = Visit(request)
     url, html = one(fields, "url").strip(), one(fields, "html")
     known = known_of(request)
     more: dict[str, Any] = {"url": url, "html": html}
@@ -94,9 +93,8 @@ def learn(request: Request) -> Response:
 
 
 @router.get("/templates/site")
-def site(request: Request) -> Response:
+def site(request: Request, visit: Here) -> Response:
     """How the templates of a site look."""
-    visit = Visit(request)
     name = visit.text("name") or ""
     row = row_of(visit.portal, library_of(visit.portal.known)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
@@ -205,10 +203,9 @@ def wrapper(request: Request, key: str) -> Response:
 
 
 @router.post("/wrappers/{key}/try")
-def try_rule(request: Request, key: str, fields: Fields) -> Response:
+def try_rule(request: Request, visit: Here, key: str, fields: Fields) -> Response:
     """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
     source, texts = place_of(request, key), _typed(fields)
-    visit = Visit(request)
     rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, {"fault": fault}, 422)
@@ -224,9 +221,8 @@ def try_rule(request: Request, key: str, fields: Fields) -> Response:
 
 
 @router.post("/wrappers/{key}/save")
-def save_rule(request: Request, key: str, fields: Fields) -> Response:
+def save_rule(request: Request, visit: Here, key: str, fields: Fields) -> Response:
     source, texts = place_of(request, key), _typed(fields)
-    visit = Visit(request)
     said = visit.clock.words.gettext
     rule, fault = rule_of(texts)
     if rule is None:

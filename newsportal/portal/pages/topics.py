@@ -15,7 +15,7 @@ from newsportal.accounts import Right
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import Problem, SourcesError
 from newsportal.portal.access import needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.pages.jobs import assigning, begin_job, jobs_of, start_job
@@ -117,8 +117,7 @@ FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let the
 
 
 @router.get("/topics")
-def topics(request: Request) -> Response:
-    visit = Visit(request)
+def topics(request: Request, visit: Here) -> Response:
     known = visit.portal.known
     names = [topic.name for topic in known.topics] if known else []
     lately = counts(visit.portal.store, names, visit.portal.now())
