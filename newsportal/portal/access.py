@@ -7,7 +7,7 @@ can sign in: there is no desk, and nothing can be changed.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from threading import Lock
 from time import monotonic
@@ -17,7 +17,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.params import Depends as Dependency
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.accounts import Right, Signed
+from newsportal.accounts import Accounts, Right, Signed
 
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal
@@ -44,35 +44,25 @@ def bearer(request: Request) -> str | None:
 
 def signed(request: Request) -> Signed | None:
     """Who is signed in; asked of the accounts once a request. A blocking call the first time."""
-    known = getattr(request.state, "signed", UNASKED)
-    if known is UNASKED:
-        known = request.state.signed = _signed(request)
-    return cast(Signed | None, known)
-
-
-def _signed(request: Request) -> Signed | None:
+    if (known := getattr(request.state, "signed", UNASKED)) is not UNASKED:
+        return cast(Signed | None, known)
     portal: Portal = request.app.state.portal
-    if portal.accounts is None:
-        return None
-    token = bearer(request)
-    if token is not None:
-        return portal.accounts.tokens.signed(token, now=portal.now())
-    secret = request.cookies.get(cookie_name(request))
-    return portal.accounts.sessions.signed(secret, now=portal.now()) if secret else None
+    found: Signed | None = None
+    if portal.accounts is not None and (token := bearer(request)) is not None:
+        found = portal.accounts.tokens.signed(token, now=portal.now())
+    elif portal.accounts is not None and (secret := request.cookies.get(cookie_name(request))):
+        found = portal.accounts.sessions.signed(secret, now=portal.now())
+    request.state.signed = found
+    return found
 
 
 def may(request: Request, right: Right) -> bool:
-    """Whether who asks has ``right``."""
+    """A token that nobody knows, or that was not given the right to read, reads nothing, even where all may: its owner wants to know."""
     portal: Portal = request.app.state.portal
-    if right is Right.READ and (portal.accounts is None or not portal.site.members):
-        return bearer(request) is None or portal.accounts is None or _reads(signed(request))
+    if right is Right.READ and (portal.accounts is None or (not portal.site.members and bearer(request) is None)):
+        return True
     who = signed(request)
     return who is not None and who.may(right)
-
-
-def _reads(who: Signed | None) -> bool:
-    """A token that nobody knows, or that was not given this right, reads nothing, even where all may: its owner wants to know."""
-    return who is not None and who.may(Right.READ)
 
 
 class Needs:
@@ -94,9 +84,15 @@ class Needs:
 
 def needs(right: Right) -> Dependency:
     """What a router or a route declares: ``APIRouter(dependencies=[needs(Right.EDIT)])``."""
-    asked: Callable[[Request], Awaitable[None]] = Needs(right)
-    made: Dependency = Depends(asked)
-    return made
+    return cast(Dependency, Depends(Needs(right)))
+
+
+def accounts_of(request: Request) -> Accounts:
+    """Raises a 404 for a portal without accounts."""
+    portal: Portal = request.app.state.portal
+    if portal.accounts is None:
+        raise HTTPException(404)
+    return portal.accounts
 
 
 def log(request: Request, action: str, thing: str = "", details: Mapping[str, Any] | None = None) -> None:

@@ -149,10 +149,13 @@ def create_app(
     unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
     life = Beside(store, index, sources, accounts, daily, follow_every).served
     app = FastAPI(title="newsportal", version=__version__, lifespan=life, routes=list(routes()), **unseen)
-    app.state.portal = _portal(store, index, sources, now=now, queues=queues, accounts=accounts, crawls=pushed is not None)
-    app.state.pushed = pushed or (lambda: None)
-    app.state.daily = daily
-    app.state.settle = settle
+    known = sources if isinstance(sources, Sources) else None
+    app.state.portal = Portal(
+        rested_store(store), rested_index(index) if index else None, site_of(sources), now, Desk.of(sources),
+        queues=Asked(queues) if queues is not None else None, accounts=accounts, sources=watched_of(sources), known=known, first=known,
+        crawls=pushed is not None,
+    )  # fmt: skip
+    app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
     _equip(app, sources, reread_every)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
@@ -160,37 +163,9 @@ def create_app(
     return app
 
 
-def _portal(
-    store: Store,
-    index: Index | None,
-    sources: SourcesLike,
-    *,
-    now: Callable[[], datetime],
-    queues: Ask | None,
-    accounts: Accounts | None,
-    crawls: bool,
-) -> Portal:
-    known = sources if isinstance(sources, Sources) else None
-    return Portal(
-        rested_store(store),
-        rested_index(index) if index else None,
-        site_of(sources),
-        now,
-        Desk.of(sources),
-        queues=Asked(queues) if queues is not None else None,
-        accounts=accounts,
-        sources=watched_of(sources),
-        known=known,
-        first=known,
-        crawls=crawls,
-    )
-
-
 def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
-    """What pages share beside the portal itself."""
     portal: Portal = app.state.portal
-    app.state.looks, app.state.figures = Looks(), FiguresCache()
-    app.state.meter, app.state.ring = Meter(), Ring()
+    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), Ring()
     known = portal.known
     app.state.jobs = Jobs(known.jobs_folder if known else None, known.path if known else None, portal.now)
     app.state.reloading = Reloading(app, reread_every)

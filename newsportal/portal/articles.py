@@ -27,29 +27,26 @@ def who(visit: Visit) -> str:
     return visit.who.person.name if visit.who is not None else ""
 
 
-def correct(request: Request, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
+def correct(visit: Visit, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
     """Put an editor's words in place of the page's; answers the article's state. ``seen``: the state he saw, by default ``article``'s.
     Raises ``Superseded`` and ``StoreError``."""
-    visit = Visit(request)
     state = article.revision if seen is None else seen
     number = visit.portal.store.correct(article.id, said, by=who(visit), now=visit.portal.now(), seen=state)
     if number != article.revision:
-        log(request, "article.correct", article.id, {"revision": number, **details(article, said)})
+        log(visit.request, "article.correct", article.id, {"revision": number, **details(article, said)})
     return number
 
 
-def withdraw(request: Request, article: StoredArticle) -> int:
+def withdraw(visit: Visit, article: StoredArticle) -> int:
     """The article says again what its page says; answers its state."""
-    visit = Visit(request)
     number = visit.portal.store.withdraw(article.id, now=visit.portal.now())
     if number != article.revision:
-        log(request, "article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
+        log(visit.request, "article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
     return number
 
 
-def caption(request: Request, id: str, captions: Mapping[str, str | None]) -> int:
+def caption(visit: Visit, id: str, captions: Mapping[str, str | None]) -> int:
     """Captions of a photo story by the addresses of its pictures (``None``: again what its page says); answers how many are others now."""
-    visit = Visit(request)
     rooms = visit.portal.store.galleries
     before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
     number = rooms.caption(id, captions, now=visit.portal.now())
@@ -59,78 +56,74 @@ def caption(request: Request, id: str, captions: Mapping[str, str | None]) -> in
         if was != now:
             changed[str(one.place)] = [(was or "")[:TOLD], (now or "")[:TOLD]]
     if number:
-        log(request, "article.caption", id, {"captions": changed})
+        log(visit.request, "article.caption", id, {"captions": changed})
     return number
 
 
-def put_into(request: Request, article_id: str, story_id: str) -> Moved:
+def put_into(visit: Visit, article_id: str, story_id: str) -> Moved:
     """Raises ``StoreError`` if either is unknown, or the article is there already."""
-    visit = Visit(request)
     moved = fold(visit.portal.store, article_id, story_id, now=visit.portal.now())
-    log(request, "article.fold", article_id, {"from": moved.came_from, "to": moved.story})
+    log(visit.request, "article.fold", article_id, {"from": moved.came_from, "to": moved.story})
     return moved
 
 
-def take_out(request: Request, article_id: str) -> Moved:
+def take_out(visit: Visit, article_id: str) -> Moved:
     """Raises ``StoreError`` if the article is unknown, or alone in its story."""
-    visit = Visit(request)
     moved = unfold(visit.portal.store, article_id, now=visit.portal.now())
-    log(request, "article.unfold", article_id, {"from": moved.came_from, "to": moved.story})
+    log(visit.request, "article.unfold", article_id, {"from": moved.came_from, "to": moved.story})
     return moved
 
 
-def hide_all(request: Request, ids: Collection[str], reason: str) -> list[str]:
+def hide_all(visit: Visit, ids: Collection[str], reason: str) -> list[str]:
     """Hide these; answers those that were not hidden."""
-    visit, why = Visit(request), reason.strip()[:MOST_REASON]
+    why = reason.strip()[:MOST_REASON]
     hidden = visit.portal.store.hide(ids, by=who(visit), reason=why, now=visit.portal.now())
     for id in hidden:
-        log(request, "article.hide", id, {"reason": why})
+        log(visit.request, "article.hide", id, {"reason": why})
     return hidden
 
 
-def show_all(request: Request, ids: Collection[str]) -> list[str]:
+def show_all(visit: Visit, ids: Collection[str]) -> list[str]:
     """Show these again; answers those that were hidden."""
-    visit = Visit(request)
     shown = visit.portal.store.show(ids, now=visit.portal.now())
     for id in shown:
-        log(request, "article.show", id)
+        log(visit.request, "article.show", id)
     return shown
 
 
-def judge(request: Request, found: Collection[StoredArticle], wanted: str | None, by: str) -> int:
+def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by: str) -> int:
     """Give these a category; answers how many had another. ``by`` other than ``editor``: an editor takes his word back."""
-    visit, number = Visit(request), 0
+    number = 0
     for article in found:
         if (article.category, article.category_by) == (wanted, by):
             continue
         visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
         told: dict[str, Any] = {"category": [article.category, wanted], "by": [article.category_by, by]}
-        log(request, "article.category", article.id, told)
+        log(visit.request, "article.category", article.id, told)
         number += 1
     return number
 
 
-def put_under(request: Request, ids: Collection[str], topic: str) -> list[str]:
+def put_under(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
     """Put these under a topic, by an editor's word; answers those that were not under it."""
-    return _marked(request, ids, topic, "article.topic", lambda one: Marking(one.id, (TopicMark(topic, EDITOR),)), there=False)
+    return _marked(visit, ids, topic, "article.topic", lambda one: Marking(one.id, (TopicMark(topic, EDITOR),)), there=False)
 
 
-def out_of_topic(request: Request, ids: Collection[str], topic: str) -> list[str]:
+def out_of_topic(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
     """Take out of a topic what editors or its words put there; answers those that are out of it now. What a source, a search or a model
     brought stays."""
-    return _marked(request, ids, topic, "article.topic-out", lambda one: Marking(one.id, drop=(topic,)), there=True)
+    return _marked(visit, ids, topic, "article.topic-out", lambda one: Marking(one.id, drop=(topic,)), there=True)
 
 
 def _marked(
-    request: Request, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], Marking], *, there: bool
+    visit: Visit, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], Marking], *, there: bool
 ) -> list[str]:
-    visit = Visit(request)
     store = visit.portal.store
     meant = [one for one in store.articles(list(dict.fromkeys(ids))) if (topic in one.topics) == there]
     store.mark_topics([mark(one) for one in meant], now=visit.portal.now())
     changed = [one.id for one in store.articles([one.id for one in meant]) if (topic in one.topics) != there]
     for id in changed:
-        log(request, action, id, {"topic": topic})
+        log(visit.request, action, id, {"topic": topic})
     return changed
 
 
@@ -148,73 +141,64 @@ class Done:
     undo: str | None
 
 
-def _hide(request: Request, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
-    return {"before": dict.fromkeys(hide_all(request, ids, sent.get("reason", "")))}
+def _show(visit: Visit, ids: Sequence[str], _sent: Mapping[str, str]) -> Details:
+    reasons = {one.id: one.hidden_reason for one in visit.portal.store.articles(ids)}
+    return {"before": {id: reasons.get(id) or "" for id in show_all(visit, ids)}}
 
 
-def _show(request: Request, ids: Sequence[str], _sent: Mapping[str, str]) -> Details:
-    reasons = {one.id: one.hidden_reason for one in Visit(request).portal.store.articles(ids)}
-    return {"before": {id: reasons.get(id) or "" for id in show_all(request, ids)}}
-
-
-def _category(request: Request, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
+def _category(visit: Visit, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
     wanted = sent.get("category", "").strip() or None
-    found = [one for one in Visit(request).portal.store.articles(ids) if (one.category, one.category_by) != (wanted, EDITOR)]
-    judge(request, found, wanted, EDITOR)
+    found = [one for one in visit.portal.store.articles(ids) if (one.category, one.category_by) != (wanted, EDITOR)]
+    judge(visit, found, wanted, EDITOR)
     return {"before": {one.id: [one.category, one.category_by] for one in found}, "category": wanted}
 
 
-def _topic(request: Request, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
-    return {"before": dict.fromkeys(put_under(request, ids, sent.get("topic", ""))), "topic": sent.get("topic", "")}
-
-
-WAYS: Final[Mapping[str, Callable[[Request, Sequence[str], Mapping[str, str]], Details]]] = {
-    "hide": _hide,
+WAYS: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, str]], Details]]] = {
+    "hide": lambda visit, ids, sent: {"before": dict.fromkeys(hide_all(visit, ids, sent.get("reason", "")))},
     "show": _show,
     "category": _category,
-    "topic": _topic,
+    "topic": lambda visit, ids, sent: {"before": dict.fromkeys(put_under(visit, ids, topic := sent.get("topic", ""))), "topic": topic},
 }
 """What may be done to many."""
 
 
-def change(request: Request, do: str, ids: Sequence[str], sent: Mapping[str, str]) -> Done:
+def change(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, str]) -> Done:
     """Do one of :data:`WAYS`; ``sent``: ``reason``, ``category``, ``topic``."""
-    details = WAYS[do](request, ids, sent)
+    details = WAYS[do](visit, ids, sent)
     if not details["before"]:
         return Done(0, None)
     key = token_hex(8)
-    log(request, ACTION, do, {"key": key, **details})
+    log(visit.request, ACTION, do, {"key": key, **details})
     return Done(len(details["before"]), key)
 
 
-def take_back(request: Request, key: str) -> int | None:
+def take_back(visit: Visit, key: str) -> int | None:
     """Undo a change as far as nobody changed the articles since; answers of how many. ``None``: nobody knows it any more."""
-    visit = Visit(request)
     accounts = visit.portal.accounts
     latest = accounts.trail.entries(action=ACTION, limit=LOOKED_AT) if accounts is not None else []
     entry = next((one for one in latest if one.details.get("key") == key), None)
-    return None if entry is None else BACK[entry.thing](request, entry.details)
+    return None if entry is None else BACK[entry.thing](visit, entry.details)
 
 
-def _hidden_again(request: Request, told: Mapping[str, Any]) -> int:
+def _hidden_again(visit: Visit, told: Mapping[str, Any]) -> int:
     by_reason: dict[str, list[str]] = defaultdict(list)
     for id, reason in told["before"].items():
         by_reason[reason].append(id)
-    return sum(len(hide_all(request, ids, reason)) for reason, ids in by_reason.items())
+    return sum(len(hide_all(visit, ids, reason)) for reason, ids in by_reason.items())
 
 
-def _judged_back(request: Request, told: Mapping[str, Any]) -> int:
+def _judged_back(visit: Visit, told: Mapping[str, Any]) -> int:
     before: Mapping[str, Sequence[str | None]] = told["before"]
-    found = Visit(request).portal.store.articles(list(before))
+    found = visit.portal.store.articles(list(before))
     same = [one for one in found if (one.category, one.category_by) == (told["category"], EDITOR)]
-    return sum(judge(request, [one], before[one.id][0], before[one.id][1] or "lexicon") for one in same)
+    return sum(judge(visit, [one], before[one.id][0], before[one.id][1] or "lexicon") for one in same)
 
 
-BACK: Final[Mapping[str, Callable[[Request, Mapping[str, Any]], int]]] = {
-    "hide": lambda request, told: len(show_all(request, list(told["before"]))),
+BACK: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {
+    "hide": lambda visit, told: len(show_all(visit, list(told["before"]))),
     "show": _hidden_again,
     "category": _judged_back,
-    "topic": lambda request, told: len(out_of_topic(request, list(told["before"]), told["topic"])),
+    "topic": lambda visit, told: len(out_of_topic(visit, list(told["before"]), told["topic"])),
 }
 """How each of :data:`WAYS` is taken back."""
 

@@ -10,7 +10,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Accounts, Right
+from newsportal.accounts import Right
 from newsportal.accounts.alerts import Alert, State
 from newsportal.alerts.base import Later, Rejected, Unclear
 from newsportal.alerts.making import BadFields, alert_of, resumed
@@ -18,7 +18,7 @@ from newsportal.alerts.preview import preview
 from newsportal.alerts.run import test as send_test
 from newsportal.alerts.sending import hidden
 from newsportal.errors import DependencyMissing
-from newsportal.portal.access import log, needs, signed
+from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, Problem, told_of
@@ -79,7 +79,7 @@ def told(alert: Alert, counts: Mapping[State, int]) -> AlertTold:
 
 @router.get("/alerts", summary="One's own alerts")
 def alerts(request: Request) -> list[AlertTold]:
-    book, who = accounts(request).alerts, signed(request)
+    book, who = accounts_of(request).alerts, signed(request)
     mine = book.all(who.person.id if who else "")
     counts = book.counts([alert.id for alert in mine])
     return [told(alert, counts.get(alert.id, {})) for alert in mine]
@@ -88,23 +88,23 @@ def alerts(request: Request) -> list[AlertTold]:
 @router.post("/alerts", summary="Make an alert", status_code=201)
 def make(request: Request, asked: AlertAsked) -> AlertTold:
     made = checked(request, asked)
-    accounts(request).alerts.add(made)
+    accounts_of(request).alerts.add(made)
     log(request, "alert.make", made.id, logged(made))
     return told(made, {})
 
 
 @router.put("/alerts/{id}", summary="Change an alert")
 def change(request: Request, id: str, asked: AlertAsked) -> AlertTold:
-    made = checked(request, asked, there(request, id))
-    accounts(request).alerts.save(made)
+    made = checked(request, asked, own(request, id))
+    accounts_of(request).alerts.save(made)
     log(request, "alert.change", made.id, logged(made))
     return told(made, {})
 
 
 @router.delete("/alerts/{id}", summary="Delete an alert and what it told of", status_code=204)
 def delete(request: Request, id: str) -> Response:
-    found = there(request, id)
-    accounts(request).alerts.drop(id)
+    found = own(request, id)
+    accounts_of(request).alerts.drop(id)
     log(request, "alert.delete", id, logged(found))
     return Response(status_code=204)
 
@@ -112,45 +112,45 @@ def delete(request: Request, id: str) -> Response:
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
 def resume(request: Request, id: str) -> AlertTold:
     portal = Visit(request).portal
-    made = resumed(there(request, id), now=portal.now(), after=portal.store.last_seq())
-    accounts(request).alerts.save(made)
+    made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
+    accounts_of(request).alerts.save(made)
     log(request, "alert.on", id)
     return told(made, {})
 
 
 @router.post("/alerts/{id}/off", summary="Tell of nothing for now")
 def off(request: Request, id: str) -> AlertTold:
-    made = replace(there(request, id), enabled=False)
-    accounts(request).alerts.save(made)
+    made = replace(own(request, id), enabled=False)
+    accounts_of(request).alerts.save(made)
     log(request, "alert.off", id)
-    return told(made, accounts(request).alerts.counts([id]).get(id, {}))
+    return told(made, accounts_of(request).alerts.counts([id]).get(id, {}))
 
 
 @router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
 def again(request: Request, id: str) -> Waiting:
     """It may come twice: of what perhaps arrived nobody knows."""
-    there(request, id)
-    number = accounts(request).alerts.again(id, now=Visit(request).portal.now())
+    own(request, id)
+    number = accounts_of(request).alerts.again(id, now=Visit(request).portal.now())
     log(request, "alert.again", id, {"messages": number})
     return Waiting(waiting=number)
 
 
 @router.get("/alerts/{id}/messages", summary="What was sent, the latest first")
 def messages(request: Request, id: str) -> list[MessageTold]:
-    there(request, id)
-    found = accounts(request).alerts.messages(id)
+    own(request, id)
+    found = accounts_of(request).alerts.messages(id)
     return [fill(MessageTold, one, story=one.thing) for one in found]
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")
 def previewed(request: Request, id: str) -> list[PlannedTold]:
-    found = preview(work(Visit(request).portal), there(request, id))
+    found = preview(work(Visit(request).portal), own(request, id))
     return [PlannedTold(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=told_of(429))
 def test(request: Request, id: str) -> Response:
-    found = there(request, id)
+    found = own(request, id)
     if tested_enough(request):
         raise ApiError(429, "too-many", "That is as many tests as may be sent in an hour.", "Try again later.")
     log(request, "alert.test", id)
@@ -181,17 +181,3 @@ def checked(request: Request, asked: AlertAsked, before: Alert | None = None) ->
     except BadFields as error:
         problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
         raise ApiError(422, "not-valid", str(error), problems=problems) from error
-
-
-def accounts(request: Request) -> Accounts:
-    found = Visit(request).portal.accounts
-    if found is None:
-        raise ApiError(404, "not-found", "There is no such thing.")
-    return found
-
-
-def there(request: Request, id: str) -> Alert:
-    found = own(request, id)
-    if found is None:
-        raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
 from newsportal.accounts import Right
@@ -14,7 +14,7 @@ from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import Limit, Page, fill
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.articles import candidates
 from newsportal.store.article_rows import EDITOR
@@ -128,7 +128,7 @@ class MovedOut(BaseModel):
 
 @router.get("/editing/articles", summary="Articles that may want a hand")
 def picked(
-    request: Request,
+    visit: Here,
     show: Annotated[Literal["all", "hidden", "corrected", "judged", "undated"], Query()] = "all",
     shorter: Annotated[int | None, Query(ge=1, description="Than so many characters.")] = None,
     unsure: Annotated[float | None, Query(gt=0, le=1, description="A classifier gave the category with a lower score.")] = None,
@@ -142,20 +142,20 @@ def picked(
         hidden=True if show == "hidden" else None, corrected=True if show == "corrected" else None, judged=show == "judged",
         undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
     )  # fmt: skip
-    found = Visit(request).portal.store.pick(which)
+    found = visit.portal.store.pick(which)
     return Page(items=[_state(article) for article in found.articles], next=found.next)
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the present one last")
-def states(request: Request, id: str) -> list[WholeState]:
-    article = _article(request, id)
-    return [_whole(one) for one in (*Visit(request).portal.store.revisions(id), article)]
+def states(visit: Here, id: str) -> list[WholeState]:
+    article = _article(visit, id)
+    return [_whole(one) for one in (*visit.portal.store.revisions(id), article)]
 
 
 @router.patch("/articles/{id}", summary="Correct an article", responses=told_of(409))
-def correct(request: Request, id: str, sent: CorrectionIn) -> WholeState:
+def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
     """An editor's words stand whatever the page says later, field by field. 409: it is not in the state that was read."""
-    article = _article(request, id)
+    article = _article(visit, id)
     draft = draft_of(article, body=False)
     given = sent.model_dump(exclude_unset=True)
     try:
@@ -163,108 +163,108 @@ def correct(request: Request, id: str, sent: CorrectionIn) -> WholeState:
             title=given.get("title") or draft.title, lines=given.get("lines"),
             published=given.get("published", draft.published), author=given.get("author", draft.author) or "",
         ))  # fmt: skip
-        articles.correct(request, article, said, sent.revision)
+        articles.correct(visit, article, said, sent.revision)
     except ValueError as mark:
         raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
     except Superseded as error:
         raise HTTPException(409) from error
     except StoreError as error:
         raise ApiError(422, "not-correctable", str(error)) from error
-    return _whole(_article(request, id))
+    return _whole(_article(visit, id))
 
 
 @router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
-def withdraw(request: Request, id: str) -> WholeState:
-    articles.withdraw(request, _article(request, id))
-    return _whole(_article(request, id))
+def withdraw(visit: Here, id: str) -> WholeState:
+    articles.withdraw(visit, _article(visit, id))
+    return _whole(_article(visit, id))
 
 
 @router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order")
-def captions(request: Request, id: str) -> list[Caption]:
+def captions(visit: Here, id: str) -> list[Caption]:
     """404 for an article that is no photo story, too."""
-    if not is_gallery(_article(request, id).source):
+    if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
-    found = Visit(request).portal.store.galleries.pictures(id)
+    found = visit.portal.store.galleries.pictures(id)
     return [Caption(picture=one.image.url, caption=one.image.caption, corrected=one.said, page=one.told) for one in found]
 
 
 @router.patch("/articles/{id}/captions", summary="Correct captions of a photo story")
-def captioned(request: Request, id: str, sent: CaptionsIn) -> list[Caption]:
+def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[Caption]:
     """What is said here stands whatever later visits bring; pictures that are left out keep what they have."""
-    if is_gallery(_article(request, id).source):
-        articles.caption(request, id, sent.captions)
-    return captions(request, id)
+    if is_gallery(_article(visit, id).source):
+        articles.caption(visit, id, sent.captions)
+    return captions(visit, id)
 
 
 @router.put("/articles/{id}/category", summary="Give an article a category")
-def category(request: Request, id: str, sent: CategoryIn) -> ArticleState:
+def category(visit: Here, id: str, sent: CategoryIn) -> ArticleState:
     """An editor's word: no model changes it, and the next training learns from it."""
-    articles.judge(request, [_article(request, id)], (sent.category or "").strip() or None, EDITOR)
-    return _state(_article(request, id))
+    articles.judge(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
+    return _state(_article(visit, id))
 
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to")
-def alike(request: Request, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> list[AlikeOut]:
+def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> list[AlikeOut]:
     """The most alike first, found by `q` or by the article's own title."""
-    article = _article(request, id)
-    found = candidates(Visit(request), article, q or article.title)
+    article = _article(visit, id)
+    found = candidates(visit, article, q or article.title)
     return [AlikeOut(story=one.story.id, title=one.story.head.title, versions=one.story.count, shared=one.likeness.shared) for one in found]
 
 
 @router.post("/articles/{id}/fold", summary="Put an article into another story", responses=told_of(409))
-def fold(request: Request, id: str, sent: FoldIn) -> MovedOut:
-    _article(request, id)
+def fold(visit: Here, id: str, sent: FoldIn) -> MovedOut:
+    _article(visit, id)
     try:
-        return fill(MovedOut, articles.put_into(request, id, sent.story))
+        return fill(MovedOut, articles.put_into(visit, id, sent.story))
     except StoreError as error:
         raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 
 
 @router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=told_of(409))
-def unfold(request: Request, id: str) -> MovedOut:
-    _article(request, id)
+def unfold(visit: Here, id: str) -> MovedOut:
+    _article(visit, id)
     try:
-        return fill(MovedOut, articles.take_out(request, id))
+        return fill(MovedOut, articles.take_out(visit, id))
     except StoreError as error:
         raise ApiError(409, "alone", str(error)) from error
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
-def hide(request: Request, sent: HideIn) -> Changed:
-    return Changed(articles=articles.hide_all(request, sent.articles, sent.reason))
+def hide(visit: Here, sent: HideIn) -> Changed:
+    return Changed(articles=articles.hide_all(visit, sent.articles, sent.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
-def show(request: Request, sent: ShowIn) -> Changed:
-    return Changed(articles=articles.show_all(request, sent.articles))
+def show(visit: Here, sent: ShowIn) -> Changed:
+    return Changed(articles=articles.show_all(visit, sent.articles))
 
 
 @router.post("/articles/category", summary="Give many articles a category")
-def judged(request: Request, sent: ManyIn) -> Changed:
+def judged(visit: Here, sent: ManyIn) -> Changed:
     """An editor's word on each of them, as with one. Ids that nobody knows are passed over."""
     wanted = (sent.category or "").strip() or None
-    found = Visit(request).portal.store.articles(list(dict.fromkeys(sent.articles)))
+    found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
     meant = [one for one in found if (one.category, one.category_by) != (wanted, EDITOR)]
-    articles.judge(request, meant, wanted, EDITOR)
+    articles.judge(visit, meant, wanted, EDITOR)
     return Changed(articles=[one.id for one in meant])
 
 
 @router.post("/articles/topic", summary="Put articles under a topic")
-def put_under(request: Request, sent: UnderIn) -> Changed:
+def put_under(visit: Here, sent: UnderIn) -> Changed:
     """An editor's word: it stays when the topic's words change, and teaches the topic's model."""
-    if sent.topic not in Visit(request).portal.topics():
+    if sent.topic not in visit.portal.topics():
         raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
-    return Changed(articles=articles.put_under(request, sent.articles, sent.topic))
+    return Changed(articles=articles.put_under(visit, sent.articles, sent.topic))
 
 
 @router.post("/articles/topic/out", summary="Take articles out of a topic")
-def out_of_topic(request: Request, sent: UnderIn) -> Changed:
+def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
     """Of what editors or the topic's words put there; what a source, a search or a model brought stays."""
-    return Changed(articles=articles.out_of_topic(request, sent.articles, sent.topic))
+    return Changed(articles=articles.out_of_topic(visit, sent.articles, sent.topic))
 
 
-def _article(request: Request, id: str) -> StoredArticle:
-    found = Visit(request).portal.store.article(id)
+def _article(visit: Visit, id: str) -> StoredArticle:
+    found = visit.portal.store.article(id)
     if found is None:
         raise HTTPException(404)
     return found

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Accounts, Person, Right, Role
 from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
-from newsportal.portal.access import log, needs, signed
+from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
@@ -72,12 +72,12 @@ def me(request: Request) -> Me | None:
 
 @router.get("/people", summary="Who may what", dependencies=ADMINISTER)
 def people(request: Request) -> list[PersonTold]:
-    return [fill(PersonTold, person) for person in _accounts(request).people.all()]
+    return [fill(PersonTold, person) for person in accounts_of(request).people.all()]
 
 
 @router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=told_of(409))
 def add(request: Request, wanted: PersonNew) -> PasswordTold:
-    made, accounts = drawn_password(), _accounts(request)
+    made, accounts = drawn_password(), accounts_of(request)
     try:
         person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
     except AccountError as error:
@@ -88,7 +88,7 @@ def add(request: Request, wanted: PersonNew) -> PasswordTold:
 
 @router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=told_of(404, 409))
 def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
-    accounts = _accounts(request)
+    accounts = accounts_of(request)
     person, role, disabled = _named(accounts, name), wanted.role, wanted.disabled
     if role is not None:
         _changed(request, person, "person.role", lambda: accounts.people.set_role(person.id, role), {"role": role})
@@ -100,7 +100,7 @@ def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
 
 @router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=told_of(404))
 def password(request: Request, name: str) -> PasswordTold:
-    accounts, made = _accounts(request), drawn_password()
+    accounts, made = accounts_of(request), drawn_password()
     person = _named(accounts, name)
     _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))
     return fill(PasswordTold, person, password=made)
@@ -108,7 +108,7 @@ def password(request: Request, name: str) -> PasswordTold:
 
 @router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=told_of(404, 409))
 def remove(request: Request, name: str) -> None:
-    accounts = _accounts(request)
+    accounts = accounts_of(request)
     person = _named(accounts, name)
     _changed(request, person, "person.remove", lambda: accounts.people.remove(person.id))
 
@@ -124,16 +124,9 @@ def audit(
 ) -> Page[EntryTold]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (place_of(cursor, int) or (None,))[0]
-    found = _accounts(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
+    found = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
     items = [fill(EntryTold, one, details=dict(one.details)) for one in found]
     return Page(items=items, next=cursor_of(found[-1].seq) if len(found) == limit else None)
-
-
-def _accounts(request: Request) -> Accounts:
-    found = Visit(request).portal.accounts
-    if found is None:
-        raise ApiError(404, "no-accounts", "Nobody can sign in here.")
-    return found
 
 
 def _named(accounts: Accounts, name: str) -> Person:

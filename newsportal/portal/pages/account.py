@@ -24,7 +24,7 @@ from newsportal.accounts.people import LEAST_PASSWORD
 from newsportal.accounts.sessions import LONGEST
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import address_of, cookie_name, log, needs, signed
+from newsportal.portal.access import accounts_of, address_of, cookie_name, log, needs, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -68,14 +68,6 @@ async def logout(request: Request) -> Response:
     answer = RedirectResponse("/", 303, headers={"cache-control": "no-store"})
     answer.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="lax", secure=request.url.scheme == "https")
     return answer
-
-
-def accounts_of(request: Request) -> Accounts:
-    """Those of this portal. Raises a 404 where it has none."""
-    found = Visit(request).portal.accounts
-    if found is None:
-        raise HTTPException(404)
-    return found
 
 
 def limiter_of(request: Request) -> CapacityLimiter:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, get_args
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.accounts.alerts import About, Alert, State
@@ -21,11 +21,11 @@ from newsportal.alerts.sending import hidden
 from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
-from newsportal.portal.access import log, needs, signed
+from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.faults import ApiError
 from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.pages.account import accounts_of
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.sources import Sources
@@ -61,31 +61,26 @@ def sender(state: Any) -> Sender | None:
 def terms(request: Request, *, after: int = 0) -> Terms:
     """Who asks, and what he may choose from."""
     portal: Portal = request.app.state.portal
-    who = signed(request)
+    who, known = signed(request), portal.known or Sources()
     assert who is not None
-    assert portal.accounts is not None
-    known = portal.known or Sources()
-    others = len(portal.accounts.alerts.all(who.person.id))
+    others = len(accounts_of(request).alerts.all(who.person.id))
     mail = known.alerts.mail_server is not None
     return Terms(who.person, who.rights, portal.topics(), mail, portal.now(), after, known.alerts.per_hour, others)
 
 
-def own(request: Request, id: str) -> Alert | None:
-    """The alert, if it is of who asks: nobody sees another's."""
-    portal: Portal = request.app.state.portal
-    who = signed(request)
-    found = portal.accounts.alerts.alert(id) if portal.accounts is not None else None
-    return found if found is not None and who is not None and found.person_id == who.person.id else None
+def own(request: Request, id: str) -> Alert:
+    """The alert, if it is of who asks: nobody sees another's. Raises a 404."""
+    who, found = signed(request), accounts_of(request).alerts.alert(id)
+    if found is None or who is None or found.person_id != who.person.id:
+        raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
+    return found
 
 
 def tested_enough(request: Request) -> bool:
     """Whether who asks has sent as many test messages as may be, whatever process he came to: each is in the log of changes."""
     portal: Portal = request.app.state.portal
-    who = signed(request)
-    if who is None or portal.accounts is None:
-        return True
-    since = portal.now() - TESTED
-    return len(portal.accounts.trail.entries(person=who.person.name, action="alert.test", since=since, limit=TESTS)) >= TESTS
+    who, trail = signed(request), accounts_of(request).trail
+    return who is None or len(trail.entries(person=who.person.name, action="alert.test", since=portal.now() - TESTED, limit=TESTS)) >= TESTS
 
 
 def logged(alert: Alert) -> dict[str, Any]:
@@ -137,13 +132,13 @@ def make(request: Request, visit: Here, told: Form) -> Response:
 
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
-    found = there(request, id)
+    found = own(request, id)
     return shown(request, written(found), before=found, seen=previewed(visit, found))
 
 
 @router.post("/alerts/{id}")
 def change(request: Request, id: str, told: Form) -> Response:
-    before, visit = there(request, id), Visit(request)
+    before, visit = own(request, id), Visit(request)
     try:
         made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
@@ -157,7 +152,7 @@ def change(request: Request, id: str, told: Form) -> Response:
 
 @router.post("/alerts/{id}/test")
 def test(request: Request, id: str) -> Response:
-    found, visit = there(request, id), Visit(request)
+    found, visit = own(request, id), Visit(request)
     if tested_enough(request):
         return notify(request, f"/alerts/{id}", _("That is as many tests as may be sent in an hour. Please try again later."))
     log(request, "alert.test", id)
@@ -172,7 +167,7 @@ def test(request: Request, id: str) -> Response:
 @router.post("/alerts/{id}/on")
 def switch(request: Request, id: str, sent: Form) -> Response:
     """``enabled`` empty: off."""
-    found, portal, enabled = there(request, id), Visit(request).portal, bool(sent.get("enabled"))
+    found, portal, enabled = own(request, id), Visit(request).portal, bool(sent.get("enabled"))
     made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
     accounts_of(request).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
@@ -181,7 +176,7 @@ def switch(request: Request, id: str, sent: Form) -> Response:
 
 @router.post("/alerts/{id}/again")
 def again(request: Request, visit: Here, id: str) -> Response:
-    there(request, id)
+    own(request, id)
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
     said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
@@ -190,22 +185,15 @@ def again(request: Request, visit: Here, id: str) -> Response:
 
 @router.get("/alerts/{id}/delete")
 def sure(request: Request, id: str) -> Response:
-    return render(request, "alert_delete.html", alert=there(request, id))
+    return render(request, "alert_delete.html", alert=own(request, id))
 
 
 @router.post("/alerts/{id}/delete")
 def delete(request: Request, id: str) -> Response:
-    found = there(request, id)
+    found = own(request, id)
     accounts_of(request).alerts.drop(id)
     log(request, "alert.delete", id, logged(found))
     return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
-
-
-def there(request: Request, id: str) -> Alert:
-    found = own(request, id)
-    if found is None:
-        raise HTTPException(404)
-    return found
 
 
 def services(request: Request) -> list[tuple[str, str, bool]]:

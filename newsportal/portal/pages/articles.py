@@ -15,7 +15,7 @@ from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.articles import WAYS, Version, change, hide_all, judge, page_of, show_all, take_back
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
@@ -50,68 +50,67 @@ ASSIGNERS: Final = ("source", "lexicon", "model ")  # whose category an editor m
 
 
 @router.get("/articles")
-def article_list(request: Request) -> Response:
-    return _page(request)
+def article_list(visit: Here) -> Response:
+    return _page(visit)
 
 
 @router.get("/corrections")
-def corrections(request: Request) -> Response:
+def corrections(visit: Here) -> Response:
     """The categories that editors chose: what classifiers are trained anew from."""
-    return _page(request, "judged")
+    return _page(visit, "judged")
 
 
 @router.post("/articles")
-def many(request: Request, fields: Many) -> Response:
+def many(request: Request, visit: Here, fields: Many) -> Response:
     """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     sent, ids = {name: values[-1] for name, values in fields.items()}, list(dict.fromkeys(fields.get("article", ())))[:PAGE]
-    visit, do = Visit(request), sent.get("do", "")
-    back = safe_next(sent.get("next")) if sent.get("next") else "/articles"
+    do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
     if not ids:
         return notify(request, back, _("No article was chosen."))
     if do not in WAYS:
         raise HTTPException(422)
     if do == "topic" and sent.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose a topic that there is."))
-    done = change(request, do, ids, sent)
+    done = change(visit, do, ids, sent)
     words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
     return redirect_with(request, back, words % {"num": done.number}, undo=undo)
 
 
 @router.post("/articles/undo/{key}")
-def undone(request: Request, key: str, sent: Form) -> Response:
+def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
     """Take back what was done to many; ``next``: where to go then."""
-    back, number = {**request.query_params, **sent}.get("next"), take_back(request, key)
+    back, number = {**request.query_params, **sent}.get("next"), take_back(visit, key)
     if number is None:
         raise HTTPException(404)
-    words = Visit(request).clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    words = visit.clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
     return redirect_with(request, safe_next(back) if back else "/articles", words % {"num": number})
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
-def hide(request: Request, article: Version, sent: Form) -> Response:
+def hide(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``reason``; ``whole``: all versions of the story."""
     whole, here = bool(sent.get("whole")), page_of(article)
-    hidden = hide_all(request, _meant(Visit(request), article, whole), sent.get("reason", ""))
+    hidden = hide_all(visit, _meant(visit, article, whole), sent.get("reason", ""))
     message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
     return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
 
 
 @router.post("/story/{story_id}/{article_id}/show")
-def show(request: Request, article: Version, sent: Form) -> Response:
+def show(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``whole``: all versions of the story."""
-    show_all(request, _meant(Visit(request), article, bool({**sent, **request.query_params}.get("whole"))))
+    show_all(visit, _meant(visit, article, bool({**sent, **request.query_params}.get("whole"))))
     return notify(request, page_of(article), _("Readers see it again."))
 
 
 @router.post("/story/{story_id}/{article_id}/category")
-def category(request: Request, article: Version, fields: Form) -> Response:
+def category(request: Request, visit: Here, article: Version, fields: Form) -> Response:
     """``category``, empty for none. In the address also ``by``: an editor takes his word back."""
     sent, here = {**request.query_params, **fields}, page_of(article)
     by = sent.get("by", EDITOR)
     if by != EDITOR and not by.startswith(ASSIGNERS):
         raise HTTPException(422)
-    judge(request, [article], sent.get("category", "").strip() or None, by)
+    judge(visit, [article], sent.get("category", "").strip() or None, by)
     undo = urlencode({"category": article.category or "", "by": article.category_by or "lexicon"})
     return notify(request, here, _("The category was changed."), undo=f"{here}/category?{undo}" if by == EDITOR else None)
 
@@ -121,8 +120,7 @@ def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
     return [version.id for version in story.versions] if story is not None else [article.id]
 
 
-def _page(request: Request, chosen: str | None = None) -> Response:
-    visit = Visit(request)
+def _page(visit: Visit, chosen: str | None = None) -> Response:
     asked = visit.asked.get("show", "all")
     show = chosen or (asked if asked in FILTERS else "all")
     names = all_called(visit.portal, visit.clock.words)
@@ -132,7 +130,7 @@ def _page(request: Request, chosen: str | None = None) -> Response:
     more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
     links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
-        request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
+        visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
         called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MOST_NAMES],
         categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
@@ -149,28 +147,28 @@ class Candidate:
 
 
 @router.get("/story/{story_id}/{article_id}/fold")
-def fold_candidates(request: Request, article: Version) -> Response:
+def fold_candidates(visit: Here, article: Version) -> Response:
     """``?q=``: words of the story, its address or its id; without them the article's own title."""
-    return _fold_page(request, article)
+    return _fold_page(visit, article)
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
-def put_together(request: Request, article: Version, sent: Form) -> Response:
+def put_together(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``story`` in the form, or in the address (a link that takes something back)."""
     try:
-        moved = articles.put_into(request, article.id, named(sent.get("story") or request.query_params.get("story", "")))
+        moved = articles.put_into(visit, article.id, named(sent.get("story") or request.query_params.get("story", "")))
     except StoreError:
         wrong = _("There is no such story, or the article is in it already: choose another one.")
-        return _fold_page(request, article, Visit(request).say(wrong))
+        return _fold_page(visit, article, visit.say(wrong))
     back = f"/story/{moved.story}/{article.id}"
     undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
     return notify(request, f"/story/{moved.story}#versions", _("The article was put into this story."), undo=undo)
 
 
 @router.post("/story/{story_id}/{article_id}/unfold")
-def take_out(request: Request, article: Version) -> Response:
+def take_out(request: Request, visit: Here, article: Version) -> Response:
     try:
-        moved = articles.take_out(request, article.id)
+        moved = articles.take_out(visit, article.id)
     except StoreError:
         return notify(request, page_of(article), _("The article stands in a story of its own already."))
     undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
@@ -183,13 +181,12 @@ def named(text: str) -> str:
     return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
 
 
-def _fold_page(request: Request, article: StoredArticle, wrong: str | None = None) -> Response:
-    visit = Visit(request)
-    asked = visit.text("q")
-    found = candidates(visit, article, asked or article.title)
-    searched = visit.portal.index is not None
-    values = {"article": article, "here": page_of(article), "asked": asked or "", "candidates": found, "searched": searched, "wrong": wrong}
-    return render(request, "fold.html", 422 if wrong else 200, **values)
+def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
+    asked = visit.text("q") or ""
+    return render(
+        visit.request, "fold.html", 422 if wrong else 200, article=article, here=page_of(article), asked=asked,
+        candidates=candidates(visit, article, asked or article.title), searched=visit.portal.index is not None, wrong=wrong,
+    )  # fmt: skip
 
 
 def candidates(visit: Visit, article: StoredArticle, asked: str) -> list[Candidate]:

@@ -68,8 +68,8 @@ def edit(request: Request, visit: Here, article: Version) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
-def save(request: Request, article: Version, sent: Form) -> Response:
-    sheet, here = _read(Visit(request), Sheet(article, sent)), page_of(article)
+def save(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+    sheet, here = _read(visit, Sheet(article, sent)), page_of(article)
     if sheet.said is None or sent.get("step") != "save":
         return _page(request, sheet)
     if sheet.changed:
@@ -77,16 +77,16 @@ def save(request: Request, article: Version, sent: Form) -> Response:
     if not sheet.said:
         return notify(request, here, _("Nothing was changed."))
     try:
-        articles.correct(request, article, sheet.said)
+        articles.correct(visit, article, sheet.said)
     except Superseded:
-        return save(request, version_of(request, article.story_id, article.id), {**sent, "seen": "-1"})
+        return save(request, visit, version_of(request, article.story_id, article.id), {**sent, "seen": "-1"})
     return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
 
 
 @router.post("/story/{story_id}/{article_id}/withdraw")
-def withdraw(request: Request, article: Version) -> Response:
+def withdraw(request: Request, visit: Here, article: Version) -> Response:
     """The article says again what its page said last."""
-    articles.withdraw(request, article)
+    articles.withdraw(visit, article)
     return notify(request, page_of(article), _("The article says again what its page says."))
 
 
@@ -170,12 +170,12 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/captions")
-def save_captions(request: Request, article: PhotoStory, fields: Many) -> Response:
+def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Many) -> Response:
     """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
-    sent, visit, here = {name: values[-1] for name, values in fields.items()}, Visit(request), page_of(article)
+    sent, here = {name: values[-1] for name, values in fields.items()}, page_of(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
-        number = articles.caption(request, article.id, {picture.image.url: None for picture in pictures})
+        number = articles.caption(visit, article.id, {picture.image.url: None for picture in pictures})
         words = visit.clock.words.ngettext("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
         return redirect_with(request, here, words % {"num": number})
     typed = {picture.image.url: _typed(sent, picture) for picture in pictures}
@@ -183,7 +183,7 @@ def save_captions(request: Request, article: PhotoStory, fields: Many) -> Respon
         return _captions_page(request, article, sent, 422)
     if sent.get("seen") != _state(pictures):
         return _captions_page(request, article, sent, 409)
-    number = articles.caption(request, article.id, typed)
+    number = articles.caption(visit, article.id, typed)
     if not number:
         return notify(request, here, _("Nothing was changed."))
     undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"

@@ -12,11 +12,10 @@ from newsportal.accounts import Accounts, Person, Right, Role
 from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.messages import Message
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import accounts_of, log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
-from newsportal.portal.pages.account import accounts_of
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 
