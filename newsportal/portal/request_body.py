@@ -64,12 +64,6 @@ def from_here(headers: Headers, *, https: bool = False) -> bool:
     return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower() and (origin.scheme == "https" or not https)
 
 
-def with_token(headers: Headers) -> bool:
-    """Whether a program sent it, with a token. No page can let a browser do that, and where there is a token no cookie counts
-    (:func:`newsportal.portal.access.bearer`)."""
-    return headers.get("authorization", "")[: len("bearer ")].lower() == "bearer "
-
-
 @dataclass(frozen=True, slots=True)
 class Bound:
     """How many bytes may be sent, and in what forms. ``streamed``: the page reads it as it comes."""
@@ -88,7 +82,8 @@ def bound_of(path: str) -> Bound:
 
 async def received(headers: Headers, receive: Receive, bound: Bound, *, https: bool = False) -> Receive:
     """The body, as something to receive it from: read whole, or counted as it comes. Raises ``Refused``."""
-    if not (with_token(headers) or from_here(headers, https=https)):
+    token = headers.get("authorization", "")[: len("bearer ")].lower() == "bearer "  # no page sends one, and beside it no cookie counts
+    if not (token or from_here(headers, https=https)):
         raise Refused(403, "Only this portal's own pages may send it anything.")
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:
@@ -171,6 +166,12 @@ async def many(request: Request) -> dict[str, list[str]]:
 
 
 Many = Annotated[dict[str, list[str]], Depends(many)]
+
+
+def has_etag(request: Request, etag: str) -> bool:
+    """Whether the reader has this already (RFC 9110 section 13.1.2: any of the tags, compared weakly)."""
+    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    return "*" in known or etag.removeprefix("W/") in known
 
 
 async def said(request: Request) -> dict[str, Any]:

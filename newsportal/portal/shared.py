@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -29,7 +28,7 @@ from newsportal.errors import StoreError
 from newsportal.portal import last_visit
 from newsportal.portal.language import choose
 from newsportal.portal.preferences import CHOICES, preferences
-from newsportal.portal.request_body import SAFE
+from newsportal.portal.request_body import SAFE, has_etag
 
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal
@@ -133,7 +132,8 @@ class Shared:
         await self._app(request.scope, receive, heard)
         if not (started and whole):
             return
-        headers, greets = _without_greeting(started["headers"])
+        headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
+        greets = len(headers) < len(list(started["headers"]))
         kept = _Kept(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
         self._keep(key, kept)
         await _tell(kept, request, send)
@@ -186,12 +186,6 @@ def _shareable(message: Message) -> bool:
     )
 
 
-def _without_greeting(headers: Iterable[tuple[bytes, bytes]]) -> tuple[Raw, bool]:
-    headers = list(headers)
-    kept = [(name, value) for name, value in headers if name != b"set-cookie"]
-    return kept, len(kept) < len(headers)
-
-
 def _etag(headers: Raw, body: bytes) -> str:
     """Of the page as it is read: packing it leaves other bytes each second."""
     plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body
@@ -204,15 +198,10 @@ async def _tell(kept: _Kept, request: Request, send: Send) -> None:
         greeting = Response()
         last_visit.remember(greeting, last_visit.before(request, request.app.state.portal.now())[1])
         headers += [(name, value) for name, value in greeting.raw_headers if name == b"set-cookie"]
-    if _has(request.headers.get("if-none-match", ""), kept.etag):
+    if has_etag(request, kept.etag):
         unsaid = (b"content-length", b"content-encoding", b"content-type")
         await send({"type": "http.response.start", "status": 304, "headers": [one for one in headers if one[0] not in unsaid]})
         await send({"type": "http.response.body", "body": b""})
         return
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": kept.body})
-
-
-def _has(known: str, etag: str) -> bool:
-    """RFC 9110 section 13.1.2: any of them, compared weakly."""
-    return any(part.strip().removeprefix("W/") == etag.removeprefix("W/") for part in known.split(",")) if known else False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from datetime import datetime
 from io import BytesIO
 from typing import Annotated, Any
@@ -17,20 +15,19 @@ from newsportal.accounts import Right
 from newsportal.classify.base import DEFAULT
 from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.learning.evaluation import mistakes, opened, put_to_use, words_for
-from newsportal.learning.files import is_empty, plain, read_stream
+from newsportal.learning.files import is_empty, read_stream
 from newsportal.learning.files import mistakes as bad_lines
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.corpora import TRAINED
+from newsportal.portal.pages.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.pages.jobs import jobs_of
 from newsportal.store.columns import NAME_CHARS
-from newsportal.store.labels import CATEGORIES, Corpus, LabelSource
+from newsportal.store.labels import CATEGORIES, LabelSource
 from newsportal.store.models import Model
-from newsportal.store.store import Store
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
 
@@ -102,10 +99,7 @@ def wrong(
     limit: Limit = 50,
 ) -> MistakesOut:
     """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
-    try:
-        Visit(request).portal.store.corpora.model(corpus, version)
-    except StoreError as error:
-        raise ApiError(404, "no-model", str(error)) from error
+    model_of(request, corpus, version)
     try:
         seen = mistakes(Visit(request).portal.store, corpus, version, true=true, given=given, limit=limit)
     except (StoreError, ModelError) as error:
@@ -124,11 +118,7 @@ def wrong(
 def words(
     request: Request, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> list[WordOut]:  # fmt: skip
-    store = Visit(request).portal.store
-    try:
-        found = store.corpora.model(corpus, version)
-    except StoreError as error:
-        raise ApiError(404, "no-model", str(error)) from error
+    store, found = Visit(request).portal.store, model_of(request, corpus, version)
     if label not in found.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
     try:
@@ -179,7 +169,7 @@ class TrainIn(BaseModel):
 
 @router.get("/corpora", summary="The corpora")
 def corpora(request: Request) -> list[CorpusOut]:
-    return [fill(CorpusOut, one) for one in _store(request).corpora.all()]
+    return [fill(CorpusOut, one) for one in Visit(request).portal.store.corpora.all()]
 
 
 @router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=told_of(413, 422))
@@ -195,8 +185,7 @@ def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
     wrong = bad_lines(BytesIO(body), "jsonl", "body")
     if wrong:
         raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Mend these lines; nothing was taken.")
-    portal: Portal = request.app.state.portal
-    who = signed(request)
+    portal, who = Visit(request).portal, signed(request)
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
     try:
         done = portal.store.corpora.add(name, documents, source="imported", by=who.person.name if who else None, now=portal.now())
@@ -208,23 +197,15 @@ def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=told_of(404), response_class=StreamingResponse)
 def documents(request: Request, name: str) -> StreamingResponse:
-    store = _store(request)
-    _found(store, name)
-
-    def lines() -> Iterator[str]:
-        for document in store.corpora.documents(name):
-            row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
-            yield json.dumps(row, ensure_ascii=False) + "\n"
-
-    return StreamingResponse(lines(), media_type="application/x-ndjson")
+    corpus_of(request, name)
+    return StreamingResponse(json_lines(Visit(request).portal.store, name), media_type="application/x-ndjson")
 
 
 @router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=told_of(404))
 def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
     """The word of whoever sends it stands for ever, as an editor's. In the corpus categories it is the article's category, too."""
-    portal: Portal = request.app.state.portal
-    _found(portal.store, name)
-    who = signed(request)
+    corpus_of(request, name)
+    portal, who = Visit(request).portal, signed(request)
     wanted = (asked.label or "").strip() or None
     try:
         give_label(portal.store, name, id, wanted, by=who.person.name if who else None, now=portal.now())
@@ -235,22 +216,20 @@ def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=told_of(404))
 def deleted(request: Request, name: str) -> None:
-    store = _store(request)
-    found = _found(store, name)
-    store.corpora.delete(name)
+    found = corpus_of(request, name)
+    Visit(request).portal.store.corpora.delete(name)
     log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=told_of(404))
 def versions(request: Request, corpus: str) -> list[ModelOut]:
-    store = _store(request)
-    _found(store, corpus)
-    return [_model(one) for one in store.corpora.models(corpus)]
+    corpus_of(request, corpus)
+    return [_model(one) for one in Visit(request).portal.store.corpora.models(corpus)]
 
 
 @router.post("/models/{corpus}/train", summary="Train a new version in a job", status_code=202, responses=told_of(404, 409))
 def trained(request: Request, corpus: str, asked: TrainIn) -> JobOut:
-    _found(_store(request), corpus)
+    corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
         raise ApiError(422, "not-valid", f"No classifier that learns is called {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
     return begun(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
@@ -258,8 +237,8 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> JobOut:
 
 @router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=told_of(404))
 def used(request: Request, corpus: str, version: int) -> None:
-    portal: Portal = request.app.state.portal
-    _found(portal.store, corpus)
+    corpus_of(request, corpus)
+    portal = Visit(request).portal
     try:
         put_to_use(portal.store, corpus, version, portal.now())
     except (StoreError, ModelError) as error:
@@ -270,12 +249,11 @@ def used(request: Request, corpus: str, version: int) -> None:
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=told_of(404, 409))
 def gone(request: Request, corpus: str, version: int) -> None:
     """It cannot be had back, and its number is not used again. 409: it is in use; put another one to use first."""
-    store = _store(request)
-    _found(store, corpus)
+    corpus_of(request, corpus)
+    if model_of(request, corpus, version).active:
+        raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
     try:
-        if store.corpora.model(corpus, version).active:
-            raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
-        store.corpora.delete_model(corpus, version)
+        Visit(request).portal.store.corpora.delete_model(corpus, version)
     except StoreError as error:
         raise ApiError(404, "no-model", str(error)) from error
     log(request, "model.delete", corpus, {"version": version})
@@ -283,26 +261,14 @@ def gone(request: Request, corpus: str, version: int) -> None:
 
 @router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=told_of(404, 409))
 def back(request: Request, corpus: str) -> ModelOut:
-    portal: Portal = request.app.state.portal
-    _found(portal.store, corpus)
+    corpus_of(request, corpus)
+    portal = Visit(request).portal
     try:
         version = portal.store.corpora.rollback(corpus, now=portal.now())
     except StoreError as error:
         raise ApiError(409, "nothing-before", str(error)) from error
     log(request, "model.back", corpus, {"version": version})
     return _model(portal.store.corpora.model(corpus, version))
-
-
-def _store(request: Request) -> Store:
-    portal: Portal = request.app.state.portal
-    return portal.store
-
-
-def _found(store: Store, name: str) -> Corpus:
-    found = store.corpora.find(name)
-    if found is None:
-        raise ApiError(404, "no-corpus", f"There is no corpus {name!r}.")
-    return found
 
 
 def _model(one: Model) -> ModelOut:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.faults import ApiError, Problem
+from newsportal.portal.request_body import has_etag
 from newsportal.portal.source_file import write
 from newsportal.sources import edit
 from newsportal.sources.categories import NameTaken
@@ -30,8 +31,7 @@ def tagged(request: Request, told: BaseModel) -> Response:
     """``told`` as JSON; 304 for somebody who names its tag."""
     body = told.model_dump_json().encode("utf-8", "replace")
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
-    known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-    if tag in known or "*" in known:
+    if has_etag(request, tag):
         return Response(status_code=304, headers={**HEADERS, "etag": tag})
     return Response(body, media_type="application/json", headers={**HEADERS, "etag": tag})
 
@@ -62,11 +62,6 @@ def cursor_of(*place: str | int) -> str:
     return urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode().rstrip("=")
 
 
-def _is_place(part: Any) -> bool:
-    """Whether it may be one: numbers of rows count from 0, and every database takes them."""
-    return not isinstance(part, int) or 0 <= part <= LARGEST
-
-
 def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
     """What :func:`cursor_of` was told, checked against ``kinds``; None for the first page. Raises ``ApiError``."""
     if cursor is None:
@@ -75,7 +70,8 @@ def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         place = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         place = None
-    if not isinstance(place, list) or [type(part) for part in place] != list(kinds) or not all(map(_is_place, place)):
+    fits = isinstance(place, list) and [type(part) for part in place] == list(kinds)
+    if not fits or any(isinstance(part, int) and not 0 <= part <= LARGEST for part in place):  # every database takes these numbers
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     return tuple(place)
 

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 
 from newsportal.accounts import Right
 from newsportal.errors import SourcesError
-from newsportal.portal.access import log, may, needs, signed
+from newsportal.portal.access import log, may, needs
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.looks import Look, Looks, TooMany
+from newsportal.portal.looks import Look, TooMany
+from newsportal.portal.pages.source_looks import begin_look, end_look, look_of
 from newsportal.portal.pages.source_run import watched_as
 from newsportal.portal.pages.sources import SORTS, Filter, Sort, addresses
 from newsportal.portal.source_file import Entry, entry, known_of, path_of, restored
@@ -218,31 +219,20 @@ def test(request: Request, key: str) -> LookAnswer:
 
 @router.get("/looks/{id}", summary="How a look at other sites goes on", dependencies=EDIT)
 def look(request: Request, id: str) -> LookAnswer:
-    who = signed(request)
-    found = cast(Looks, request.app.state.looks).get(id, who.person.id if who else "")
-    if found is None:
-        raise HTTPException(404)
-    return _answer(found)
+    return _answer(look_of(request, id))
 
 
 @router.delete("/looks/{id}", summary="Forget a look at other sites", status_code=204, dependencies=EDIT)
 def forgotten(request: Request, id: str) -> None:
     """What it does at the moment comes to its end, and nobody is told."""
-    who = signed(request)
-    looks, owner = cast(Looks, request.app.state.looks), who.person.id if who else ""
-    if looks.get(id, owner) is None:
-        raise HTTPException(404)
-    looks.drop(id, owner)
+    end_look(request, id)
 
 
 def _begun(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
-    who = signed(request)
     try:
-        begun = cast(Looks, request.app.state.looks).start(who.person.id if who else "", about, work)
+        return _answer(begin_look(request, about, work))
     except TooMany as error:
         raise ApiError(429, "too-many", str(error), "Wait a minute.") from error
-    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about["addresses"])[:500])
-    return _answer(begun)
 
 
 def _answer(found: Look) -> LookAnswer:

@@ -26,6 +26,7 @@ from newsportal.learning.files import mistakes as bad_lines
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
+from newsportal.portal.faults import ApiError
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.pages.jobs import jobs_of, start_job
@@ -33,8 +34,9 @@ from newsportal.portal.render import address, render
 from newsportal.portal.request_body import MAX_FILE, Refused
 from newsportal.portal.source_file import Fields, one
 from newsportal.store.columns import NAME_CHARS
-from newsportal.store.labels import CATEGORIES, RANKS, Brought, Corpus, NewDocument
+from newsportal.store.labels import CATEGORIES, RANKS, Corpus
 from newsportal.store.models import Model
+from newsportal.store.store import Store
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -51,12 +53,10 @@ def corpora(request: Request) -> Response:
 
 
 def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status: int = 200) -> Response:
-    visit = Visit(request)
-    job = jobs_of(request).latest(JOBS)
-    known = visit.portal.store.corpora.all()
+    portal = Visit(request).portal
     return render(
-        request, "corpora.html", status, corpora=known, job=job, faults=faults, name=name, encodings=ENCODINGS,
-        megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=visit.portal.known is not None,
+        request, "corpora.html", status, corpora=portal.store.corpora.all(), job=jobs_of(request).latest(JOBS), faults=faults, name=name,
+        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.known is not None,
     )  # fmt: skip
 
 
@@ -89,18 +89,14 @@ def _taken(request: Request, sent: FormData) -> Response:
         return _list(request, tuple(visit.clock.says(one.message) for one in wrong), name, 422)
     file.file.seek(0)
     documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))
-    brought = _added(visit, name, documents, called)
+    try:
+        brought = visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
+    except CorpusError as error:
+        raise HTTPException(422) from error
     log(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
     text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
     same = brought.same + brought.kept + brought.repeated
     return notify(request, f"/corpora/{quote(name, safe='')}", text, added=brought.added, relabelled=brought.relabelled, same=same)
-
-
-def _added(visit: Visit, name: str, documents: Iterator[NewDocument], called: str) -> Brought:
-    try:
-        return visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
-    except CorpusError as error:
-        raise HTTPException(422) from error
 
 
 @router.post("/corpora/gather")
@@ -111,7 +107,7 @@ def gather(request: Request) -> Response:
 
 @router.get("/corpora/{name}")
 def corpus(request: Request, visit: Here, name: str) -> Response:
-    found = _found(request, name)
+    found = corpus_of(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
     page = min(max(1, visit.whole("page")), LAST)
     store = visit.portal.store.corpora
@@ -132,7 +128,7 @@ def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
     back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
     if len(wanted) > NAME_CHARS:
         return notify(request, back, _("The label is too long."))
-    _found(request, name)
+    corpus_of(request, name)
     try:
         by = visit.who.person.name if visit.who else None
         give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
@@ -144,37 +140,44 @@ def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
 
 @router.get("/corpora/{name}/export.jsonl")
 def export(request: Request, name: str) -> Response:
-    """The corpus as JSON lines, as ``newsportal corpus export`` writes them and ``/corpora`` takes them."""
-    _found(request, name)
-    store = Visit(request).portal.store.corpora
-
-    def lines() -> Iterator[str]:
-        for document in store.documents(name):
-            row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
-            yield json.dumps(row, ensure_ascii=False) + "\n"
-
+    """The corpus as JSON lines, as ``/corpora`` takes them."""
+    corpus_of(request, name)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
-    return StreamingResponse(lines(), media_type="application/x-ndjson", headers=headers)
+    return StreamingResponse(json_lines(Visit(request).portal.store, name), media_type="application/x-ndjson", headers=headers)
 
 
 @router.get("/corpora/{name}/delete")
 def asked(request: Request, name: str) -> Response:
-    return render(request, "corpus_delete.html", corpus=_found(request, name))
+    return render(request, "corpus_delete.html", corpus=corpus_of(request, name))
 
 
 @router.post("/corpora/{name}/delete")
 def deleted(request: Request, name: str) -> Response:
-    found = _found(request, name)
+    found = corpus_of(request, name)
     Visit(request).portal.store.corpora.delete(name)
     log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
     return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
 
 
-def _found(request: Request, name: str) -> Corpus:
+def corpus_of(request: Request, name: str) -> Corpus:
     found = Visit(request).portal.store.corpora.find(name)
     if found is None:
-        raise HTTPException(404)
+        raise ApiError(404, "no-corpus", f"There is no corpus {name!r}.")
     return found
+
+
+def model_of(request: Request, corpus: str, version: int) -> Model:
+    try:
+        return Visit(request).portal.store.corpora.model(corpus, version)
+    except StoreError as error:
+        raise ApiError(404, "no-model", str(error)) from error
+
+
+def json_lines(store: Store, name: str) -> Iterator[str]:
+    """A corpus as ``newsportal corpus export`` writes it."""
+    for document in store.corpora.documents(name):
+        row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
+        yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 SHADES: Final = 5  # steps of a cell's shade: the share of its row
@@ -197,18 +200,14 @@ def retrain(request: Request) -> Response:
 
 @router.get("/models/{corpus}")
 def versions(request: Request, corpus: str) -> Response:
-    store = Visit(request).portal.store.corpora
-    found = store.find(corpus)
-    if found is None:
-        raise HTTPException(404)
+    found, models = corpus_of(request, corpus), Visit(request).portal.store.corpora.models(corpus)
     job = jobs_of(request).latest(("train",), corpus)
-    return render(request, "model_versions.html", corpus=found, models=store.models(corpus), job=job, algorithms=TRAINED, default=DEFAULT)
+    return render(request, "model_versions.html", corpus=found, models=models, job=job, algorithms=TRAINED, default=DEFAULT)
 
 
 @router.post("/models/{corpus}/train")
 def train(request: Request, corpus: str, fields: Fields) -> Response:
-    if Visit(request).portal.store.corpora.find(corpus) is None:
-        raise HTTPException(404)
+    corpus_of(request, corpus)
     algorithm = one(fields, "algorithm") or DEFAULT
     if algorithm not in TRAINED:
         raise HTTPException(400)
@@ -233,8 +232,7 @@ def back(request: Request, corpus: str) -> Response:
 
 def _changed(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
     target = f"/models/{quote(corpus, safe='')}"
-    if Visit(request).portal.store.corpora.find(corpus) is None:
-        raise HTTPException(404)
+    corpus_of(request, corpus)
     try:
         change()
     except (StoreError, ModelError) as error:
@@ -246,7 +244,7 @@ def _changed(request: Request, corpus: str, action: str, version: int | None, ch
 @router.get("/models/{corpus}/{version}")
 def model(request: Request, corpus: str, version: int) -> Response:
     """The figures on what the version has not seen, and who is taken for whom."""
-    found = _model(request, corpus, version)
+    found = model_of(request, corpus, version)
     report = Report.from_json(found.facts["report"]) if found.facts.get("report") else None
     rows, headings = matrix(report) if report else ([], [])
     return render(request, "model.html", corpus=corpus, model=found, report=report, rows=rows, headings=headings, shade=shade)
@@ -260,7 +258,7 @@ def shade(share: float) -> int:
 @router.get("/models/{corpus}/{version}/mistakes")
 def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """Documents held back that the version takes for another label; ``true`` and ``given`` narrow them."""
-    found = _model(request, corpus, version)
+    found = model_of(request, corpus, version)
     true, given = visit.text("true"), visit.asked.get("given")
     try:
         seen = mistakes(visit.portal.store, corpus, version, true=true, given=given) if found.size else None
@@ -272,7 +270,7 @@ def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
 @router.get("/models/{corpus}/{version}/words")
 def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
     """The words that speak for a label."""
-    found = _model(request, corpus, version)
+    found = model_of(request, corpus, version)
     labels = sorted(found.facts.get("labels", ()))
     label = visit.text("label") or next(iter(labels), None)
     try:
@@ -286,14 +284,14 @@ def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
 
 @router.get("/models/{corpus}/{version}/delete")
 def ask_delete_model(request: Request, corpus: str, version: int) -> Response:
-    return render(request, "model_delete.html", corpus=corpus, model=_model(request, corpus, version))
+    return render(request, "model_delete.html", corpus=corpus, model=model_of(request, corpus, version))
 
 
 @router.post("/models/{corpus}/{version}/delete")
 def delete_model(request: Request, corpus: str, version: int) -> Response:
     """Never the one in use."""
     visit, target = Visit(request), f"/models/{quote(corpus, safe='')}"
-    if _model(request, corpus, version).active:
+    if model_of(request, corpus, version).active:
         return notify(request, target, _("Version %(version)s is in use; put another one to use first."), version=version)
     try:
         visit.portal.store.corpora.delete_model(corpus, version)
@@ -301,10 +299,3 @@ def delete_model(request: Request, corpus: str, version: int) -> Response:
         return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
     log(request, "model.delete", corpus, {"version": version})
     return notify(request, target, _("Version %(version)s was deleted."), version=version)
-
-
-def _model(request: Request, corpus: str, version: int) -> Model:
-    try:
-        return Visit(request).portal.store.corpora.model(corpus, version)
-    except StoreError as error:
-        raise HTTPException(404) from error

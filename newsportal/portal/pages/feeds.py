@@ -17,6 +17,7 @@ from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.pages.story import absolute, figures, lead, shown
 from newsportal.portal.render import address, render, static_address, topic_address
+from newsportal.portal.request_body import has_etag
 from newsportal.portal.search_query import asked_of
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
@@ -141,9 +142,8 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
 
 def is_known(request: Request, etag: str, feed: Feed) -> bool:
     """RFC 9110 section 13.2.2: the ETag decides where there is one; the date only where there is none."""
-    known = request.headers.get("if-none-match")
-    if known is not None:
-        return known.strip() == "*" or etag.removeprefix("W/") in (part.strip().removeprefix("W/") for part in known.split(","))
+    if "if-none-match" in request.headers:
+        return has_etag(request, etag)
     try:
         since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
         return bool(feed.entries) and feed.updated.replace(microsecond=0) <= since

@@ -16,7 +16,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
-from newsportal.portal.source_fields import FAMILIES, KINDS
+from newsportal.portal.source_fields import FAMILIES, KINDS, number_of
 from newsportal.portal.source_file import CANNOT, Fields, entry, known_of, one, write
 from newsportal.portal.wording import worded
 from newsportal.sources import edit
@@ -85,7 +85,7 @@ def change(request: Request, key: str, fields: Fields) -> Response:
     """Give a source an interval or hours of its own, or leave it to the schedule again."""
     found, words = entry(request, key), Visit(request).clock.words
     back = address("/schedule", q=one(fields, "q"), page=one(fields, "page"))
-    values: dict[str, Any] = {"interval": _number(one(fields, "interval"))}
+    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := one(fields, "interval").strip()) else None}
     if hasattr(found.source, "hours"):
         values["hours"] = one(fields, "hours").strip() or None
     try:
@@ -95,15 +95,6 @@ def change(request: Request, key: str, fields: Fields) -> Response:
     except (EditConflict, EntryChanged, NoEntry, OSError) as error:
         return notify(request, back, CANNOT, why=error)
     return notify(request, back, _("The schedule of %(name)s was changed."), name=found.source.name, undo=done.undo)
-
-
-def _number(text: str) -> float | str | None:
-    text = text.strip()
-    try:
-        number = float(text)
-    except ValueError:
-        return text or None
-    return int(number) if number.is_integer() else number
 
 
 def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:

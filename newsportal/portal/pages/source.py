@@ -74,7 +74,7 @@ def many(request: Request, fields: Fields) -> Response:
     chosen = _chosen(request, fields)
     if not chosen:
         return notify(request, back, _("Choose at least one source."))
-    minutes = number_of(one(fields, "interval").strip()) if one(fields, "interval").strip() else None
+    minutes = number_of(text) if (text := one(fields, "interval").strip()) else None
     keys = [source.key for source in chosen]
     change = change_many(way, chosen, minutes)
     try:

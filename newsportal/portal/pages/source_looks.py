@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.accounts import Right
 from newsportal.discovery.opml import MAX_BYTES
-from newsportal.errors import NewsportalError, SourcesError
+from newsportal.errors import SourcesError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
@@ -120,22 +120,19 @@ def test(request: Request, key: str) -> Response:
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
     """How a look goes on; htmx asks for the inner part every second."""
-    found = _look(request, id)
-    whole = "hx-request" not in request.headers
-    return _shown(request, found, {}, whole=whole)
+    return _shown(request, look_of(request, id), {}, whole="hx-request" not in request.headers)
 
 
 @router.post("/sources/looks/{id}/end")
 def end(request: Request, id: str) -> Response:
-    _look(request, id)
-    _looks(request).drop(id, _owner(request))
+    end_look(request, id)
     return RedirectResponse("/sources/new", 303)
 
 
 @router.post("/sources/looks/{id}")
 def add(request: Request, id: str, fields: Fields) -> Response:
     """Write what was chosen into the file."""
-    found, visit = _look(request, id), Visit(request)
+    found, visit = look_of(request, id), Visit(request)
     words = visit.clock.words.gettext
     rest = bool(one(fields, "rest"))
     chosen = [
@@ -159,7 +156,8 @@ def add(request: Request, id: str, fields: Fields) -> Response:
             {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
         )
     except SourcesError as error:
-        faults = [text for kind in kinds for text in _all(error, kind, first[kind], visit)]
+        beside = [by_field(error.problems, kind, first[kind], visit.clock.words) for kind in kinds]
+        faults = [text for known, others in beside for text in (*known.values(), *others)]
         return _shown(request, found, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
         return _shown(request, found, fields, str(error), status=409)
@@ -171,11 +169,6 @@ def add(request: Request, id: str, fields: Fields) -> Response:
     request.app.state.pushed()
     target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
     return redirect_with(request, target, text, undo=done.undo)
-
-
-def _all(error: SourcesError, kind: str, place: int, visit: Visit) -> list[str]:
-    fields, others = by_field(error.problems, kind, place, visit.clock.words)
-    return [*fields.values(), *others]
 
 
 def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -190,14 +183,11 @@ def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) ->
 
 
 def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[str, Sequence[str]]) -> Response:
-    visit = Visit(request)
     try:
-        begun = _looks(request).start(_owner(request), about, work)
+        return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
     except TooMany:
-        text = visit.clock.words.gettext(BUSY)
+        text = Visit(request).say(BUSY)
         return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _asked(request, fields, text, 429)
-    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
-    return RedirectResponse(f"/sources/looks/{begun.id}", 303)
 
 
 def _asked(
@@ -243,7 +233,7 @@ def _shown(
         results=shown[: 2 * MOST_SHOWN],
         rest=max(0, len(numbers) - MOST_SHOWN),
         rest_taken=bool(one(fields, "rest")) if fields else True,
-        faults={one.url: error for one in shown if (error := _error(one)) is not None},
+        faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
         failure=found.error,
         trials=found.found if found.about["what"] == "test" and found.found else [],
         number=lambda choice: numbers[id(choice)],
@@ -259,26 +249,30 @@ def _shown(
     )
 
 
-def _error(found: Found) -> NewsportalError | None:
-    return found.error or (AlreadyThere(mask(found.url), found.there) if found.there else None)
-
-
 def _choices(found: Look) -> list[tuple[int, Choice]]:
     results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
     return list(enumerate(choice for result in results for choice in result.choices))
 
 
-def _looks(request: Request) -> Looks:
-    return cast(Looks, request.app.state.looks)
+def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
+    """Raises ``TooMany``."""
+    begun = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
+    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
+    return begun
 
 
-def _owner(request: Request) -> str:
-    who = signed(request)
-    return who.person.id if who else ""
-
-
-def _look(request: Request, id: str) -> Look:
-    found = _looks(request).get(id, _owner(request))
+def look_of(request: Request, id: str) -> Look:
+    found = cast(Looks, request.app.state.looks).get(id, owner_of(request))
     if found is None:
         raise HTTPException(404)
     return found
+
+
+def end_look(request: Request, id: str) -> None:
+    look_of(request, id)
+    cast(Looks, request.app.state.looks).drop(id, owner_of(request))
+
+
+def owner_of(request: Request) -> str:
+    who = signed(request)
+    return who.person.id if who else ""
