@@ -130,7 +130,7 @@ class Clock:
 
     def today(self) -> str:
         """The date in the masthead, with its weekday."""
-        return _date(self.local(self.now).date(), self.language)
+        return format_date(self.local(self.now).date(), "full", locale=self.language)
 
     def says(self, message: Message) -> str:
         """A message in the reader's language and zone."""
@@ -163,11 +163,6 @@ class Clock:
 @lru_cache(2000)  # a page tells the same few days again and again
 def _day(skeleton: str, day: date, language: str) -> str:
     return str(format_skeleton(skeleton, datetime.combine(day, datetime.min.time()), locale=language))
-
-
-@lru_cache(100)
-def _date(day: date, language: str) -> str:
-    return str(format_date(day, "full", locale=language))
 
 
 def by_day(stories: Iterable[Story], clock: Clock, moment: Callable[[Story], datetime]) -> list[tuple[date, list[Story]]]:

@@ -50,15 +50,11 @@ AGE = Field("max_age", _("Oldest, in days"), "number")
 PLACE: Final = (TOPICS, CATEGORY)
 MANNERS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
 ARTICLE: Final = (
-    Field(
-        "article.body", _("Where the text stands"), "text", _("CSS selectors, for pages that are read badly. Empty: they are read without.")
-    ),
-    Field("article.title", _("Where the title stands"), "text"),
-    Field("article.date", _("Where the date stands"), "text"),
-    Field("article.author", _("Where the author stands"), "text"),
-    Field("article.remove", _("What is taken out"), "lines"),
-)
-
+    Field("article.body", _("Where the text stands"), "text",
+          _("CSS selectors, for pages that are read badly. Empty: they are read without.")),
+    Field("article.title", _("Where the title stands"), "text"), Field("article.date", _("Where the date stands"), "text"),
+    Field("article.author", _("Where the author stands"), "text"), Field("article.remove", _("What is taken out"), "lines"),
+)  # fmt: skip
 Group = tuple[str, tuple[Field, ...]]
 
 WHERE, BELONGS, READS, VISITS, SELECTORS = (
@@ -73,13 +69,10 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "feeds": (
         (WHERE, (NAME, Field("url", _("Address of the feed"), "address", needed=True))),
         (BELONGS, (*PLACE, CLASSIFY)),
-        (
-            READS,
-            (
-                Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
-                Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False),
-            ),
-        ),
+        (READS, (
+            Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
+            Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False),
+        )),
         (VISITS, MANNERS),
         (SELECTORS, ARTICLE),
     ),
@@ -91,98 +84,61 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (SELECTORS, ARTICLE),
     ),
     "regions": (
-        (
-            WHERE,
-            (
-                NAME,
-                Field("prefix", _("What its articles' addresses begin with"), "address", needed=True),
-                Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
-            ),
-        ),
+        (WHERE, (
+            NAME, Field("prefix", _("What its articles' addresses begin with"), "address", needed=True),
+            Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
+        )),
         (BELONGS, (*PLACE, CLASSIFY)),
         (READS, (ALLOW, DENY, Field("pages", _("Pages of each list"), "number"))),
         (VISITS, (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS)),
         (SELECTORS, ARTICLE),
     ),
     "forums": (
-        (
-            WHERE,
-            (
-                NAME,
-                Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), needed=True),
-                Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
-            ),
-        ),
+        (WHERE, (
+            NAME, Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), needed=True),
+            Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
+        )),
         (BELONGS, PLACE),
-        (
-            READS,
-            (
-                AGE,
-                Field("pages", _("Pages of each board"), "number"),
-                Field("depth", _("Pages of a thread in one visit"), "number"),
-            ),
-        ),
+        (READS, (AGE, Field("pages", _("Pages of each board"), "number"), Field("depth", _("Pages of a thread in one visit"), "number"))),
         (VISITS, MANNERS),
     ),
     "galleries": (
         (WHERE, (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True))),
         (BELONGS, (*PLACE, CLASSIFY)),
-        (
-            READS,
-            (
-                Field("seed", _("What a story's address contains"), "text"),
-                Field("banned_seed", _("What no story's address contains"), "lines"),
-                Field("pattern", _("How further pages are named"), "text", _("Such as {id}_{n}.html.")),
-                Field("pages", _("Pages of each index"), "number"),
-            ),
-        ),
-        (
-            VISITS,
-            (
-                Field("weight", _("Weight, from 1 to 10"), "number", _("The heavier, the more often it is visited.")),
-                Field("min_period", _("Shortest time between visits, in minutes"), "number"),
-                Field("max_period", _("Longest time between visits, in minutes"), "number"),
-                *MANNERS,
-            ),
-        ),
+        (READS, (
+            Field("seed", _("What a story's address contains"), "text"),
+            Field("banned_seed", _("What no story's address contains"), "lines"),
+            Field("pattern", _("How further pages are named"), "text", _("Such as {id}_{n}.html.")),
+            Field("pages", _("Pages of each index"), "number"),
+        )),
+        (VISITS, (
+            Field("weight", _("Weight, from 1 to 10"), "number", _("The heavier, the more often it is visited.")),
+            Field("min_period", _("Shortest time between visits, in minutes"), "number"),
+            Field("max_period", _("Longest time between visits, in minutes"), "number"), *MANNERS,
+        )),
     ),
     "engines": (
-        (
-            WHERE,
-            (
-                NAME,
-                Field(
-                    "url",
-                    _("Address of a result page"),
-                    "address",
-                    _("##QUERY## where the words go, ##START## where the offset goes."),
-                    needed=True,
-                ),
-                Field("kind", _("What it finds"), "choice", choices=("news", "web")),
-                Field("encoding", _("Encoding of the words"), "text"),
-                Field("first", _("Offset of the first page"), "number"),
-                Field("step", _("Added for each further page"), "number"),
-                Field("rest", _("Minutes of rest after a captcha"), "number"),
-            ),
-        ),
-        (
-            READS,
-            (
-                Field(
-                    "wrapper.block",
-                    _("Element of one result"),
-                    "lines",
-                    _("CSS selector, XPath, or re: and a regular expression; empty: found by its shape."),
-                ),
-                Field("wrapper.title", _("Where the title stands"), "lines"),
-                Field("wrapper.link", _("Where the link stands"), "lines"),
-                Field("wrapper.site", _("Where the publisher stands"), "lines"),
-                Field("wrapper.summary", _("Where the summary stands"), "lines"),
-                Field("wrapper.date", _("Where the date stands"), "lines"),
-            ),
-        ),
+        (WHERE, (
+            NAME,
+            Field("url", _("Address of a result page"), "address",
+                  _("##QUERY## where the words go, ##START## where the offset goes."), needed=True),
+            Field("kind", _("What it finds"), "choice", choices=("news", "web")),
+            Field("encoding", _("Encoding of the words"), "text"),
+            Field("first", _("Offset of the first page"), "number"),
+            Field("step", _("Added for each further page"), "number"),
+            Field("rest", _("Minutes of rest after a captcha"), "number"),
+        )),
+        (READS, (
+            Field("wrapper.block", _("Element of one result"), "lines",
+                  _("CSS selector, XPath, or re: and a regular expression; empty: found by its shape.")),
+            Field("wrapper.title", _("Where the title stands"), "lines"),
+            Field("wrapper.link", _("Where the link stands"), "lines"),
+            Field("wrapper.site", _("Where the publisher stands"), "lines"),
+            Field("wrapper.summary", _("Where the summary stands"), "lines"),
+            Field("wrapper.date", _("Where the date stands"), "lines"),
+        )),
     ),
-}
+}  # fmt: skip
 """The lists of ``sources.yaml`` → the groups of their form."""
 
 KINDS: Final[Mapping[str, str]] = {
@@ -204,10 +160,6 @@ FAMILIES: Final[Mapping[str, str]] = {
     "engine": "engines",
 }
 """How a source's key begins → its list."""
-
-
-def fields_of(kind: str) -> tuple[Field, ...]:
-    return tuple(field for _name, fields in FORMS[kind] for field in fields)
 
 
 def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
@@ -257,7 +209,7 @@ def number_of(text: str) -> int | float | str:
 def values_of(kind: str, sent: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """All values of a form, parts as mappings; keys with ``None`` are not written down."""
     values: dict[str, Any] = {}
-    for field in fields_of(kind):
+    for field in (field for _name, fields in FORMS[kind] for field in fields):
         value, (first, _dot, inner) = meant(field, sent), field.key.partition(".")
         if inner:
             values.setdefault(first, {})[inner] = value

@@ -14,7 +14,7 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.system import KEPT, chosen, log_file, tail
-from newsportal.report import Run, to_dict
+from newsportal.report import to_dict
 from newsportal.services.jobs.records import job_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
@@ -54,14 +54,13 @@ class SuggestionTold(BaseModel):
     name: str | None
 
 
-def run_told(run: Run) -> RunTold:
-    total = run.total
-    return fill(RunTold, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
-
-
 @router.get("/runs", summary="The latest crawls")
 def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunTold]:
-    return [run_told(run) for run in Visit(request).portal.store.runs(limit)]
+    found = [(run, run.total) for run in Visit(request).portal.store.runs(limit)]
+    return [
+        fill(RunTold, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
+        for run, total in found
+    ]
 
 
 @router.get("/runs/{id}", summary="The report of a crawl, by source", responses=told_of(404))

@@ -15,7 +15,7 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.publishing import Unknown, asked_again, tried, wanted
+from newsportal.portal.pages.publishing import Unknown, tried, wanted
 from newsportal.publishing.base import TargetAway, TargetUnfit
 from newsportal.store.outbox import STATES, State
 
@@ -81,7 +81,8 @@ def entries(
 
 @router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)
 def again(request: Request, sent: AgainIn) -> AgainOut:
-    number = asked_again(Visit(request).portal, sent.target, sent.articles)
+    portal = Visit(request).portal
+    number = portal.store.outbox.again(sent.target, sent.articles, now=portal.now())
     log(request, "publishing.again", "", {"target": sent.target, "articles": number})
     return AgainOut(articles=number)
 

@@ -111,10 +111,6 @@ def article_whole(article: StoredArticle) -> ArticleWhole:
     return ArticleWhole.model_validate({**_fields(article), "text": article.text, "html": article.html, "images": images})
 
 
-def story_told(story: Story) -> StoryTold:
-    return StoryTold.model_validate({**_figures(story), "head": article_told(story.head)})
-
-
 def _fields(article: StoredArticle) -> dict[str, object]:
     named = {name: getattr(article, name) for name in ArticleTold.model_fields if hasattr(article, name)}
     return {**named, "site": article.publisher, "topics": list(article.topics), "keywords": list(article.keywords)}
@@ -155,7 +151,8 @@ def stories(
     """Every filter narrows. A cursor that is none begins at the front."""
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = Visit(request).portal.store.stories(which)
-    return tagged(request, Page[StoryTold](items=[story_told(story) for story in page.stories], next=page.next))
+    items = [StoryTold.model_validate({**_figures(story), "head": article_told(story.head)}) for story in page.stories]
+    return tagged(request, Page[StoryTold](items=items, next=page.next))
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -20,10 +20,17 @@ from newsportal.messages.reasons import cause_of
 from newsportal.portal.access import may, signed
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.machine import machine
-from newsportal.report import Run
 from newsportal.sources.watched import ORDER
 
 OUTCOMES: Final = ("known", "repeated", "fetched", "parsed", "stored", "folded", "same")
+
+
+def gauge(name: str, meaning: str, labels: tuple[str, ...], rows: Mapping[Any, float]) -> Metric:
+    """One figure for each label, or tuple of labels, of ``rows``."""
+    family = GaugeMetricFamily(name, meaning, labels=labels)
+    for labelled, number in rows.items():
+        family.add_metric(labelled if isinstance(labelled, tuple) else (labelled,), number)
+    return family
 
 
 class Told(Collector):
@@ -39,13 +46,9 @@ class Told(Collector):
         yield InfoMetricFamily("newsportal_build", "Which version answers.", {"version": __version__})
         up = GaugeMetricFamily("newsportal_up", "Whether a part answers: 1, or 0.", labels=("part",))
         parts: dict[str, Callable[[], list[Metric]]] = {
-            "store": self._store,
-            "index": self._index,
-            "queue": self._queue,
-            "accounts": self._accounts,
-            "sources": self._sources,
+            "store": self._store, "index": self._index, "queue": self._queue, "accounts": self._accounts, "sources": self._sources,
             "machine": self._machine,
-        }
+        }  # fmt: skip
         for name, ask in parts.items():
             try:
                 found = ask()
@@ -60,10 +63,8 @@ class Told(Collector):
         tally, store = self._portal.tally(), self._portal.store
         totals = GaugeMetricFamily("newsportal_articles", "Articles that are stored.", tally.articles)
         stories = GaugeMetricFamily("newsportal_stories", "Stories that they make.", tally.stories)
-        outbox = GaugeMetricFamily("newsportal_outbox_articles", "Articles to be published elsewhere.", labels=("target", "state"))
-        for target, counts in store.outbox.counts().items():
-            for state, number in counts.items():
-                outbox.add_metric((target, state), number)
+        rows = {(target, state): number for target, counts in store.outbox.counts().items() for state, number in counts.items()}
+        outbox = gauge("newsportal_outbox_articles", "Articles to be published elsewhere.", ("target", "state"), rows)
         return [totals, stories, outbox, *self._last_run()]
 
     def _last_run(self) -> list[Metric]:
@@ -77,16 +78,12 @@ class Told(Collector):
         took = GaugeMetricFamily(
             "newsportal_last_run_duration_seconds", "How long the last crawl took.", (last.ended - last.started).total_seconds()
         )
-        links = GaugeMetricFamily("newsportal_last_run_links", "What became of the links of the last crawl.", labels=("outcome",))
-        for name in OUTCOMES:
-            links.add_metric((name,), getattr(total, name))
-        failed: dict[str, int] = {}
-        for table in (total.failed, total.list_failed):
-            for reason, number in table.items():
-                failed[cause_of(reason)] = failed.get(cause_of(reason), 0) + number
-        failures = GaugeMetricFamily("newsportal_last_run_failures", "Failures of the last crawl, by their cause.", labels=("cause",))
-        for cause, number in failed.items():
-            failures.add_metric((cause,), number)
+        outcomes = {name: getattr(total, name) for name in OUTCOMES}
+        links = gauge("newsportal_last_run_links", "What became of the links of the last crawl.", ("outcome",), outcomes)
+        failed = Counter[str]()
+        for reason, number in (*total.failed.items(), *total.list_failed.items()):
+            failed[cause_of(reason)] += number
+        failures = gauge("newsportal_last_run_failures", "Failures of the last crawl, by their cause.", ("cause",), failed)
         return [ended, took, links, failures]
 
     def _index(self) -> list[Metric]:
@@ -101,38 +98,28 @@ class Told(Collector):
         told = self._portal.queues()
         if told.away:
             raise NewsportalError(told.away)
-        family = GaugeMetricFamily("newsportal_queue_requests", "Requests of the crawl, by what they wait for.", labels=("queue", "state"))
-        for row in told.queues:
-            for state in ("waiting", "later", "leased", "aside"):
-                family.add_metric((row.name, state), getattr(row, state))
-        retries = GaugeMetricFamily("newsportal_links_retry", "Links that wait for another try, by why.", labels=("queue", "reason"))
-        numbers: dict[tuple[str, str], int] = {}
+        rows = {(row.name, state): getattr(row, state) for row in told.queues for state in ("waiting", "later", "leased", "aside")}
+        family = gauge("newsportal_queue_requests", "Requests of the crawl, by what they wait for.", ("queue", "state"), rows)
+        numbers = Counter[tuple[str, str]]()
         for retry in told.retries:
-            numbers[retry.queue, retry.reason] = numbers.get((retry.queue, retry.reason), 0) + retry.links
-        for labels, number in numbers.items():
-            retries.add_metric(labels, number)
+            numbers[retry.queue, retry.reason] += retry.links
+        retries = gauge("newsportal_links_retry", "Links that wait for another try, by why.", ("queue", "reason"), numbers)
         workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(told.workers))
         return [family, retries, workers]
 
     def _accounts(self) -> list[Metric]:
         if self._portal.accounts is None:
             return []
-        counted: dict[str, int] = {}
+        counted = Counter[str]()
         for states in self._portal.accounts.alerts.counts().values():
-            for name, number in states.items():
-                counted[name] = counted.get(name, 0) + number
-        family = GaugeMetricFamily("newsportal_alert_messages", "Messages of alerts.", labels=("state",))
-        for state, number in counted.items():
-            family.add_metric((state,), number)
-        return [family]
+            counted.update(states)
+        return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counted)]
 
     def _sources(self) -> list[Metric]:
         if self._portal.known is None:
             return []
         counted = Counter(one.health.state for one in self._portal.health())
-        states = GaugeMetricFamily("newsportal_sources", "Sources, by how they do.", labels=("state",))
-        for state in ORDER:
-            states.add_metric((state,), counted[state])
+        states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counted[state] for state in ORDER})
         mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml as it stands.", len(self._portal.broken))
         return [states, mistakes]
 
@@ -140,11 +127,8 @@ class Told(Collector):
         found = machine(self._portal.known)
         free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk_free)
         size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk_total)
-        parts = GaugeMetricFamily("newsportal_part_size_bytes", "What lies on this disk, by part.", labels=("part",))
-        for one in found.sizes:
-            if one.bytes is not None:
-                parts.add_metric((one.name,), one.bytes)
-        return [free, size, parts]
+        sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}
+        return [free, size, gauge("newsportal_part_size_bytes", "What lies on this disk, by part.", ("part",), sizes)]
 
 
 router = APIRouter()
@@ -218,12 +202,10 @@ def store_health(portal: Portal) -> dict[str, Any]:
         "stories": tally.stories,
         "newest": tally.newest.isoformat() if tally.newest else None,
         "seq": portal.store.last_seq(),
-        "last_run": _run_told(last) if last else None,
+        "last_run": {"id": last.id, "started": last.started.isoformat(), "ended": last.ended.isoformat() if last.ended else None}
+        if last
+        else None,
     }
-
-
-def _run_told(run: Run) -> dict[str, Any]:
-    return {"id": run.id, "started": run.started.isoformat(), "ended": run.ended.isoformat() if run.ended else None}
 
 
 def search_health(portal: Portal, seq: int) -> dict[str, Any]:

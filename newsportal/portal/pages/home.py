@@ -101,10 +101,7 @@ def seconds(lead: Story | None, hottest: Sequence[Story], latest: Sequence[Story
 
 def notice(last: Run | None, words: NullTranslations) -> str | None:
     """A line above the stories when the last crawl brought nothing because its list pages failed (no network, mostly)."""
-    if last is None or not last.ended:
-        return None
-    total = last.total
-    if total.list_failed and not total.entries:
+    if last is not None and last.ended and last.total.list_failed and not last.total.entries:
         return words.gettext("The last crawl reached none of its sources; these are the stories stored before.")
     return None
 
@@ -123,29 +120,15 @@ def groups(visit: Visit) -> list[dict[str, Any]]:
     """Every choice with what it offers, in the reader's language."""
     said = visit.clock.words.gettext
     labels = {
-        "auto": said("As the system"),
-        "light": said("Light"),
-        "dark": said("Dark"),
-        "serif": said("Serif"),
-        "sans": said("Sans serif"),
-        "small": said("Small"),
-        "medium": said("Medium"),
-        "large": said("Large"),
-        "original": said("As published"),
-        "simplified": said("Simplified"),
-        "traditional": said("Traditional"),
-        "newest": said("Time line"),
-        "ranked": said("Ranking"),
+        "auto": said("As the system"), "light": said("Light"), "dark": said("Dark"), "serif": said("Serif"), "sans": said("Sans serif"),
+        "small": said("Small"), "medium": said("Medium"), "large": said("Large"), "original": said("As published"),
+        "simplified": said("Simplified"), "traditional": said("Traditional"), "newest": said("Time line"), "ranked": said("Ranking"),
         **LANGUAGES,
-    }
+    }  # fmt: skip
     headings = {
-        "theme": said("Theme"),
-        "font": said("Reading font"),
-        "size": said("Text size"),
-        "lang": said("Language"),
-        "script": said("Chinese script of articles"),
-        "boards": said("Boards of the front page"),
-    }
+        "theme": said("Theme"), "font": said("Reading font"), "size": said("Text size"), "lang": said("Language"),
+        "script": said("Chinese script of articles"), "boards": said("Boards of the front page"),
+    }  # fmt: skip
     now = {**asdict(visit.chosen), "lang": visit.language}
     shown = {**CHOICES, "size": ("small", "medium", "large")}
     return [

@@ -97,10 +97,6 @@ def topic(visit: Here, name: str) -> Response:
     return listing(visit, topic_address(name), name, clean(name))
 
 
-def feed_title(visit: Visit, topic: str | None, chosen: Mapping[str, str | None]) -> str:
-    return " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
-
-
 def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
     """The next page or two of the list in which ``PAGE`` stories are unread, without those that were read; looked for in as many pages
     as ``LOOKS`` says, so that a reader who has read all does not make us walk through years."""
@@ -136,6 +132,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     ordered = "hottest" if order == "hottest" else None
     shown = "unread" if unread else None
     here: dict[str, Any] = {"order": ordered, **chosen, "show": shown}
+    title = " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
     return render(
         visit.request,
         "list.html",
@@ -155,5 +152,5 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         stories=found.stories,
         next=address(path, **here, before=found.next) if found.next else None,
         later=address(path, **here) if before else None,
-        feed=feed_addresses(feed_title(visit, topic, chosen), topic, chosen),
+        feed=feed_addresses(title, topic, chosen),
     )

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.accounts import Accounts, Right
-from newsportal.accounts.marks import MAX_NAME, NotKept, Search, TooManyStarred
+from newsportal.accounts.marks import MAX_NAME, NotKept, TooManyStarred
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
@@ -163,14 +163,12 @@ MAX_UNDO = 1_500  # characters of an address that takes a removal back: it trave
 @router.get("/searches")
 def searches(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
-    lines = [line_of(search, visit) for search in accounts.searches.of(person)]
+    lines = [
+        {"search": search, "address": (asked := asked_in(search.asked)).address(), "text": asked.text,
+         "filters": tuple(chip.label for chip in chips(asked, visit)), "feed": feed_of(asked, visit)}
+        for search in accounts.searches.of(person)
+    ]  # fmt: skip
     return render(request, "searches.html", lines=lines, most=MAX_NAME)
-
-
-def line_of(search: Search, visit: Visit) -> dict[str, object]:
-    asked = asked_in(search.asked)
-    filters, feed = tuple(chip.label for chip in chips(asked, visit)), feed_of(asked, visit)
-    return {"search": search, "address": asked.address(), "text": asked.text, "filters": filters, "feed": feed}
 
 
 @router.post("/searches")

@@ -8,7 +8,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.items import Image
 from newsportal.messages import explain
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.pages.feeds import FeedAddresses, answer
@@ -91,14 +90,14 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
     places = enumerate(article.images, 1)
     cover = next(((place, image) for place, image in places if address_of(portal, article.id, place, image, thumb=True)), None)
     image = cover[1] if cover else None
-    width, tall = size_of(image)
+    width, tall = (image.width, image.height) if image and image.width and image.height else USUAL
     return Card(
         article=article,
         cover=address_of(portal, article.id, *cover, thumb=True) if cover else None,
         width=width,
         tall=tall,
         height=height_of(width, tall),
-        short=is_short(title(article)),
+        short=sum(1.0 if character >= "\u2e80" else LATIN for character in title(article)) <= LINE,  # of one line for certain
         pictures=gallery.pictures,
         sites=story.sites,
         complete=gallery.complete,
@@ -106,18 +105,9 @@ def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
     )
 
 
-def size_of(image: Image | None) -> tuple[int, int]:
-    return (image.width, image.height) if image and image.width and image.height else USUAL
-
-
 def height_of(width: int, tall: int) -> int:
     """The height of a cover, the nearest of ``HEIGHTS``."""
     return min(HEIGHTS, key=lambda height: abs(height - COLUMN * tall / width))
-
-
-def is_short(name: str) -> bool:
-    """Whether a title takes one line of a card for certain."""
-    return sum(1.0 if character >= "\u2e80" else LATIN for character in name) <= LINE
 
 
 def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:

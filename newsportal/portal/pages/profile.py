@@ -66,10 +66,6 @@ def _wish(request: Request) -> Wish:
     return "browser" if "1" in (request.headers.get("sec-gpc"), request.headers.get("dnt")) else "on"
 
 
-def new_name() -> str:
-    return secrets.token_hex(RANDOM_BYTES)
-
-
 def introduce(response: Response, request: Request, name: str) -> None:
     """Let the browser bring ``name`` from now on. No script can read it."""
     secure = request.url.scheme == "https"
@@ -95,7 +91,7 @@ async def seen(request: Request) -> Response:
     answer = Response(status_code=204, headers={"cache-control": "no-store"})
     if not reader.kept or not portal.pace.allows(address_of(request)):
         return answer
-    name = reader.name or new_name()
+    name = reader.name or secrets.token_hex(RANDOM_BYTES)
     if await run_in_threadpool(record, portal, name, article, places):
         introduce(answer, request, name)
     return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -36,11 +36,6 @@ MOST_TRIED: Final = 20  # articles of which a dry run tells in a page
 
 class Unknown(Exception):
     """Raised for a target that sources.yaml does not name, an article that is not there, a wish that is none. The caller answers 404."""
-
-
-def asked_again(portal: Portal, target: str | None, articles: Collection[str] | None) -> int:
-    """Let what failed wait anew; answers how many."""
-    return portal.store.outbox.again(target, articles, now=portal.now())
 
 
 def wanted(portal: Portal, target: str, article_id: str, wish: str) -> str | None:
@@ -104,7 +99,7 @@ def publishing(request: Request, visit: Here) -> Response:
 def again(request: Request, sent: Form) -> Response:
     """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
-    number = asked_again(visit.portal, target, [article] if article else None)
+    number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
     log(request, "publishing.again", article or "", {"target": target, "articles": number})
     words = visit.clock.words.ngettext("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
     return redirect_with(request, "/publishing", words % {"num": number})

@@ -15,7 +15,7 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Here
 from newsportal.portal.figures import RANGES, FiguresCache, bars, going, line
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -141,7 +141,7 @@ def monitor(request: Request, visit: Here) -> Response:
     months = reading.months
     alpha = learnt.alpha if learnt else ALPHA
     queues = visit.portal.queues() if visit.portal.queues is not None else None
-    days = days_of(visit)
+    days = visit.whole("days") if visit.whole("days") in RANGES else RANGES[1]
     kept: FiguresCache = request.app.state.figures
     daily = request.app.state.daily
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
@@ -181,22 +181,13 @@ def aside(request: Request, fields: Fields) -> Response:
     return notify(request, "/monitor", text, number=number)
 
 
-def days_of(visit: Visit) -> int:
-    """The range that is asked for; a month without that."""
-    asked = visit.whole("days")
-    return asked if asked in RANGES else RANGES[1]
-
-
 def named(words: NullTranslations) -> dict[str, str]:
     """What the figures of a fit are called; one that we do not know keeps its own name."""
     return {
-        "by": words.gettext("worked out by"),
-        "views": words.gettext("views learnt from"),
-        "readers": words.gettext("readers"),
-        "stories": words.gettext("stories that may be recommended"),
-        "seconds": words.gettext("seconds that it took"),
+        "by": words.gettext("worked out by"), "views": words.gettext("views learnt from"), "readers": words.gettext("readers"),
+        "stories": words.gettext("stories that may be recommended"), "seconds": words.gettext("seconds that it took"),
         "let_go": words.gettext("views and offers let go, as promised"),
-    }
+    }  # fmt: skip
 
 
 def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
@@ -211,16 +202,9 @@ def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
 FIRST = ("views", "readers", "stories", "by", "seconds", "let_go")
 
 
-def placed(fact: tuple[str, Any]) -> tuple[int, str]:
-    """Where a figure stands: in the order of ``FIRST``, then by name."""
-    name = fact[0]
-    return FIRST.index(name) if name in FIRST else len(FIRST), name
-
-
 def learnt_of(made: datetime, facts: Mapping[str, Any]) -> Learnt:
     """A fit's figures, what people ask for first at the beginning; one that tells no α used the paper's."""
     alpha, decay = facts.get("alpha"), facts.get("lambda")
     plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
-    return Learnt(
-        made, alpha if isinstance(alpha, float) else ALPHA, decay if isinstance(decay, float) else None, tuple(sorted(plain, key=placed))
-    )
+    plain.sort(key=lambda fact: (FIRST.index(fact[0]) if fact[0] in FIRST else len(FIRST), fact[0]))
+    return Learnt(made, alpha if isinstance(alpha, float) else ALPHA, decay if isinstance(decay, float) else None, tuple(plain))

@@ -83,7 +83,7 @@ def version(request: Request, id: str) -> Response:
     except NoVersion as error:
         raise HTTPException(404) from error
     now = _content(request)
-    found = next(one for one in versions(path) if one.id == id)
+    found, ways = next(one for one in versions(path) if one.id == id), [line.way for line in difference(now, before)]
     return render(
         request,
         "sources_versions.html",
@@ -92,7 +92,7 @@ def version(request: Request, id: str) -> Response:
         version=found,
         seen=digest_of(now),
         diff=list(difference(now, before)) if Visit(request).may("administer") else None,
-        numbers=changed_lines(now, before),
+        numbers=(ways.count("added"), ways.count("removed")),
     )
 
 
@@ -124,12 +124,6 @@ def difference(before: bytes, after: bytes) -> Iterator[Line]:
             return
         if place >= 2:  # the first two name files
             yield Line(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
-
-
-def changed_lines(before: bytes, after: bytes) -> tuple[int, int]:
-    """How many lines come and how many go."""
-    ways = [line.way for line in difference(before, after)]
-    return ways.count("added"), ways.count("removed")
 
 
 def _lines(content: bytes) -> list[str]:
