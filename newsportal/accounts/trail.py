@@ -26,15 +26,10 @@ class Trail(Part):
     ) -> None:
         """``who`` None: a command on the machine, or nobody yet. ``details``: what JSON can hold, without secrets."""
         row = {
-            "at": now,
-            "person_id": who.person.id if who else None,
-            "person": who.person.name if who else "",
-            "way": who.way if who else "command",
-            "action": action[:ACTION_CHARS],
-            "thing": thing,
-            "details": dict(details or {}),
+            "at": now, "person_id": who.person.id if who else None, "person": who.person.name if who else "",
+            "way": who.way if who else "command", "action": action[:ACTION_CHARS], "thing": thing, "details": dict(details or {}),
             "address": address[:ADDRESS_CHARS],
-        }
+        }  # fmt: skip
         with self._write() as connection:
             connection.execute(insert(TRAIL).values(row))
 

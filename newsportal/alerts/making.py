@@ -63,17 +63,9 @@ def alert_of(told: Mapping[str, str], terms: Terms, before: Alert | None = None)
     language = told.get("language", "zh")
     made = before or Alert(new_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
     found = replace(
-        made,
-        name=name,
-        about=about,
-        of=of,
-        channel=channel,
-        fields=fields,
-        digest=digest,
-        quiet=quiet,
-        per_hour=per_hour,
+        made, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
         language=language if language in LANGUAGES else "zh",
-    )
+    )  # fmt: skip
     if before is not None and (before.about, before.of) != (about, of):  # it tells of other things from now on
         found = replace(found, created=terms.now, after=terms.after)
     return found

@@ -47,20 +47,10 @@ def work_of(
 ) -> Work:
     file = sqlite_file(sources.store)
     return Work(
-        accounts,
-        store,
-        index,
-        ZoneInfo(sources.portal.timezone),
-        setting_of(sources),
-        (sources.portal.url or "").rstrip("/") or None,
-        sources.alerts.per_hour,
-        now,
-        stopped,
-        watched(sources),
-        file.parent if file is not None else None,
-        sources.alerts.disk_free,
+        accounts, store, index, ZoneInfo(sources.portal.timezone), setting_of(sources), (sources.portal.url or "").rstrip("/") or None,
+        sources.alerts.per_hour, now, stopped, watched(sources), file.parent if file is not None else None, sources.alerts.disk_free,
         sources.alerts.crawl_hours,
-    )
+    )  # fmt: skip
 
 
 class Sender(threading.Thread):

@@ -160,14 +160,8 @@ def _webhook_fields(told: dict[str, str]) -> dict[str, str]:
 def _webhook(fields: Fields, told: Told, now: datetime) -> Request:
     stories = [{"id": one.id, "title": one.title, "site": one.site, "url": one.address, "sites": one.sites} for one in told.items]
     body = {
-        "form": 1,
-        "event": "alert",
-        "alert": told.alert,
-        "title": told.title,
-        "text": told.text(),
-        "stories": stories,
-        "more": told.more,
-    }
+        "form": 1, "event": "alert", "alert": told.alert, "title": told.title, "text": told.text(), "stories": stories, "more": told.more,
+    }  # fmt: skip
     asked = _json(fields["url"], body, {"idempotency-key": told.key})
     if not fields.get("secret"):
         return asked

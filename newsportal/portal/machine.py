@@ -71,17 +71,10 @@ def machine(sources: Sources | None) -> Machine:
     parts = files(sources) if sources is not None else []
     found = disk(sources)
     return Machine(
-        process.memory_info().rss,
-        _beside(process),
-        psutil.getloadavg()[0] / (psutil.cpu_count() or 1),
-        memory.total,
-        memory.available,
-        process.num_threads(),
-        found.free,
-        found.total,
-        found.low,
+        process.memory_info().rss, _beside(process), psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.total, memory.available,
+        process.num_threads(), found.free, found.total, found.low,
         tuple(Size(name, size_of(file) if file is not None else None) for name, file in parts),
-    )
+    )  # fmt: skip
 
 
 def _beside(process: psutil.Process) -> int:

@@ -92,14 +92,9 @@ def sanitised(fragment: str, base: str) -> str:
     """``fragment`` by the same allow-list as when it was stored. Relative addresses are the publisher's, never ours."""
     there = web_address(base)
     cleaner = nh3.Cleaner(
-        tags=set(TAGS),
-        clean_content_tags=set(DROPPED_WITH_CONTENT),
-        attributes=ATTRIBUTES,
-        set_tag_attribute_values=FORCED,
-        url_schemes={"http", "https"},
-        url_relative=("rewrite_with_base", there) if there else "deny",
-        link_rel=REL,
-    )
+        tags=set(TAGS), clean_content_tags=set(DROPPED_WITH_CONTENT), attributes=ATTRIBUTES, set_tag_attribute_values=FORCED,
+        url_schemes={"http", "https"}, url_relative=("rewrite_with_base", there) if there else "deny", link_rel=REL,
+    )  # fmt: skip
     return cleaner.clean(CONTROL.sub("", fragment))
 
 

@@ -89,17 +89,9 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     visit.shows(values)
     page = environment(visit.language, visit.chosen.script).get_template(template)
     html = page.render(
-        request=request,
-        visit=visit,
-        site=visit.portal.site,
-        clock=visit.clock,
-        language=visit.language,
-        lang_tag=TAGS[visit.language],
-        chosen=visit.chosen,
-        beside=partial(beside, visit.portal),
-        told=notice_of(request),
-        **{"feed": None, **values},
-    )
+        request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
+        chosen=visit.chosen, beside=partial(beside, visit.portal), told=notice_of(request), **{"feed": None, **values},
+    )  # fmt: skip
     answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.who else PERSONAL)})
     let_go(request, answer)
     if "lang" in visit.asked:

@@ -72,18 +72,10 @@ class Asked:
         ends = [_begins(day, zone, 1) for day in (self.until, self.day) if day]
         words = f"{self.text} kind:{self.kind}" if self.kind else self.text or EVERYTHING
         return Query(
-            text=words,
-            topic=self.topic,
-            site=self.site,
-            category=self.category,
-            since=max([*spans, *begins], default=None),
-            until=min(ends, default=None),
-            sort=self.sort if self.text else "time",
-            collapse=self.folds is None,
-            offset=(self.page - 1) * limit,
-            limit=limit,
-            zone=zone,
-        )
+            text=words, topic=self.topic, site=self.site, category=self.category, since=max([*spans, *begins], default=None),
+            until=min(ends, default=None), sort=self.sort if self.text else "time", collapse=self.folds is None,
+            offset=(self.page - 1) * limit, limit=limit, zone=zone,
+        )  # fmt: skip
 
 
 def asked_of(visit: Visit) -> Asked:
@@ -104,19 +96,12 @@ def asked_by(get: Callable[..., str | None]) -> Asked:
     """The search by its parameters: ``get(name)``, ``get(name, limit)``."""
     page, when, kind = get("page") or "", get("when"), get("kind")
     return Asked(
-        text=clean(get("q", MAX_QUERY_CHARS) or ""),
-        when=when if when in SPANS else None,
-        since=_day(get("since")),
-        until=_day(get("until")),
-        kind=kind if kind in KINDS else None,
-        folds="open" if get("folds") == "open" else None,
+        text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=_day(get("since")),
+        until=_day(get("until")), kind=kind if kind in KINDS else None, folds="open" if get("folds") == "open" else None,
         sort="time" if get("sort") == "time" else "relevance",
-        page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1,
-        topic=get("topic"),
-        site=get("site"),
-        category=get("category"),
-        day=_day(get("day")),
-    )
+        page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1, topic=get("topic"), site=get("site"),
+        category=get("category"), day=_day(get("day")),
+    )  # fmt: skip
 
 
 def _begins(day: str, zone: tzinfo, later: int = 0) -> datetime:

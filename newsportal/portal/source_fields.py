@@ -152,13 +152,8 @@ KINDS: Final[Mapping[str, str]] = {
 """What one of each is called."""
 
 FAMILIES: Final[Mapping[str, str]] = {
-    "feed": "feeds",
-    "sitemap": "sitemaps",
-    "region": "regions",
-    "forum": "forums",
-    "gallery": "galleries",
-    "engine": "engines",
-}
+    "feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries", "engine": "engines",
+}  # fmt: skip
 """How a source's key begins → its list."""
 
 

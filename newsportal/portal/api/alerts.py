@@ -164,18 +164,10 @@ def test(request: Request, id: str) -> Response:
 def checked(request: Request, asked: AlertAsked, before: Alert | None = None) -> Alert:
     quiet = asked.quiet or ("", "")
     given = {
-        "name": asked.name,
-        "about": asked.about,
-        "topic": asked.of,
-        "search": asked.of,
-        "channel": asked.channel,
-        "when": "digest" if asked.digest else "once",
-        "hours": ", ".join(map(str, asked.digest)),
-        "quiet_from": str(quiet[0]),
-        "quiet_to": str(quiet[1]),
-        "per_hour": str(asked.per_hour),
-        "language": asked.language,
-    }
+        "name": asked.name, "about": asked.about, "topic": asked.of, "search": asked.of, "channel": asked.channel,
+        "when": "digest" if asked.digest else "once", "hours": ", ".join(map(str, asked.digest)), "quiet_from": str(quiet[0]),
+        "quiet_to": str(quiet[1]), "per_hour": str(asked.per_hour), "language": asked.language,
+    }  # fmt: skip
     try:
         return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:

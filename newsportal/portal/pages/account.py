@@ -198,20 +198,12 @@ def _page(
     words = visit.clock.words
     days = {number: words.ngettext("%(num)d day", "%(num)d days", number) % {"num": number} for number in LENGTHS if number}
     return render(
-        request,
-        "account.html",
-        status,
-        who=who,
-        roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
+        request, "account.html", status, who=who, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
-        lengths={**days, 0: words.gettext("until it is revoked")},
-        sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
-        tokens=accounts.tokens.of(who.person.id),
-        mistakes=defaultdict(str, mistakes or {}),
-        typed=dict(typed or {}),
-        secret=secret,
+        lengths={**days, 0: words.gettext("until it is revoked")}, sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
+        tokens=accounts.tokens.of(who.person.id), mistakes=defaultdict(str, mistakes or {}), typed=dict(typed or {}), secret=secret,
         least=LEAST_PASSWORD,
-    )
+    )  # fmt: skip
 
 
 def _password(request: Request, sent: Mapping[str, str]) -> Response:

@@ -249,18 +249,9 @@ def shown(
     service = SERVICES.get(channel)
     about = {name: label("about", name, said) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
-        request,
-        "alert.html",
-        status,
-        alert=before,
-        values=values,
-        faults={name: visit.clock.says(why) for name, why in (faults or {}).items()},
-        service=service,
-        called=label("service", channel, said),
-        about=about,
-        topic_names=chosen.topics,
-        most=chosen.most,
-        seen=seen,
+        request, "alert.html", status, alert=before, values=values,
+        faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
+        called=label("service", channel, said), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, said) for name in get_args(State)},
-    )
+    )  # fmt: skip

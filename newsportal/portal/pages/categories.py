@@ -113,16 +113,9 @@ def _form(request: Request, found: Known | None, values: Mapping[str, Any], mist
     asked: Sequence[Field] = OWN if found is not None and found.packaged is not None else (NAME, *OWN)
     seen = mistakes.now if mistakes.now is not None else _entry(request, found.name) if found is not None else None
     return render(
-        request,
-        "category.html",
-        status,
-        found=found,
-        fields=[shown_as(field, values, mistakes) for field in asked],
-        others=mistakes.others,
-        faults=len(mistakes.fields),
-        seen=entry_digest(seen) if seen is not None else "",
-        file=path_of(request),
-    )
+        request, "category.html", status, found=found, fields=[shown_as(field, values, mistakes) for field in asked],
+        others=mistakes.others, faults=len(mistakes.fields), seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
+    )  # fmt: skip
 
 
 def _known(request: Request, name: str) -> Known:

@@ -135,24 +135,15 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
     lines: list[Line] = difference(article.text, drafted.text) if said and "text" in said else []
     dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
     return render(
-        request,
-        "edit.html",
-        422 if sheet.wrong and "hx-request" not in request.headers else status,
-        article=article,
+        request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,
         here=page_of(article),
         typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
-        wrong=sheet.wrong,
-        compared=said is not None,
-        changed=sheet.changed and said is not None,
+        wrong=sheet.wrong, compared=said is not None, changed=sheet.changed and said is not None,
         title=in_line(article.title, drafted.title) if said and "title" in said else None,
         author=in_line(article.author or "", drafted.author or "") if said and "author" in said else None,
-        published=dates if said and "published" in said else None,
-        lines=lines,
-        marked_up=bool(said and "text" in said and is_same(lines)),
-        preview=body(drafted) if said and "text" in said else None,
-        has_text=has_text(article),
-        photo_story=is_gallery(article.source),
-    )
+        published=dates if said and "published" in said else None, lines=lines, marked_up=bool(said and "text" in said and is_same(lines)),
+        preview=body(drafted) if said and "text" in said else None, has_text=has_text(article), photo_story=is_gallery(article.source),
+    )  # fmt: skip
 
 
 def _photo_story(article: Version) -> StoredArticle:

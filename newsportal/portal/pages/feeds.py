@@ -153,19 +153,11 @@ def is_known(request: Request, etag: str, feed: Feed) -> bool:
 
 def entry_of(article: StoredArticle, base: str) -> Entry:
     return Entry(
-        id=f"urn:newsportal:{article.id}",
-        title=reading.title(article),
-        read=f"{base}/story/{article.story_id}",
-        url=reading.web_address(article.url),
-        published=article.moment,
-        updated=max(article.moment, article.fetched),
-        summary=reading.excerpt(article, SUMMARY_CHARS),
-        html=str(reading.body(article)),
-        site=reading.site_name(article),
-        author=clean(article.author) if article.author else None,
-        topics=article.topics,
-        language=article.language,
-    )
+        id=f"urn:newsportal:{article.id}", title=reading.title(article), read=f"{base}/story/{article.story_id}",
+        url=reading.web_address(article.url), published=article.moment, updated=max(article.moment, article.fetched),
+        summary=reading.excerpt(article, SUMMARY_CHARS), html=str(reading.body(article)), site=reading.site_name(article),
+        author=clean(article.author) if article.author else None, topics=article.topics, language=article.language,
+    )  # fmt: skip
 
 
 def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) -> Entry:

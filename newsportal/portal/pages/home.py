@@ -42,21 +42,12 @@ def home(request: Request, visit: Here) -> Response:
     since, told = last_visit.before(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
     answer = render(
-        request,
-        "home.html",
-        by_rank=by_rank,
-        since=since,
-        new=found.new(since),
-        many=found.new(since) >= COUNTED,
-        boards=found.boards,
-        topics=portal.topics(),
-        feed=feed_addresses(portal.site.title),
+        request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED, boards=found.boards,
+        topics=portal.topics(), feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < RUNNING_FOR else None,
-        last=last if last and last.ended else None,
-        failures=failures_of(last) if last else [],
-        notice=notice(last, clock.words),
+        last=last if last and last.ended else None, failures=failures_of(last) if last else [], notice=notice(last, clock.words),
         **(ranks(found) if by_rank else stories(visit, found)),
-    )
+    )  # fmt: skip
     if found.latest.stories:
         last_visit.remember(answer, told)
     return answer

@@ -134,23 +134,13 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     here: dict[str, Any] = {"order": ordered, **chosen, "show": shown}
     title = " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
     return render(
-        visit.request,
-        "list.html",
-        heading=heading,
-        topic=topic,
-        topics=visit.portal.topics(),
-        count=counted.get(topic, 0) if topic and not any(chosen.values()) else None,
-        order=order,
-        newest=address(path, **chosen, show=shown),
-        hottest=address(path, order="hottest", **chosen, show=shown),
-        unread=unread,
-        others=address(path, **{**here, "show": None if unread else "unread"}),
-        here=address(path, **here),
+        visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
+        count=counted.get(topic, 0) if topic and not any(chosen.values()) else None, order=order,
+        newest=address(path, **chosen, show=shown), hottest=address(path, order="hottest", **chosen, show=shown), unread=unread,
+        others=address(path, **{**here, "show": None if unread else "unread"}), here=address(path, **here),
         filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
         overview=seen(whole, path) if whole and whole.reports else None,
-        days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [],
-        stories=found.stories,
-        next=address(path, **here, before=found.next) if found.next else None,
-        later=address(path, **here) if before else None,
+        days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=found.stories,
+        next=address(path, **here, before=found.next) if found.next else None, later=address(path, **here) if before else None,
         feed=feed_addresses(title, topic, chosen),
-    )
+    )  # fmt: skip

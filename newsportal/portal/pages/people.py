@@ -144,14 +144,6 @@ def audit(request: Request) -> Response:
         number: words.ngettext("the last %(num)d day", "the last %(num)d days", number) % {"num": number} for number in AUDIT_DAYS if number
     }
     return render(
-        request,
-        "audit.html",
-        entries=found[:AUDIT_ENTRIES],
-        more=len(found) > AUDIT_ENTRIES,
-        names=trail.names(),
-        actions=trail.actions(),
-        person=visit.text("person"),
-        action=visit.text("action"),
-        days=days,
-        lengths={0: words.gettext("whenever"), **lengths},
-    )
+        request, "audit.html", entries=found[:AUDIT_ENTRIES], more=len(found) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
+        person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: words.gettext("whenever"), **lengths},
+    )  # fmt: skip

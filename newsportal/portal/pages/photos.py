@@ -60,21 +60,14 @@ def photos(request: Request, visit: Here) -> Response:
     found = portal.store.galleries.wall(WallFilter(topic, chosen["category"], chosen["source"], order, before, PAGE))
     here: dict[str, Any] = {"topic": topic, "order": "newest" if order == "newest" else None, **chosen}
     return render(
-        request,
-        "photos.html",
-        heading=f"{said('Photo stories')} · {clean(topic)}" if topic else said("Photo stories"),
-        topic=topic,
-        order=order,
-        ranked=address("/photos", **{**here, "order": None}),
-        newest=address("/photos", **{**here, "order": "newest"}),
+        request, "photos.html", heading=f"{said('Photo stories')} · {clean(topic)}" if topic else said("Photo stories"), topic=topic,
+        order=order, ranked=address("/photos", **{**here, "order": None}), newest=address("/photos", **{**here, "order": "newest"}),
         choices=choices(visit, topic, here) if found.stories or topic else [],
         filters=[Chip(clean(value), address("/photos", **{**here, name: None})) for name, value in chosen.items() if value],
         cards=[card_of(visit.portal, story, visit.clock.words) for story in found.stories],
-        next=address("/photos", **here, before=found.next) if found.next else None,
-        later=address("/photos", **here) if before else None,
-        example=EXAMPLE,
-        feed=feed_addresses(visit, topic),
-    )
+        next=address("/photos", **here, before=found.next) if found.next else None, later=address("/photos", **here) if before else None,
+        example=EXAMPLE, feed=feed_addresses(visit, topic),
+    )  # fmt: skip
 
 
 def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:

@@ -76,15 +76,9 @@ def run(request: Request, visit: Here, run_id: str) -> Response:
     words = visit.clock.words
     total = row_of(found.total, words.gettext("total"), total=True)
     return render(
-        request,
-        "run.html",
-        run=found,
-        total=found.total,
-        failures=failures_of(found),
-        columns=columns(words),
-        rows=[*(row_of(source, source.source) for source in found.sources), *([total] if found.sources else [])],
-        **run_log(visit, found),
-    )
+        request, "run.html", run=found, total=found.total, failures=failures_of(found), columns=columns(words),
+        rows=[*(row_of(source, source.source) for source in found.sources), *([total] if found.sources else [])], **run_log(visit, found),
+    )  # fmt: skip
 
 
 def row_of(report: SourceReport, name: str, *, total: bool = False) -> Row:
@@ -105,18 +99,11 @@ def failures_of(run: Run) -> list[tuple[str, int]]:
 def columns(words: NullTranslations) -> list[str]:
     """The heads of the table, in the order of ``report.COUNTERS`` and the figures derived from them."""
     named = {
-        "list_pages": words.gettext("list pages"),
-        "not_modified": words.gettext("unchanged"),
-        "entries": words.gettext("entries"),
-        "known": words.gettext("known"),
-        "repeated": words.gettext("repeated"),
-        "new": words.gettext("new"),
-        "fetched": words.gettext("fetched"),
-        "parsed": words.gettext("parsed"),
-        "stored": words.gettext("stored"),
-        "folded": words.gettext("folded"),
-        "same": words.gettext("same"),
-    }
+        "list_pages": words.gettext("list pages"), "not_modified": words.gettext("unchanged"), "entries": words.gettext("entries"),
+        "known": words.gettext("known"), "repeated": words.gettext("repeated"), "new": words.gettext("new"),
+        "fetched": words.gettext("fetched"), "parsed": words.gettext("parsed"), "stored": words.gettext("stored"),
+        "folded": words.gettext("folded"), "same": words.gettext("same"),
+    }  # fmt: skip
     derived = [words.gettext("failed"), words.gettext("precision"), words.gettext("recall"), words.gettext("time")]
     return [*(named.get(key, key) for key in COUNTERS), *derived]
 
@@ -146,23 +133,15 @@ def monitor(request: Request, visit: Here) -> Response:
     daily = request.app.state.daily
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
     values: dict[str, Any] = {
-        "days": days,
-        "ranges": RANGES,
-        "figures": counted,
-        "bars": bars(counted.series) if counted else (),
-        "curve": line(counted.growth) if counted else "",
-        "crawled": kept.crawled(visit.portal, days),
+        "days": days, "ranges": RANGES, "figures": counted, "bars": bars(counted.series) if counted else (),
+        "curve": line(counted.growth) if counted else "", "crawled": kept.crawled(visit.portal, days),
         "causes": {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())},
-        "lines": lines_of(months),
-        "learnt": learnt,
-        "alpha": alpha,
-        "named": named(visit.clock.words),
+        "lines": lines_of(months), "learnt": learnt, "alpha": alpha, "named": named(visit.clock.words),
         "called": calling(visit.portal, visit.clock.words),
-        "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None,
-        "queues": queues,
+        "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None, "queues": queues,
         "settles": request.app.state.settle is not None and visit.may("edit"),
         "going": going(visit.portal.store.runs(LATEST), visit.portal.now()),
-    }
+    }  # fmt: skip
     return render(request, "monitor.html", **values)
 
 

@@ -63,21 +63,10 @@ def schedule(request: Request) -> Response:
     now = visit.portal.now().astimezone(visit.portal.site.zone)
     rows = [_row(one, planned, visit, now) for one, planned in zip(part, timetable(known, visit.portal.store, part, now), strict=True)]
     return render(
-        request,
-        "schedule.html",
-        rows=sorted(rows, key=lambda row: row["planned"].next),
-        query=visit.text("q"),
-        page=page,
-        last=last,
-        total=len(chosen),
-        hours=range(HOURS),
-        now_hour=now.hour,
-        width=WIDTH,
-        height=HEIGHT,
-        policy=POLICIES[known.schedule.policy],
-        said=known.schedule,
-        steps=STEPS,
-    )
+        request, "schedule.html", rows=sorted(rows, key=lambda row: row["planned"].next), query=visit.text("q"), page=page, last=last,
+        total=len(chosen), hours=range(HOURS), now_hour=now.hour, width=WIDTH, height=HEIGHT, policy=POLICIES[known.schedule.policy],
+        said=known.schedule, steps=STEPS,
+    )  # fmt: skip
 
 
 @router.post("/schedule/{key}", dependencies=[needs(Right.EDIT)])
@@ -104,18 +93,13 @@ def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     editable = planned.key in visit.portal.by_key
     return {
-        "planned": planned,
-        "why": visit.clock.says(planned.why),
-        "name": getattr(source, "name", planned.key.partition(":")[2]),
-        "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family,
-        "policy": visit.say(POLICIES[planned.policy]),
-        "cells": cells(planned.expected, on, now.hour),
-        "editable": editable,
+        "planned": planned, "why": visit.clock.says(planned.why), "name": getattr(source, "name", planned.key.partition(":")[2]),
+        "kind": visit.say(KINDS[FAMILIES[family]]) if editable else family, "policy": visit.say(POLICIES[planned.policy]),
+        "cells": cells(planned.expected, on, now.hour), "editable": editable,
         "interval": f"{source.interval:g}" if getattr(source, "interval", None) else "",
-        "hours": spans(hours) if hours and len(hours) < HOURS else "",
-        "has_hours": hours is not None,
+        "hours": spans(hours) if hours and len(hours) < HOURS else "", "has_hours": hours is not None,
         "total": sum(planned.expected) if planned.expected is not None else None,
-    }
+    }  # fmt: skip
 
 
 def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> tuple[Cell, ...]:

@@ -39,22 +39,15 @@ def search(request: Request, visit: Here) -> Response:
     asked = asked_of(visit)
     results, away = look(visit, asked)
     return render(
-        request,
-        "search.html",
-        query_text=asked.text[:SHOWN_QUERY_CHARS],
-        asked=asked,
-        kept=kept(asked),
-        kept_but_days=kept(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]},
-        away=away,
-        results=results,
-        sorts=sorts(asked, visit),
-        filters=chips(asked, visit),
+        request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=kept(asked),
+        kept_but_days=kept(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]}, away=away, results=results,
+        sorts=sorts(asked, visit), filters=chips(asked, visit),
         facets=facets(asked, results, visit) if not asked.empty and not away else [],
         proposals=proposals(asked, results, visit) if not asked.empty and not away and not results.total else [],
         later=asked.address(page=asked.page - 1) if asked.page > 1 else None,
         next=asked.address(page=asked.page + 1) if asked.page * PAGE < results.total and results.hits and asked.page < MAX_PAGES else None,
         feed=feed_of(asked, visit) if not asked.empty else None,
-    )
+    )  # fmt: skip
 
 
 @router.get("/search/suggest")

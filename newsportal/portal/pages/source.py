@@ -234,20 +234,12 @@ def _form(
     visit = Visit(request)
     seen = mistakes.now if mistakes.now is not None else found.written if found else None
     return render(
-        request,
-        "source.html",
-        status,
-        kind=kind,
-        kind_name=visit.clock.words.gettext(KINDS[kind]),
+        request, "source.html", status, kind=kind, kind_name=visit.clock.words.gettext(KINDS[kind]),
         groups=[(name, [shown_as(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
-        topic_names=[topic.name for topic in known_of(request).topics],
-        others=mistakes.others,
-        faults=len(mistakes.fields),
-        found=found,
-        seen=entry_digest(seen) if seen is not None else "",
-        file=path_of(request),
+        topic_names=[topic.name for topic in known_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
+        seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
         **(_doing(visit, found) if found and status == 200 else {"health": None}),
-    )
+    )  # fmt: skip
 
 
 def shown_as(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:

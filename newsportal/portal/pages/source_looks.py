@@ -200,20 +200,11 @@ def _asked(
     given = fields or {"addresses": [Visit(request).text("url", 2000) or ""]}
     words = Visit(request).clock.words.gettext
     return render(
-        request,
-        "source_new.html",
-        status if fault or file_fault else 200,
-        addresses=one(given, "addresses"),
-        kind=one(given, "kind"),
-        everything=one(given, "everything"),
-        families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
-        kinds=[(kind, words(name)) for kind, name in KINDS.items()],
-        fault=fault,
-        file_fault=file_fault,
-        megabytes=MAX_BYTES >> 20,
-        most=MAX_ADDRESSES,
-        file=path_of(request),
-    )
+        request, "source_new.html", status if fault or file_fault else 200, addresses=one(given, "addresses"), kind=one(given, "kind"),
+        everything=one(given, "everything"), families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
+        kinds=[(kind, words(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
+        most=MAX_ADDRESSES, file=path_of(request),
+    )  # fmt: skip
 
 
 def _shown(
@@ -225,28 +216,16 @@ def _shown(
     numbers = {id(choice): number for number, choice in _choices(found)}
     shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
     return render(
-        request,
-        "source_look.html" if whole else "parts/source_look.html",
-        status,
-        look=found,
-        what=found.about["what"],
-        results=shown[: 2 * MOST_SHOWN],
-        rest=max(0, len(numbers) - MOST_SHOWN),
-        rest_taken=bool(one(fields, "rest")) if fields else True,
+        request, "source_look.html" if whole else "parts/source_look.html", status, look=found, what=found.about["what"],
+        results=shown[: 2 * MOST_SHOWN], rest=max(0, len(numbers) - MOST_SHOWN), rest_taken=bool(one(fields, "rest")) if fields else True,
         faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
-        failure=found.error,
-        trials=found.found if found.about["what"] == "test" and found.found else [],
-        number=lambda choice: numbers[id(choice)],
-        typed=lambda name, usual: one(fields, name) if name in fields else usual,
+        failure=found.error, trials=found.found if found.about["what"] == "test" and found.found else [],
+        number=lambda choice: numbers[id(choice)], typed=lambda name, usual: one(fields, name) if name in fields else usual,
         taken=lambda choice: str(numbers[id(choice)]) in fields.get("take", ()) if fields else choice.best,
         topics_of=lambda choice: fields.get(f"topics-{numbers[id(choice)]}", ()),
         topic_names=[topic.name for topic in known_of(request).topics],
-        kind_names={kind: words.gettext(name) for kind, name in KINDS.items()},
-        fault=fault,
-        most=SHOWN,
-        file=path_of(request),
-        mask=mask,
-    )
+        kind_names={kind: words.gettext(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
+    )  # fmt: skip
 
 
 def _choices(found: Look) -> list[tuple[int, Choice]]:

@@ -46,16 +46,10 @@ def state(request: Request, visit: Here, key: str) -> Response:
     came = portal.store.pick(ArticleFilter(source=key, limit=SHOWN)).articles if done else ()
     rests = known.rest_until if known.rest_until is not None and known.rest_until > portal.now() else None
     return render(
-        request,
-        "parts/source_run.html" if "hx-request" in request.headers else "source_run.html",
-        source=source,
-        since=since,
-        done=done and bool(visits),
-        visits=visits,
-        came=came,
-        rests=rests,
+        request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
+        done=done and bool(visits), visits=visits, came=came, rests=rests,
         crawls=portal.crawls or bool(portal.queues and portal.queues().workers),
-    )
+    )  # fmt: skip
 
 
 def watched_as(visit: Visit, key: str) -> Watched:

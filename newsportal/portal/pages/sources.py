@@ -72,22 +72,12 @@ def sources(request: Request, visit: Here) -> Response:
     page = min(max(1, visit.whole("page")), last)
     words = visit.clock.words.gettext
     return render(
-        request,
-        "sources.html",
-        rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
+        request, "sources.html", rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
         states=[(state, visit.clock.says(Message(f"state.{state}")), counted[state]) for state in ORDER if counted[state]],
-        kinds=[(family, words(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
-        wanted=asked.state,
-        kind=asked.kind,
-        query=asked.words,
-        sort=sort,
-        page=page,
-        last=last,
-        number=len(chosen),
-        total=len(found),
-        width=STEP * max((len(one.days) for one in found), default=0),
-        height=HEIGHT,
-    )
+        kinds=[(family, words(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]], wanted=asked.state,
+        kind=asked.kind, query=asked.words, sort=sort, page=page, last=last, number=len(chosen), total=len(found),
+        width=STEP * max((len(one.days) for one in found), default=0), height=HEIGHT,
+    )  # fmt: skip
 
 
 def _family(one: Judged) -> str:
@@ -106,16 +96,10 @@ def _row(one: Judged, visit: Visit) -> dict[str, object]:
     source = visit.portal.by_key.get(one.source.key)
     kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
     return {
-        "judged": one,
-        "state": visit.clock.says(Message(f"state.{one.health.state}")),
-        "reason": visit.clock.says(one.health.reason()),
-        "remedy": visit.clock.says(remedy) if remedy else None,
-        "line": line(one.days),
-        "total": sum(one.days),
-        "kind": visit.say(kind) if kind else _family(one),
-        "address": addresses(source),
-        "editable": source is not None,
-    }
+        "judged": one, "state": visit.clock.says(Message(f"state.{one.health.state}")), "reason": visit.clock.says(one.health.reason()),
+        "remedy": visit.clock.says(remedy) if remedy else None, "line": line(one.days), "total": sum(one.days),
+        "kind": visit.say(kind) if kind else _family(one), "address": addresses(source), "editable": source is not None,
+    }  # fmt: skip
 
 
 def line(days: Sequence[int]) -> str:

@@ -85,15 +85,10 @@ def version(request: Request, id: str) -> Response:
     now = _content(request)
     found, ways = next(one for one in versions(path) if one.id == id), [line.way for line in difference(now, before)]
     return render(
-        request,
-        "sources_versions.html",
-        versions=versions(path),
-        file=path,
-        version=found,
-        seen=digest_of(now),
+        request, "sources_versions.html", versions=versions(path), file=path, version=found, seen=digest_of(now),
         diff=list(difference(now, before)) if Visit(request).may("administer") else None,
         numbers=(ways.count("added"), ways.count("removed")),
-    )
+    )  # fmt: skip
 
 
 @router.post("/sources/versions/{id}")

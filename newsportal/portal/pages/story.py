@@ -100,19 +100,12 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
     from_zero = any(post.place == 1 and post.floor == 1 for post in kept.posts(thread.id, limit=2))
     here = f"/story/{story.id}"
     return render(
-        request,
-        "thread.html",
-        story=story,
-        article=article,
-        thread=thread,
-        board=clean(thread.board) if thread.board else None,
-        floors=[floor(post, article, visit, from_zero) for post in posts],
-        number=number,
-        last=last,
+        request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
+        floors=[floor(post, article, visit, from_zero) for post in posts], number=number, last=last,
         before=address(here, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
         after=address(here, topic=topic, page=number + 1) if number < last else None,
         newest=address(here, topic=topic, page=last) if number < last else None,
-    )
+    )  # fmt: skip
 
 
 def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
@@ -120,17 +113,12 @@ def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: boo
     own = (post.floor or 0) + (1 if from_zero and post.place else 0)
     number = own if post.floor is not None and own > 0 else post.place + 1
     return Floor(
-        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}",
-        number=number,
-        label=label(number, visit),
+        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label(number, visit),
         author=clean(post.author) if post.author else None,
-        by_opener=post.author is not None and post.author == article.author and number > 1,
-        post=post,
-        body=paragraphs(post.text),
-        quoted=paragraphs(post.quoted or ""),
-        pictures=tuple(image for image in post.images if web_address(image.url)),
+        by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
+        quoted=paragraphs(post.quoted or ""), pictures=tuple(image for image in post.images if web_address(image.url)),
         earlier=tuple(map(paragraphs, post.earlier)),
-    )
+    )  # fmt: skip
 
 
 def label(number: int, visit: Visit) -> str:
@@ -164,21 +152,10 @@ def gallery_view(
     older, newer = near
     suggested: Sequence[Suggested] = further(visit, story.id)
     return render(
-        request,
-        "gallery.html",
-        story=story,
-        article=article,
-        versions=story.versions,
-        gallery=gallery,
-        missing=numbered(gallery.missing),
-        pictures=pictures,
-        lead=lead(article.text, pictures),
-        older=older,
-        newer=newer,
-        topic=visit.text("topic"),
-        suggested=suggested,
+        request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery, missing=numbered(gallery.missing),
+        pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=visit.text("topic"), suggested=suggested,
         headlines=headlines(story, article),
-    )
+    )  # fmt: skip
 
 
 def shown(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[Shown, ...]:
@@ -276,21 +253,10 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         return gallery_view(request, found, article, gallery, (older, newer))
     shown = body(article)
     return render(
-        request,
-        "story.html",
-        story=found,
-        article=article,
-        versions=found.versions,
-        body=shown,
-        pictures=pictures(article, shown),
-        older=older,
-        newer=newer,
-        topic=topic,
-        suggested=further(visit, found.id),
-        headlines=headlines(found, article),
-        minutes=minutes(article.text),
-        similar=visit.portal.similar(article),
-    )
+        request, "story.html", story=found, article=article, versions=found.versions, body=shown, pictures=pictures(article, shown),
+        older=older, newer=newer, topic=topic, suggested=further(visit, found.id), headlines=headlines(found, article),
+        minutes=minutes(article.text), similar=visit.portal.similar(article),
+    )  # fmt: skip
 
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:
