@@ -148,9 +148,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_password(password: str) -> str:
-    if len(password) < LEAST_PASSWORD:
-        raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
-    if len(password) > MOST_PASSWORD:
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
         raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
     return password
 

@@ -80,19 +80,16 @@ def block(item: Item, sites: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """``text`` in at most ``limit`` bytes of UTF-8."""
     raw = text.encode()
     return text if len(raw) <= limit else raw[: max(0, limit - 3)].decode(errors="ignore") + "…"
 
 
 def told(alert: Alert, items: Sequence[Item], key: str, more: int = 0) -> Told:
-    """The message of an alert about ``items``."""
     head = WORDS[alert.language]["head"].format(name=clean(alert.name), number=len(items) + more)
     return Told(head, tuple(items), alert.language, key, alert.name, more)
 
 
 def test(alert: Alert, key: str) -> Told:
-    """The message that shows that a channel works."""
     return Told(clean(alert.name), (), alert.language, key, alert.name, plain=WORDS[alert.language]["test"])
 
 

@@ -138,9 +138,7 @@ def deliver(work: Work, tally: Tally) -> None:
             continue
         while not work.stopped():
             held = book.claim(replace(alert, per_hour=min(alert.per_hour, work.per_hour)), now=work.now(), seconds=LEASE, most=TOGETHER)
-            if not held:
-                break
-            if not _one(work, alert, held, tally):
+            if not held or not _one(work, alert, held, tally):
                 break
 
 
@@ -240,14 +238,8 @@ def _said(what: str, **values: object) -> dict[str, str]:
 
 def conditions(work: Work, about: Collection[str]) -> list[Condition]:
     """Those of these kinds that hold now. Raises ``StoreError``."""
-    found: list[Condition] = []
-    if "sources" in about:
-        found += _sources(work)
-    if "disk" in about:
-        found += _disk(work)
-    if "crawl" in about:
-        found += _crawl(work)
-    return found
+    kinds = {"sources": _sources, "disk": _disk, "crawl": _crawl}
+    return [one for name, find in kinds.items() if name in about for one in find(work)]
 
 
 def _sources(work: Work) -> Iterator[Condition]:

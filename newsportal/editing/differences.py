@@ -59,7 +59,6 @@ class Budget:
 
 
 def difference(old: str, new: str) -> list[Line]:
-    """The paragraphs (lines) of both texts, each with its pieces."""
     before, after, budget = _lines(old), _lines(new), Budget(MOST)
     steps = _steps(before, after, budget)
     if steps is None:
@@ -80,7 +79,6 @@ def in_line(old: str, new: str) -> Line:
 
 
 def is_same(lines: Sequence[Line]) -> bool:
-    """Whether nothing differs."""
     return all(piece.kind == "same" for line in lines for piece in line)
 
 

@@ -31,7 +31,6 @@ def parts(article: StoredArticle) -> list[Block]:
 
 
 def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
-    """The article as it is, to be changed."""
     return Draft(article.title, typed(parts(article)) if body else None, article.published, article.author or "")
 
 

@@ -133,7 +133,6 @@ class Pace:
 
 
 def address_of(request: Request) -> str:
-    """Whom a request counts for."""
     return counted_as(request.client.host if request.client else "")
 
 

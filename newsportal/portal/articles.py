@@ -23,7 +23,6 @@ MOST_REASON: Final = 300  # characters of why an article is hidden
 
 
 def who(visit: Visit) -> str:
-    """The name under which a change is kept."""
     return visit.who.person.name if visit.who is not None else ""
 
 
@@ -226,5 +225,4 @@ Version = Annotated[StoredArticle, Depends(version_of)]
 
 
 def page_of(article: StoredArticle) -> str:
-    """The address of a version's page."""
     return f"/story/{article.story_id}/{article.id}"

@@ -39,16 +39,17 @@ class Rest:
 
     def ask(self, question: Callable[..., Any], *told: Any, **named: Any) -> Any:
         """The answer of ``question``, whatever it raises, or what the server failed with last while it rests."""
+
+        def going_on() -> Iterator[Any]:
+            with self._heard():
+                yield from answer
+
         with self._turn():
             answer = question(*told, **named)
             if not isinstance(answer, Iterator):
                 return answer
             first = list(islice(answer, 1))  # nothing is asked before
-        return chain(first, self._going_on(answer))
-
-    def _going_on(self, answer: Iterator[Any]) -> Iterator[Any]:
-        with self._heard():
-            yield from answer
+        return chain(first, going_on())
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -110,11 +111,9 @@ class Resting:
         return ask
 
 
-def rested_store(store: Store, rest: Rest | None = None) -> Store:
-    """``store`` for who must not wait: see the module."""
-    return cast("Store", Resting(store, rest or Rest(), ROOMS))
+def rested_store(store: Store) -> Store:
+    return cast("Store", Resting(store, Rest(), ROOMS))
 
 
-def rested_index(index: Index, rest: Rest | None = None) -> Index:
-    """The same of an index."""
-    return cast("Index", Resting(index, rest or Rest()))
+def rested_index(index: Index) -> Index:
+    return cast("Index", Resting(index, Rest()))

@@ -161,7 +161,6 @@ class Portal:
 
     @cached_property
     def fronts(self) -> Fronts:
-        """The front page's stories."""
         return Fronts(self.store)
 
     @cached_property
@@ -173,7 +172,6 @@ class Portal:
 
     @cached_property
     def by_key(self) -> Mapping[str, Source]:
-        """The sources of the file by their keys."""
         return {source.key: source for source in self.known.all()} if self.known is not None else {}
 
     def topics(self) -> tuple[str, ...]:
@@ -210,7 +208,6 @@ class Visit:
 
     @property
     def who(self) -> Signed | None:
-        """Who is signed in."""
         return signed(self.request)
 
     def may(self, right: str) -> bool:
@@ -223,7 +220,6 @@ class Visit:
         return [(name, entries) for name, entries in seen if entries]
 
     def categories(self) -> list[str]:
-        """What a form offers as a category's name."""
         return categories.names(self.portal.known, self.portal.tally().by_category)
 
     @property
@@ -232,7 +228,6 @@ class Visit:
         return any(is_gallery(source) for source in self.portal.tally().by_source)
 
     def pictures(self, article_id: str) -> int:
-        """How many pictures a photo story shows."""
         if article_id not in self._pictures:
             self._pictures |= {article_id: 0, **self.portal.store.galleries.sizes([article_id])}
         return self._pictures[article_id]
@@ -247,7 +242,6 @@ class Visit:
 
     @cached_property
     def keeps(self) -> bool:
-        """Whether marks of who asks are kept."""
         return self.who is not None and self.may("keep")
 
     def marks_on(self, ids: Collection[str]) -> Marked:

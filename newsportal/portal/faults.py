@@ -61,7 +61,6 @@ STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
 
 
 def of_paths(request: Request) -> bool:
-    """Whether mistakes are told as JSON here."""
     path: str = request.scope["path"]
     return path.startswith(PATHS)
 
@@ -91,5 +90,4 @@ def of_http(error: Exception) -> JSONResponse:
 
 
 def told_of(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What a route declares as ``responses``."""
     return {status: {"model": FaultAnswer, "description": STATUSES[status][1]} for status in statuses}

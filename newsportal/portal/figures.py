@@ -31,8 +31,6 @@ WIDTH, HEIGHT = 720, 120  # of a drawing, in its own units
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A day in a drawing."""
-
     x: float
     y: float
     width: float
@@ -172,7 +170,6 @@ def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
 
 
 def bars(series: Sequence[tuple[date, int]]) -> list[Bar]:
-    """The days as bars side by side."""
     most = max((number for _, number in series), default=0) or 1
     step = WIDTH / max(1, len(series))
     gap = min(2.0, step / 5)

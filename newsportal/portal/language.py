@@ -154,7 +154,6 @@ class Clock:
         return self.span((end - start).total_seconds())
 
     def span(self, seconds: float) -> str:
-        """As :meth:`lasted`."""
         minutes, rest = divmod(max(0, int(seconds)), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -44,7 +44,6 @@ def redirect_with(request: Request, target: str, text: str, *, undo: str | None 
 
 
 def notice_of(request: Request) -> Notice | None:
-    """What is to be told on this page."""
     found = request.cookies.get(_name(request))
     if not found:
         return None
@@ -58,7 +57,6 @@ def notice_of(request: Request) -> Notice | None:
 
 
 def let_go(request: Request, answer: Response) -> None:
-    """It was told."""
     if _name(request) in request.cookies:
         answer.delete_cookie(_name(request), path="/", httponly=True, samesite="lax", secure=_secure(request))
 

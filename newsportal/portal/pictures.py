@@ -67,8 +67,6 @@ class NoPicture(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A picture to be sent."""
-
     body: bytes
     type: str
 

@@ -214,5 +214,4 @@ def values_of(kind: str, sent: Mapping[str, Sequence[str]]) -> dict[str, Any]:
 
 
 def address_of(key: str, tail: str = "") -> str:
-    """The page of a source."""
     return f"/sources/{quote(key, safe=':')}{tail}"

@@ -35,7 +35,6 @@ Fields = Annotated[Mapping[str, Sequence[str]], Depends(_fields)]  # the fields 
 
 
 def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
-    """A field's last text."""
     return (fields.get(name) or [""])[-1]
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed
+from newsportal.portal.api.topics import Words
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.source_file import known_of, path_of
 from newsportal.sources.categories import LIST, Known, drop, known, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
-
-MOST_WORDS = 500
-Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MOST_WORDS)]
 
 
 class CategoryIn(BaseModel):

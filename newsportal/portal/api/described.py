@@ -78,7 +78,6 @@ def _operation(path: str, method: str, told: Mapping[str, Any], names: Mapping[R
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """What a value may be, in a few words."""
     if "enum" in schema:
         return " | ".join(str(value) for value in schema["enum"])
     kinds = [one.get("format") or one.get("type", "") for one in schema.get("anyOf", (schema,))]

@@ -170,7 +170,6 @@ def ended(request: Request, id: str) -> None:
 
 
 def begun(request: Request, kind: str, thing: str, words: list[str]) -> JobOut:
-    """Begin a job for whoever sent the request."""
     _read(request)
     try:
         return job_out(begin_job(request, kind, thing, words))

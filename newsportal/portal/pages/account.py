@@ -101,7 +101,6 @@ def _refused(request: Request, name: str, target: str, wait: timedelta) -> Respo
 
 
 def wait_told(request: Request, wait: timedelta) -> str:
-    """ "Too many tries", and how long to wait."""
     words, seconds = Visit(request).clock.words, ceil(wait.total_seconds())
     if seconds < MINUTE:
         told = words.ngettext("Too many tries. Try again in %(num)d second.", "Too many tries. Try again in %(num)d seconds.", seconds)

@@ -269,7 +269,6 @@ def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
 
 @router.get("/models/{corpus}/{version}/words")
 def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
-    """The words that speak for a label."""
     found = model_of(request, corpus, version)
     labels = sorted(found.facts.get("labels", ()))
     label = visit.text("label") or next(iter(labels), None)

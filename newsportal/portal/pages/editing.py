@@ -91,7 +91,6 @@ def withdraw(request: Request, visit: Here, article: Version) -> Response:
 
 
 def _read(visit: Visit, sheet: Sheet) -> Sheet:
-    """What was typed, checked."""
     sent, article, mistakes = sheet.typed, sheet.article, {name: visit.say(message) for name, message in MISTAKES.items()}
     wrong: dict[str, str] = {}
     title, lines = sent.get("title", "").strip(), sent.get("body") if has_text(article) else None
@@ -187,7 +186,6 @@ def _typed(sent: Mapping[str, str], picture: StoredPicture) -> str:
 
 
 def _state(pictures: Sequence[StoredPicture]) -> str:
-    """What the captions are, in a word that a form sends back."""
     told = "\n".join(f"{one.image.url}\t{one.image.caption}" for one in pictures)
     return blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
 

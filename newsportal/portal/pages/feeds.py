@@ -110,7 +110,6 @@ def feeds_page(request: Request, visit: Here) -> Response:
 
 
 def habitual(request: Request) -> Response:
-    """``/rss`` and its like."""
     path = request.url.path
     ending = "json" if path.endswith("json") else "atom" if "atom" in path else "rss"
     return RedirectResponse(f"/feed.{ending}", 301)

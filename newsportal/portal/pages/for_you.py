@@ -41,8 +41,6 @@ BECAUSE_SEEN = _("Because you looked at “%(title)s”")
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """A story with the sentence that says why it is here."""
-
     story: Story
     why: str
 
@@ -86,7 +84,6 @@ def recommended(visit: Visit, reader: Reader, n: int) -> Found:
 
 
 def why(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
-    """The reason in words; of a slug we do not know, the slug."""
     if because is not None:
         return words.gettext(BECAUSE.get(one.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
     return words.gettext(WHY[one.by]) if one.by in WHY else one.by

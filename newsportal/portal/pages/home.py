@@ -108,7 +108,6 @@ def settings(request: Request, visit: Here) -> Response:
 
 
 def groups(visit: Visit) -> list[dict[str, Any]]:
-    """Every choice with what it offers, in the reader's language."""
     said = visit.clock.words.gettext
     labels = {
         "auto": said("As the system"), "light": said("Light"), "dark": said("Dark"), "serif": said("Serif"), "sans": said("Sans serif"),

@@ -35,7 +35,6 @@ class Bar:
 
 
 def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
-    """``days`` (day, count) side by side, the highest as high as the drawing."""
     most = max((count for _, count in days), default=0)
     made = []
     for place, (day, count) in enumerate(days):

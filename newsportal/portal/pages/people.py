@@ -101,7 +101,6 @@ def _page(
 def _changed(
     request: Request, person_id: str, action: str, change: Callable[[Person], None], done: str, details: Mapping[str, str] | None = None
 ) -> Response:
-    """Back to the list, with what was done or why it cannot be."""
     person = _person(accounts_of(request), person_id)
     try:
         change(person)

@@ -214,7 +214,6 @@ def _status(error: Exception) -> int:
 
 
 def _mistakes(request: Request, error: Exception, kind: str, place: int, key: str | None = None) -> Mistakes:
-    """What a form says of ``error``."""
     words = Visit(request).clock.words
     if isinstance(error, SourcesError):
         return Mistakes(*by_field(error.problems, kind, place, words))
@@ -243,7 +242,6 @@ def _form(
 
 
 def shown_as(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:
-    """A field with what stands in it, and what is wrong with that."""
     value = written(field, values)
     now = written(field, mistakes.now) if mistakes.now is not None else value
     other = None if now == value else now if isinstance(now, str) else ", ".join(now)

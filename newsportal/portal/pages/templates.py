@@ -94,7 +94,6 @@ def learn(request: Request) -> Response:
 
 @router.get("/templates/site")
 def site(request: Request, visit: Here) -> Response:
-    """How the templates of a site look."""
     name = visit.text("name") or ""
     row = row_of(visit.portal, library_of(visit.portal.known)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
@@ -170,7 +169,6 @@ def met(portal: Portal) -> list[str]:
 
 
 def row_of(portal: Portal, library: Library, site: str) -> Row:
-    """What is known of a site."""
     branch = library.sites.get(site)
     held = [template for here in branch.templates.values() for template in here] if branch else []
     lines = []

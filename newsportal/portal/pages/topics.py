@@ -67,7 +67,6 @@ class Typed:
 
 
 def typed_of(topic: Topic, digest: str) -> Typed:
-    """The form of a topic as the file has it."""
     kept = topic.keywords
     own = kept.any if kept.any != (topic.name,) or kept.must else ()
     pages = set(topic.breadth.by_hour)
@@ -79,8 +78,6 @@ def typed_of(topic: Topic, digest: str) -> Typed:
 
 
 def typed(sent: Mapping[str, Sequence[str]]) -> Typed:
-    """What was typed."""
-
     return Typed(
         one(sent, "before") or None, one(sent, "digest"), one(sent, "name"), one(sent, "any"), one(sent, "must"), one(sent, "not"),
         one(sent, "query"), one(sent, "pages"), tuple(dict.fromkeys(sent.get("engines", ()))), bool(one(sent, "hours")),
@@ -243,7 +240,6 @@ def _preview(request: Request, form: Typed) -> dict[str, Any]:
 
 
 def _changed(request: Request, made: Change, action: str, name: str, text: str | None = None) -> Response:
-    """Change the file and go back to the list."""
     try:
         done = write(request, lambda file: edit(file, made), action, name)
     except SourcesError as error:

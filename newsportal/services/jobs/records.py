@@ -246,7 +246,6 @@ def reports(store: Store, ids: Collection[str] | None = None) -> dict[str, Run]:
 
 
 def outcome_of(run: Run) -> dict[str, Any]:
-    """A run as the outcome of its job."""
     total = run.total
     counts = {name: getattr(total, name) for name in ("stored", "folded", "known", "failures", "left")}
     lists = {"list_failures": sum(total.list_failed.values()), "sources": len(run.sources), "reasons": reasons(run)[:REASONS]}
