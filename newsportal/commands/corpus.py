@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -63,7 +63,17 @@ def import_(
             if as_json:
                 print_json(row)
             else:
-                typer.echo(_sentence(row))
+                counts = {
+                    "added": "added",
+                    "relabelled": "given another label",
+                    "same": "there already",
+                    "kept": "there already under a label that stays",
+                    "repeated": "repeated in the file",
+                    "contradicted": "repeated in the file under another label (the first one counts)",
+                    "empty": "empty",
+                }
+                parts = [f"{row[key]} {words}" for key, words in counts.items() if row[key] or key == "added"]
+                typer.echo(f"{row['file']}: {', '.join(parts)}")
     if wrong:
         raise typer.Exit(1)
 
@@ -87,20 +97,6 @@ def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -
         by = "-" if file == "-" else Path(file).name
         brought = store.corpora.add(name, filled(documents), source="imported", by=by, now=datetime.now(UTC))
     return {"corpus": name, "file": file, **asdict(brought), "empty": empty}
-
-
-def _sentence(row: Mapping[str, Any]) -> str:
-    counts = {
-        "added": "added",
-        "relabelled": "given another label",
-        "same": "there already",
-        "kept": "there already under a label that stays",
-        "repeated": "repeated in the file",
-        "contradicted": "repeated in the file under another label (the first one counts)",
-        "empty": "empty",
-    }
-    parts = [f"{row[key]} {words}" for key, words in counts.items() if row[key] or key == "added"]
-    return f"{row['file']}: {', '.join(parts)}"
 
 
 def from_store(

@@ -22,7 +22,7 @@ from newsportal.commands import hints, publishing
 from newsportal.commands.options import LogFile, LogLevel, SourcesFile, log_level_of
 from newsportal.commands.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
-from newsportal.report import SourceReport, add_up
+from newsportal.report import add_up
 from newsportal.sources import Sources, load
 
 if TYPE_CHECKING:
@@ -91,10 +91,6 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
     for crawler in crawlers:
         if crawler.stats is not None and (why := crawler.stats.get_value("frontier/refused")):
             raise FrontierRefused(why)
-    return _report(crawlers)
-
-
-def _report(crawlers: list[Crawler]) -> report.Run:
     from newsportal.extensions import RunReport
 
     one = report.together([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
@@ -212,16 +208,12 @@ class Progress:
         columns |= {"failed": "failures", "to go": "left"}
         rows = []
         for crawler in self._crawlers:
-            total = _total(crawler)
+            from newsportal.extensions import RunReport
+
+            try:
+                extension = crawler.get_extension(RunReport)
+            except RuntimeError:  # the first look may come before the crawler has made its extensions
+                extension = None
+            total = add_up("", extension.ledger.report() if extension is not None else ())
             rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
         return make_table(("spider", *columns), rows, right=columns)
-
-
-def _total(crawler: Crawler) -> SourceReport:
-    from newsportal.extensions import RunReport
-
-    try:
-        extension = crawler.get_extension(RunReport)
-    except RuntimeError:  # the first look may come before the crawler has made its extensions
-        extension = None
-    return add_up("", extension.ledger.report() if extension is not None else ())

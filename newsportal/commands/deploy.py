@@ -56,7 +56,15 @@ def build(sources: bytes | None = None) -> bytes:
     """The egg; ``sources`` in place of the sources file that comes with newsportal."""
     held = BytesIO()
     with ZipFile(held, "w", ZIP_DEFLATED) as egg:
-        for name, content in sorted(_contents(sources).items()):
+        found = dict(_walk(files(PACKAGE), PACKAGE))
+        if sources is not None:
+            found[SOURCES_NAME] = sources
+        found[f"{ENTRY}.py"] = ENTRY_SOURCE.encode()
+        found["EGG-INFO/PKG-INFO"] = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {__version__}\n".encode()
+        found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY}\n".encode()
+        found["EGG-INFO/top_level.txt"] = f"{PACKAGE}\n{ENTRY}\n".encode()
+        found["EGG-INFO/zip-safe"] = b"\n"
+        for name, content in sorted(found.items()):
             egg.writestr(ZipInfo(name, MOMENT), content, ZIP_DEFLATED)
     return held.getvalue()
 
@@ -64,18 +72,6 @@ def build(sources: bytes | None = None) -> bytes:
 def is_egg(content: bytes) -> bool:
     """Whether a file may be one: scrapyd takes any zip."""
     return is_zipfile(BytesIO(content))
-
-
-def _contents(sources: bytes | None) -> dict[str, bytes]:
-    found = dict(_walk(files(PACKAGE), PACKAGE))
-    if sources is not None:
-        found[SOURCES_NAME] = sources
-    found[f"{ENTRY}.py"] = ENTRY_SOURCE.encode()
-    found["EGG-INFO/PKG-INFO"] = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {__version__}\n".encode()
-    found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY}\n".encode()
-    found["EGG-INFO/top_level.txt"] = f"{PACKAGE}\n{ENTRY}\n".encode()
-    found["EGG-INFO/zip-safe"] = b"\n"
-    return found
 
 
 def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:

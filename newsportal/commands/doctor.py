@@ -68,7 +68,14 @@ def doctor(
 
 def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     """All findings in order; none raises."""
-    yield from _installation()
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
+    cut = text.segment("北京旅游")
+    yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
+    with sqlite3.connect(":memory:") as connection:
+        has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
+    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
+    yield Finding("SQLite", has, says, "use a Python whose SQLite has FTS5")
     try:
         known = load(path)
     except (NewsportalError, OSError) as error:
@@ -86,17 +93,6 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     for check in (*CHECKS, *([_network] if network else [])):
         if (found := check(known)) is not None:
             yield found
-
-
-def _installation() -> Iterator[Finding]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
-    cut = text.segment("北京旅游")
-    yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
-    with sqlite3.connect(":memory:") as connection:
-        has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
-    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
-    yield Finding("SQLite", has, says, "use a Python whose SQLite has FTS5")
 
 
 def _store(sources: Sources) -> str:

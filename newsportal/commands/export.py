@@ -106,13 +106,9 @@ def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bo
         if format is Format.csv:
             cells.write(rows, text, bom=bom)
         else:
-            write_jsonl(rows, text)
+            for row in rows:
+                text.write(json.dumps(row, ensure_ascii=False) + "\n")
         text.flush()
     finally:
         with suppress(OSError, ValueError):  # the reader went away, which is told by the error before
             text.detach()
-
-
-def write_jsonl(rows: Iterable[dict[str, Any]], stream: IO[str]) -> None:
-    for row in rows:
-        stream.write(json.dumps(row, ensure_ascii=False) + "\n")

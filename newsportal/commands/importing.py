@@ -59,7 +59,10 @@ def bring(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Fate]:
     """Store the rows in their order. Raises ``StoreUnavailable``: the store is away, and what was told so far is stored."""
     for batch in chunks(rows, BATCH):
         read = list(_newest([(row, _incoming(row, now)) for row in batch]))
-        later = _later(store, [one for _, one in read if isinstance(one, Incoming)])
+        items = [one for _, one in read if isinstance(one, Incoming)]
+        fetched = {one.item.identity: one.item.fetched for one in items if isinstance(one.item, Article) and one.item.identity}
+        there = store.articles([content_id(storable(name)) for name in store.known(list(fetched))])
+        later = {one.identity for one in there if one.identity in fetched and one.fetched > fetched[one.identity]}
         for plain, group in groupby(read, key=lambda pair: _when(pair[1], later)):
             yield from _written(list(group), plain, store)
 
@@ -86,13 +89,6 @@ def _newest(read: Iterable[tuple[Row, Incoming | Fate]]) -> Iterator[tuple[Row, 
         else:
             newest[name] = one.item.fetched
             yield row, one
-
-
-def _later(store: Store, items: Sequence[Incoming]) -> set[str]:
-    """The identities of articles that the store has in a later state than these."""
-    fetched = {one.item.identity: one.item.fetched for one in items if isinstance(one.item, Article) and one.item.identity}
-    there = store.articles([content_id(storable(name)) for name in store.known(list(fetched))])
-    return {one.identity for one in there if one.identity in fetched and one.fetched > fetched[one.identity]}
 
 
 def _when(one: Incoming | Fate, later: set[str]) -> datetime | str | int:
@@ -183,7 +179,11 @@ def bring_in(
     with closing(open_store(store or known.store)) as opened:
         for fate in count_items(bring(_rows(forms, broken), opened, datetime.now(UTC)), "import", "rows"):
             counts[fate.outcome] += 1
-            _tell(fate, as_json, counts["failed"])
+            if as_json:
+                told = {"file": fate.row.file, "line": fate.row.line, "outcome": fate.outcome, "id": fate.id, "error": fate.error}
+                print_json({name: value for name, value in told.items() if value is not None})
+            elif fate.error is not None and counts["failed"] <= SHOWN:
+                typer.echo(clean(f"{fate.row.file}:{fate.row.line}: {fate.error}"), err=True)
     for message in broken:
         typer.echo(clean(message), err=True)
     typer.echo(json.dumps(dict(counts)) if as_json else ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing in it")
@@ -257,11 +257,3 @@ def _said(line: bytes) -> Any:
         return ValueError("JSON that is nested too deep")
     except ValueError as error:
         return ValueError(str(error))
-
-
-def _tell(fate: Fate, as_json: bool, failed: int) -> None:
-    if as_json:
-        told = {"file": fate.row.file, "line": fate.row.line, "outcome": fate.outcome, "id": fate.id, "error": fate.error}
-        print_json({name: value for name, value in told.items() if value is not None})
-    elif fate.error is not None and failed <= SHOWN:
-        typer.echo(clean(f"{fate.row.file}:{fate.row.line}: {fate.error}"), err=True)

@@ -52,7 +52,8 @@ def photos(
     if not found:
         typer.echo("no photo story lacks pages" if incomplete else NONE)
         return
-    _print_photos(found)
+    rows = ((article.id, article.title, told(gallery), article.url) for article, gallery in found)
+    print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)
 
 
 Row = tuple[StoredArticle, StoredGallery]
@@ -97,11 +98,6 @@ def told(gallery: StoredGallery) -> str:
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
     vain = f", {gallery.vain} visits in vain" if gallery.vain else ""
     return f"{said}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
-
-
-def _print_photos(found: list[Row]) -> None:
-    rows = ((article.id, article.title, told(gallery), article.url) for article, gallery in found)
-    print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)
 
 
 def pictures(

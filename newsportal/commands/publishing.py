@@ -85,7 +85,13 @@ class Publisher(threading.Thread):
         chosen = enabled(self._known)
         while chosen and not self._done.is_set():
             try:
-                self._work(chosen)
+                with closing(open_store(self._known.store, create=False)) as store, opened(self._known, chosen) as targets:
+                    self._said.pop("store", None)
+                    while not self._done.is_set():
+                        for settings, target in targets:
+                            tally = publish(Work(store, settings, target, stopped=self._done.is_set))
+                            self._tell(settings.name, told(tally), every=tally.done > 0)
+                        self._done.wait(self._every)
             except StoreError as error:
                 self._tell("store", f"publishing waits for its store: {error}")
             self._done.wait(self._every)
@@ -95,15 +101,6 @@ class Publisher(threading.Thread):
         self._done.set()
         if self.is_alive():
             self.join(seconds)
-
-    def _work(self, chosen: Sequence[Settings]) -> None:
-        with closing(open_store(self._known.store, create=False)) as store, opened(self._known, chosen) as targets:
-            self._said.pop("store", None)
-            while not self._done.is_set():
-                for settings, target in targets:
-                    tally = publish(Work(store, settings, target, stopped=self._done.is_set))
-                    self._tell(settings.name, told(tally), every=tally.done > 0)
-                self._done.wait(self._every)
 
     def _tell(self, about: str, line: str | None, *, every: bool = False) -> None:
         """A trouble that lasts is told once."""

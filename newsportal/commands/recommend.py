@@ -152,22 +152,18 @@ def export(
         if form == "jsonl":
             jsonl.write(rows, out)
         else:
-            _write_csv(rows, out)
-
-
-def _write_csv(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
-    try:
-        with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
-            text = TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
-            writer = csv.DictWriter(text, FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
-            text.detach()
-            stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
+            try:
+                with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
+                    text = TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
+                    writer = csv.DictWriter(text, FIELDS)
+                    writer.writeheader()
+                    writer.writerows(rows)
+                    text.detach()
+                    stream.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
 
 
 HOURS: Final = 48

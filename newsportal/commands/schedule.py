@@ -57,7 +57,17 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
     if event == "started":
         return [_started(facts)]
     if event == "ended":
-        return _ended(facts)
+        if facts["kind"] == "crawl":
+            if facts["spider"]:
+                return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
+            outcome = next(iter(facts["outcome"]), None)
+            if outcome is None:
+                return [_failed(facts)]
+            told = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
+            return [*told, *([_failed(facts)] if facts["result"] == "failed" else [])]
+        done = [line for row in facts["outcome"] if (line := OUTCOMES[facts["kind"]](row))]
+        failed = facts["result"] not in ("done", "cancelled")
+        return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
     return [str(facts["message"])]
 
 
@@ -86,24 +96,6 @@ def _started(facts: Mapping[str, Any]) -> str:
     names = facts["sources"]
     what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return f"job {facts['job']}: {facts['spider']} visits {what}"
-
-
-def _ended(facts: Mapping[str, Any]) -> Sequence[str]:
-    if facts["kind"] == "crawl":
-        return _crawled(facts)
-    done = [line for row in facts["outcome"] if (line := OUTCOMES[facts["kind"]](row))]
-    failed = facts["result"] not in ("done", "cancelled")
-    return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
-
-
-def _crawled(facts: Mapping[str, Any]) -> Sequence[str]:
-    if facts["spider"]:
-        return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
-    outcome = next(iter(facts["outcome"]), None)
-    if outcome is None:
-        return [_failed(facts)]
-    told = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
-    return [*told, *([_failed(facts)] if facts["result"] == "failed" else [])]
 
 
 def _failed(facts: Mapping[str, Any]) -> str:

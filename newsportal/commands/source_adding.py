@@ -48,7 +48,12 @@ def add(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each source found.")] = False,
 ) -> None:
     """Look at an address, show what would be collected, and add the source behind it to sources.yaml."""
-    kind = _one_kind(forum, gallery, kind)
+    if forum and gallery:
+        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
+    given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
+    if len(set(given)) > 1:
+        raise typer.BadParameter(f"--kind {kind} and --{given[0]} are two kinds of sources: give one of them")
+    kind = given[0] if given else None
     path = sources_path(sources)
     known = load(path)
     with console(stderr=True).status("") as status:
@@ -68,15 +73,6 @@ def add(
         typer.echo(f"{told}. Try it: newsportal source test '{one.values['name']}'")
 
 
-def _one_kind(forum: bool, gallery: bool, kind: Family | None) -> Family | None:
-    if forum and gallery:
-        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
-    given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
-    if len(set(given)) > 1:
-        raise typer.BadParameter(f"--kind {kind} and --{given[0]} are two kinds of sources: give one of them")
-    return given[0] if given else None
-
-
 def _wanted(preview: Preview, *, ask: bool) -> bool:
     if not ask or not sys.stdin.isatty():
         return True
@@ -94,16 +90,12 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
         show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")
-    _show_others(out, others)
-    for note in notes:
-        out.print(f"  {clean(str(note))}", style="dim", markup=False)
-
-
-def _show_others(out: Console, others: Sequence[Proposal]) -> None:
     for one in others:
         out.print(
             f"  also there: {one.family} {clean(one.address)} ({', '.join(figures(one))}); --all adds it, too", style="dim", markup=False
         )
+    for note in notes:
+        out.print(f"  {clean(str(note))}", style="dim", markup=False)
 
 
 MAX_SHOWN = 10

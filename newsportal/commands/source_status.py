@@ -132,7 +132,11 @@ def schedule(
     if as_json:
         print_json(*rows)
     else:
-        _show_schedule(rows)
+        cells = (
+            (f"{datetime.fromisoformat(row['next']):%m-%d %H:%M}", row["key"], Text(hour_bars(row["expected"] or ())), row["why"])
+            for row in rows
+        )
+        console().print(make_table(("next", "source", "the next 24 hours", "why then"), cells))
 
 
 def _plan(one: Planned) -> dict[str, Any]:
@@ -147,14 +151,6 @@ def _plan(one: Planned) -> dict[str, Any]:
         "expected": [round(number, 2) for number in one.expected] if one.expected is not None else None,
         "hours_on": list(one.hours_on) if one.hours_on is not None else None,
     }
-
-
-def _show_schedule(rows: list[dict[str, Any]]) -> None:
-    cells = (
-        (f"{datetime.fromisoformat(row['next']):%m-%d %H:%M}", row["key"], Text(hour_bars(row["expected"] or ())), row["why"])
-        for row in rows
-    )
-    console().print(make_table(("next", "source", "the next 24 hours", "why then"), cells))
 
 
 def hour_bars(expected: tuple[float, ...] | list[float]) -> str:

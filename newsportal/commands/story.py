@@ -24,7 +24,6 @@ from newsportal.commands.pictures import figures, told
 from newsportal.editing import drafts
 from newsportal.editing.drafts import Draft, correction, details, draft_of
 from newsportal.errors import NewsportalError, StoreError
-from newsportal.sources import Sources
 from newsportal.store.results import StoredArticle, Story, is_gallery, is_thread
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -159,7 +158,8 @@ Log = Callable[[str, str, dict[str, Any]], None]
 def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
     """The store, and what writes a change down in the portal's log, where there is a portal with accounts."""
     with open_record(sources) as (known, store):
-        if not _has_accounts(known):
+        uri = known.accounts_uri
+        if not (not uri.startswith(FILE) or Path(uri.removeprefix(FILE)).exists()):
             yield store, lambda action, thing, told: None
             return
         with closing(open_accounts(known.accounts_uri)) as accounts:
@@ -245,12 +245,6 @@ def _meant(store: Store, ids: list[str], whole: bool) -> list[str]:
     articles = [_article(store, id) for id in ids]
     stories = [store.story(article.story_id, hidden=True) for article in articles] if whole else []
     return [version.id for story in stories if story is not None for version in story.versions] or ids
-
-
-def _has_accounts(known: Sources) -> bool:
-    """Whether somebody ever made accounts: a crawl without a portal has none, and gets none by this."""
-    uri = known.accounts_uri
-    return not uri.startswith(FILE) or Path(uri.removeprefix(FILE)).exists()
 
 
 def _told(article: StoredArticle, as_json: bool, sentence: str) -> None:

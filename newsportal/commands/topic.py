@@ -17,7 +17,7 @@ from newsportal.sources.spelling import did_you_mean
 from newsportal.store.results import StoryFilter
 from newsportal.text import clean
 from newsportal.topics.changing import assign as assign_to
-from newsportal.topics.preview import DAYS, Preview, counts, preview
+from newsportal.topics.preview import DAYS, counts, preview
 
 MOST_DAYS = 36_500
 """A hundred years: all that a store holds."""
@@ -69,16 +69,6 @@ def preview_(
             now=datetime.now(UTC),
             days=days,
         )
-    _show(found, name, as_json)
-
-
-def _asked(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> TopicRule:
-    if must or any_ or never:
-        return rule(name, must, any_ or (() if must else (name,)), never)
-    return topic.rule if topic else rule(name, any=(name,))
-
-
-def _show(found: Preview, name: str, as_json: bool) -> None:
     rows = [
         {"id": one.article.id, "moment": one.article.moment, "title": one.article.title, "words": " ".join(one.words), "new": not one.known}
         for one in found.newest
@@ -93,6 +83,12 @@ def _show(found: Preview, name: str, as_json: bool) -> None:
     print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
     for one in found.goes:
         typer.echo(clean(f"- {one.title}"))
+
+
+def _asked(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> TopicRule:
+    if must or any_ or never:
+        return rule(name, must, any_ or (() if must else (name,)), never)
+    return topic.rule if topic else rule(name, any=(name,))
 
 
 def assign(

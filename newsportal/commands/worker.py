@@ -113,7 +113,17 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
     settings = get_project_settings()
     settings.setdict({**ask.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
     ending = Ending()
-    process = process_of(settings, ending)
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    class Process(AsyncCrawlerProcess):
+        def _signal_shutdown(self, signum: int, frame: Any) -> None:
+            from twisted.internet import reactor
+
+            ending.told = True
+            super()._signal_shutdown(signum, frame)
+            reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
+
+    process = Process(settings)
     for name in ask.spiders:
         process.crawl(process.create_crawler(name), **ask.arguments(name)).add_done_callback(partial(over, ending, name))
     if known.path is not None and known.path.exists():
@@ -125,21 +135,6 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
     publisher.stop()
     give_back(process)
     return ending
-
-
-def process_of(settings: Any, ending: Ending) -> AsyncCrawlerProcess:
-    """Scrapy's, but that it does not wait for ever for requests in hand once it is told to stop."""
-    from scrapy.crawler import AsyncCrawlerProcess
-
-    class Process(AsyncCrawlerProcess):
-        def _signal_shutdown(self, signum: int, frame: Any) -> None:
-            from twisted.internet import reactor
-
-            ending.told = True
-            super()._signal_shutdown(signum, frame)
-            reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
-
-    return Process(settings)
 
 
 def over(ending: Ending, spider: str, done: asyncio.Future[None]) -> None:

@@ -95,13 +95,6 @@ class DailySums:
             self._prepare(connection)
             self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(select(NAMES))}
 
-    def _begin_anew(self) -> None:
-        with write(self._engine) as connection:
-            connection.execute(delete(COUNTED))
-            connection.execute(delete(SUMS))
-            connection.execute(delete(SPANS))
-            connection.execute(update(STATE).values(seq=0))
-
     def _prepare(self, connection: Connection) -> None:
         if inspect(connection).has_table("state"):
             state = connection.execute(select(STATE)).first()
@@ -127,7 +120,11 @@ class DailySums:
         """
         done = 0
         if self.position() > store.last_seq():
-            self._begin_anew()
+            with write(self._engine) as connection:
+                connection.execute(delete(COUNTED))
+                connection.execute(delete(SUMS))
+                connection.execute(delete(SPANS))
+                connection.execute(update(STATE).values(seq=0))
         for _ in range(AT_ONCE):
             after = self.position()
             changes = [] if stopped() else store.changes(after, CHANGES)

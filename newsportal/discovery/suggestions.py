@@ -165,16 +165,11 @@ def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
             break
         url = unescape(match[1])
         address = Address(url)
-        domain = _platform(address)
+        part = ".".join(address.host.split(".")[-3:])
+        domain = part if part in NO_SOURCES else address.domain
         if domain != own and "." in domain and not domain.replace(".", "").isdigit():
             met.setdefault(domain, url)
     yield from met.items()
-
-
-def _platform(address: Address) -> str:
-    """The domain; of a part of a site that alone is a platform that part (``weixin.qq.com``)."""
-    part = ".".join(address.host.split(".")[-3:])
-    return part if part in NO_SOURCES else address.domain
 
 
 def plain(one: Suggestion) -> Mapping[str, object]:

@@ -60,7 +60,9 @@ def cell(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
 
 def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
     if column.lookup is not None:
-        return _looked_up(article, column, zone)
+        lookup = column.lookup or {}
+        words = article.topics if column.by == "topic" else (fields.text(article, column.by, zone),)
+        return next((lookup[word] for word in words if word in lookup), None)
     if column.template is not None:
         return fields.filled(column.template, article, zone)
     found = fields.value(article, column.field or "", zone)
@@ -72,12 +74,6 @@ def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
     if column.format is None:
         return moment
     return int(moment.timestamp()) if column.format == UNIX else moment.strftime(column.format)
-
-
-def _looked_up(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
-    lookup = column.lookup or {}
-    words = article.topics if column.by == "topic" else (fields.text(article, column.by, zone),)
-    return next((lookup[word] for word in words if word in lookup), None)
 
 
 def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:

@@ -91,7 +91,15 @@ class MongoTarget(DocumentTarget):
         with self._errors():
             articles = self._articles()
             self._ferret = "ferretdbVersion" in articles.database.client.server_info()
-            if not self._may_write(articles):
+            status = articles.database.command({"connectionStatus": 1, "showPrivileges": True})["authInfo"]
+            allowed: set[str] = set()
+            for privilege in status.get("authenticatedUserPrivileges", ()):
+                resource = privilege["resource"]
+                if resource.get("anyResource") or (
+                    resource.get("db") in ("", articles.database.name) and resource.get("collection") in ("", articles.name)
+                ):
+                    allowed.update(privilege["actions"])
+            if not (not status.get("authenticatedUsers") or allowed >= WRITES):
                 raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
             first = articles.find_one({}, {"version": 1})
         foreign = first is not None and "version" not in first
@@ -162,19 +170,6 @@ class MongoTarget(DocumentTarget):
                     articles.create_index(name)
             self._indexed = True
         return articles
-
-    @staticmethod
-    def _may_write(articles: Collection[Document]) -> bool:
-        """Whether the user may write there, as far as the server tells; without users everybody may."""
-        status = articles.database.command({"connectionStatus": 1, "showPrivileges": True})["authInfo"]
-        allowed: set[str] = set()
-        for privilege in status.get("authenticatedUserPrivileges", ()):
-            resource = privilege["resource"]
-            if resource.get("anyResource") or (
-                resource.get("db") in ("", articles.database.name) and resource.get("collection") in ("", articles.name)
-            ):
-                allowed.update(privilege["actions"])
-        return not status.get("authenticatedUsers") or allowed >= WRITES
 
     def _filter(self, entry: Entry) -> Document:
         return {"_id": entry.article_id} | ({} if self._ferret else {"version": {"$lte": entry.fence}})

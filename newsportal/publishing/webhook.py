@@ -141,7 +141,13 @@ class WebhookTarget:
     def _judged(self, answer: egress.Answer) -> Placed:
         said = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
-            return Placed(_place(answer))
+            try:
+                told = json.loads(answer.body)
+            except (ValueError, RecursionError):
+                told = None
+            found = told.get("id") if isinstance(told, dict) else None
+            named = isinstance(found, str | int) and not isinstance(found, bool)
+            return Placed(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
         if answer.status == 410:
             raise Unwanted(f"{said}: it has let the article go")
         if answer.status in LATER or answer.status >= 500:
@@ -166,16 +172,6 @@ def signature(secret: str, body: bytes, moment: datetime) -> str:
     """``t=SECONDS,v1=HEX``."""
     seconds = int(moment.timestamp())
     return f"t={seconds},v1={hmac.new(secret.encode(), f'{seconds}.'.encode() + body, sha256).hexdigest()}"
-
-
-def _place(answer: egress.Answer) -> str:
-    try:
-        told = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        told = None
-    found = told.get("id") if isinstance(told, dict) else None
-    named = isinstance(found, str | int) and not isinstance(found, bool)
-    return storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE]
 
 
 def _words(body: bytes) -> str:

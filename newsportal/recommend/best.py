@@ -115,9 +115,11 @@ class Best:
         question = signals.asked(self.learnt, known, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
         order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, DEPTH * n)
+        rows = self.learnt.word_matrix[order]
+        likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
         shown = varied(
             [self.learnt.items[story].labels for story in order],
-            self._alike(order),
+            (lambda one, other: bool(likeness[one, other] >= ALIKE)),
             n,
             SHARE if len(known) else NEW_SHARE,
             scores.tolist() if len(known) else (),
@@ -167,11 +169,6 @@ class Best:
         names = [self.learnt.items[story].story for story in among]
         order = np.array(sorted(range(len(among)), key=lambda place: (-round(float(score[place]), 9), names[place])), dtype=np.int64)
         return among[order], score[order], (rows * weights)[order]
-
-    def _alike(self, order: Ints) -> Callable[[int, int], bool]:
-        rows = self.learnt.word_matrix[order]
-        likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
-        return lambda one, other: bool(likeness[one, other] >= ALIKE)
 
     def _told(self, story: int, score: float, parts: Floats, question: Asked, alike: Floats) -> Recommendation:
         sums: dict[str, float] = {}

@@ -161,7 +161,12 @@ def weigh(log: Known, candidates: Candidates, *, kappa: Mapping[str, float] = KA
             rows, taken = _figures(whole, moment, candidates)
             if taken.any():
                 plain = [ndcg(rows[:, figure], taken, len(moment.targets)) for figure in POPULAR]
-                asked[moment.situation].append(_Asked(window, whole, moment, _example(rows, taken, draw), plain))
+                others = np.flatnonzero(~taken)
+                drawn = draw.permutation(others)[:OTHERS]
+                chosen = np.concatenate((np.flatnonzero(taken), drawn))
+                share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
+                stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
+                asked[moment.situation].append(_Asked(window, whole, moment, (rows[chosen], share, stands_for), plain))
     weights = {name: _proven(found, kappa[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
     return Blend(mixture, weights, {name: len(found) for name, found in asked.items()})
 
@@ -222,16 +227,6 @@ def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Fl
     question = signals.asked(learnt, moment.history, moment.now)
     among = candidates(learnt, question)
     return signals.figures(learnt, question, among), np.isin(among, moment.targets)
-
-
-def _example(rows: Floats, taken: NDArray[np.bool_], draw: np.random.Generator) -> Example:
-    """The figures of the targets and of ``OTHERS`` candidates drawn for all others."""
-    others = np.flatnonzero(~taken)
-    drawn = draw.permutation(others)[:OTHERS]
-    chosen = np.concatenate((np.flatnonzero(taken), drawn))
-    share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
-    stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-    return rows[chosen], share, stands_for
 
 
 def fitted(examples: Sequence[Example], kappa: float) -> Floats:

@@ -79,7 +79,14 @@ class Recommender:
 
     def recommended(self, reader: str | None, now: datetime, n: int = 20) -> list[Suggestion]:
         """At most ``n`` stories for a reader (``None``: one of whom nothing is known), the best first. Raises ``StoreError``."""
-        model = self._model(now)
+        if self._known is None or self._fresh <= 0:
+            with self._looking:
+                if self._known is None or self._fresh <= 0:
+                    self.refresh(now)
+        elif self._clock() - self._looked > self._fresh and self._looking.acquire(blocking=False):
+            threading.Thread(target=self._look, args=(now,), daemon=True, name="recommender").start()
+        assert self._known is not None
+        model = self._known.model
         history = self._store.readers.history(reader) if reader else []
         answers = model.recommend(history, now, n + SPARE, reader=reader or "")
         named = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
@@ -112,17 +119,6 @@ class Recommender:
         if known is not None and (known.made is not None or now - known.since < EARLY):
             return known.made, known.since, known.base
         return None, now, early(self._store, now, self._days)
-
-    def _model(self, now: datetime) -> Model:
-        """What is known, at most :data:`FRESH` seconds old but for the time that a look takes."""
-        if self._known is None or self._fresh <= 0:
-            with self._looking:
-                if self._known is None or self._fresh <= 0:
-                    self.refresh(now)
-        elif self._clock() - self._looked > self._fresh and self._looking.acquire(blocking=False):
-            threading.Thread(target=self._look, args=(now,), daemon=True, name="recommender").start()
-        assert self._known is not None
-        return self._known.model
 
     def _look(self, now: datetime) -> None:
         try:

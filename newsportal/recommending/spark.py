@@ -66,17 +66,13 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         cut = max(PARTS_A_CORE * context.defaultParallelism, views // VIEWS_A_PART + 1)
         everywhere = master.startswith("local") or not uri.startswith("sqlite")
         read = _read_there if everywhere else _read_here
-        log = Log(read(context, store, uri, _ranges(store, cut), since, known), known, hours(now))
+        cuts = store.readers.parts(cut)
+        log = Log(read(context, store, uri, list(zip(["", *cuts], [*cuts, None], strict=True)), since, known), known, hours(now))
         model = best.learnt_of(log, hours(now))
     facts = {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone, "seconds": round(time.perf_counter() - began, 3)}
     made = Fit(now, {**model.facts, **facts}, model.packed())
     store.readers.save_fit(made)
     return made
-
-
-def _ranges(store: Store, cut: int) -> list[Bounds]:
-    cuts = store.readers.parts(cut)
-    return list(zip(["", *cuts], [*cuts, None], strict=True))
 
 
 def _read_there(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:

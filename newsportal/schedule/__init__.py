@@ -67,16 +67,13 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
             found = replace(found, at=late, why=Message("why.failed", times=past.failures, wait=round(wait)))
     if past.rest_until is not None and past.rest_until > found.at:
         found = replace(found, at=past.rest_until, why=Message("why.rests"))
-    return _within_hours(replace(found, at=max(found.at, now)), rules)
+    found = replace(found, at=max(found.at, now))
+    if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
+        return found
+    at = next_in(rules.hours, rules.zone, found.at, 0.0)
+    return replace(found, at=at, why=joined(found.why, Message("why.hours")))
 
 
 def due(past: Past, rules: Rules, now: datetime) -> bool:
     """Whether the source is to be visited at ``now``."""
     return next_visit(past, rules, now).at <= now
-
-
-def _within_hours(found: Next, rules: Rules) -> Next:
-    if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
-        return found
-    at = next_in(rules.hours, rules.zone, found.at, 0.0)
-    return replace(found, at=at, why=joined(found.why, Message("why.hours")))

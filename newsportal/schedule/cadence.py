@@ -71,21 +71,17 @@ def _grid(present: int, zone: Any) -> Grid:
     behind, ahead = PAST_DAYS * CELLS_A_DAY, AHEAD_DAYS * CELLS_A_DAY
     first = present - behind
     cells = np.arange(first, present + ahead)
-    local = cells * CELL_SECONDS + _offsets(first, len(cells), zone)
-    days = (local // 86_400).astype(np.int64)
-    slot = ((local - days * 86_400) // CELL_SECONDS).astype(np.int64)
-    weight = 0.5 ** ((behind - np.arange(behind)) / (HALF_LIFE_DAYS * CELLS_A_DAY))
-    return Grid(first * CELL_SECONDS, behind, slot, (days + 3) % 7, weight)
-
-
-def _offsets(first: int, count: int, zone: tzinfo) -> Floats:
-    """What the local clock is ahead of UTC in each cell, in seconds: asked once a day, cell by cell on days on which it changes."""
+    count = len(cells)
     found = np.empty(count)
     for place in range(0, count, CELLS_A_DAY):
         stop = min(place + CELLS_A_DAY, count)
         ends = _offset(first + place, zone), _offset(first + stop - 1, zone)
         found[place:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(place, stop)]
-    return found
+    local = cells * CELL_SECONDS + found
+    days = (local // 86_400).astype(np.int64)
+    slot = ((local - days * 86_400) // CELL_SECONDS).astype(np.int64)
+    weight = 0.5 ** ((behind - np.arange(behind)) / (HALF_LIFE_DAYS * CELLS_A_DAY))
+    return Grid(first * CELL_SECONDS, behind, slot, (days + 3) % 7, weight)
 
 
 def _offset(cell: int, zone: tzinfo) -> float:

@@ -55,10 +55,17 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
     if past.last is None or past.last < now - minutes(rules.longest):
         return Next(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
     least = max(rules.shortest, asked(past, rules))
-    worth = rules.price if rules.price is not None else own_price(found, rules)
+    worth = rules.price if rules.price is not None else (found.daily * (rules.usual / 1440) ** 2 / 2)
     wait = waited(found, worth)
     at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
-    return Next(at, _reason(found, wait, least, rules), found.spent)
+    rate = Message("why.rate", number=f"{found.daily:.3g}")
+    if wait < least:
+        bound = Message("why.asked" if least > rules.shortest else "why.shortest", wait=round(least))
+    elif wait > rules.longest:
+        bound = Message("why.longest", wait=round(rules.longest))
+    else:
+        bound = Message("why.enough")
+    return Next(at, joined(rate, *filter(None, (found.doubt,)), bound), found.spent)
 
 
 def waited(found: Cadence, price: float) -> float:
@@ -85,11 +92,6 @@ POSTPONED = 6
 """Cells (an hour): no visit is put off for longer, however high the peak."""
 
 
-def own_price(found: Cadence, rules: Rules) -> float:
-    """What a request is worth to a source alone, of an even rate, that is visited every ``usual`` minutes: λT²/2."""
-    return found.daily * (rules.usual / 1440) ** 2 / 2
-
-
 ASKED_AT_MOST = 6 * 60.0
 """Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is obeyed as long as it says (``rest_until``)."""
 
@@ -98,17 +100,6 @@ def asked(past: Past, rules: Rules) -> float:
     """Minutes that the source's last word (ttl, sy:updatePeriod) asks to leave it alone."""
     wait = next((visit.asked_wait for visit in past.visits if not (visit.broken or visit.not_modified)), None)
     return min(wait / 60, ASKED_AT_MOST, rules.longest) if wait and wait > 0 else 0.0
-
-
-def _reason(found: Cadence, wait: float, least: float, rules: Rules) -> Message:
-    rate = Message("why.rate", number=f"{found.daily:.3g}")
-    if wait < least:
-        bound = Message("why.asked" if least > rules.shortest else "why.shortest", wait=round(least))
-    elif wait > rules.longest:
-        bound = Message("why.longest", wait=round(rules.longest))
-    else:
-        bound = Message("why.enough")
-    return joined(rate, *filter(None, (found.doubt,)), bound)
 
 
 def strip(past: Past, rules: Rules, now: datetime) -> tuple[float, ...]:

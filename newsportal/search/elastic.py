@@ -48,15 +48,6 @@ FIELDS: dict[Place, str] = {"labels": "labels", "grams": "grams", "title_grams":
 """The field of exact values of a place; a name that is not here has ``in_NAME``."""
 
 
-def best_of(matches: Sequence[tuple[int, Match]], asked: Asked) -> dict[str, Any]:
-    """Articles of any of these readings, each scored by the first that it meets; the rank of the reading counts before all else."""
-    readings = [
-        {"bool": {"must": [ranked(match), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(match)]}} for rank, match in matches
-    ]
-    bounds = between(asked)
-    return {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
-
-
 def ranked(match: Match) -> dict[str, Any]:
     """What ``match`` asks for; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
     must = [clause(one) for one in match.needed if one.place in ("text", "title")]
@@ -139,7 +130,12 @@ def _answered(ask: Ask, query: Query, asked: Asked) -> tuple[dict[str, Any], Map
     matches: list[tuple[int, Match]] = []
     for rank, reading in READINGS:
         matches.append((rank, compile_terms(asked, query, reading)))
-        question = best_of(matches, asked)
+        readings = [
+            {"bool": {"must": [ranked(match), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(match)]}}
+            for rank, match in matches
+        ]
+        bounds = between(asked)
+        question = {"bool": {"must": [{"dis_max": {"queries": readings}}], "filter": [bounds] if bounds else []}}
         answer = ask(_body(question, query))
         found = answer["hits"]["total"]["value"]
         if found >= WIDEN_BELOW or (reading == "grams" and found):

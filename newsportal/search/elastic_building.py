@@ -46,7 +46,7 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
     left = []
     for lines, told in zip(writes, answer["items"], strict=True):
         (item,) = told.values()
-        if item["status"] < 300 or _in_order(item):
+        if item["status"] < 300 or (item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found")):
             continue
         if item["status"] not in BUSY or FULL in cause(item):
             raise answered(item["status"], cause(item), connection.place)
@@ -54,11 +54,6 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
     if len(left) == len(writes):
         raise Busy(f"{connection.place}: the server has too much to do; try again")
     return left
-
-
-def _in_order(item: dict[str, Any]) -> bool:
-    """Whether an item that was not written is as it should be: a later state, or a row that is not there."""
-    return item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found")
 
 
 BATCH = 500
@@ -130,7 +125,7 @@ class Generations:
         """A new empty generation that nobody searches yet."""
         told = mapping(self.plugin())
         for _ in range(TRIES):
-            made = f"{self.alias}-{self._last() + 1}"
+            made = f"{self.alias}-{max(map(_number, self.all()), default=FIRST) + 1}"
             try:
                 self._create(made, told)
             except StoreError as error:
@@ -144,9 +139,6 @@ class Generations:
         """Writes go to the alias of its own name, which exists as long as the index does."""
         named: dict[str, Any] = {alias: {} for alias in (_door(name), *aliases)}
         self.connection.ask(partial(self.client.indices.create, index=name, mappings=told, settings=SETTINGS, aliases=named))
-
-    def _last(self) -> int:
-        return max(map(_number, self.all()), default=FIRST)
 
     def all(self) -> list[str]:
         """Every generation, also those that are being built, and those whose builder died."""

@@ -11,7 +11,7 @@ asked only when the stricter found little:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
@@ -180,7 +180,9 @@ def compile_terms(asked: Asked, query: Query, reading: Reading) -> Match:
         else:
             _needed(match, term, "words" if reading == "any" else reading)
     if optional:
-        match.needed.append(_any_of(optional))
+        words = list(dict.fromkeys(word for term in optional for word in term.words))
+        long = sorted((word for word in words if not _single(word)), key=len, reverse=True)[:MAX_ANY]
+        match.needed.append(Clause("text", tuple(long), any_of=True) if long else Clause("grams", tuple(words), any_of=True))
     if not any(term.sign != "-" for term in asked.terms):  # a time alone
         match.needed.append(Clause("labels", tuple(label("kind", kind) for kind in sorted(set(KINDS.values()))), any_of=True))
     return match
@@ -218,12 +220,6 @@ def _named(term: Term) -> Clause | None:
         return Clause("labels", (label("kind", KINDS.get(said, said)),))
     places: dict[str | None, Place] = {"site": "site", "author": "author", "topic": "topic", "category": "category"}
     return Clause(places[term.field], term.grams) if term.field in places else None
-
-
-def _any_of(terms: Iterable[Term]) -> Clause:
-    words = list(dict.fromkeys(word for term in terms for word in term.words))
-    long = sorted((word for word in words if not _single(word)), key=len, reverse=True)[:MAX_ANY]
-    return Clause("text", tuple(long), any_of=True) if long else Clause("grams", tuple(words), any_of=True)
 
 
 def filters(query: Query) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -76,12 +76,6 @@ def take_over(connection: Connection, generation: int, position: int) -> None:
             drop(connection, other)
 
 
-def _signatures(connection: Connection, generation: int, ids: Iterable[str]) -> dict[str, str]:
-    statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
-    found = ((id, connection.exec_driver_sql(statement, (id,)).scalar()) for id in ids)
-    return {id: signature for id, signature in found if signature is not None}
-
-
 def _apply(connection: Connection, generation: int, id: str, doc: Doc | None, words: Cut | None) -> None:
     if doc is None or words is not None:
         forget(connection, generation, id)
@@ -151,7 +145,9 @@ class SqliteIndex:
         ids = list(dict.fromkeys(change.id for change in changes))
         docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
         with self.reading() as connection:
-            present = _signatures(connection, generation, ids)
+            statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
+            found = ((id, connection.exec_driver_sql(statement, (id,)).scalar()) for id in ids)
+            present = {id: signature for id, signature in found if signature is not None}
         words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
         with self.writing() as connection:
             if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):

@@ -170,7 +170,10 @@ class Builder:
     def end(self, event: events.Event, line: int) -> None:
         frame = self.stack.pop()
         for path, mapping in frame.merged:
-            self._merge(frame, path, mapping)
+            for key, value in mapping.items():
+                if key not in frame.value:
+                    frame.value[key] = value
+                    self._copy_lines(value, (*path, key), (*frame.path, key))
         self._remember(frame.anchor, Anchor(frame.value, frame.path, frame.size, frame.height))
         self._put(frame.value, frame.line, frame.size, frame.height)
 
@@ -233,13 +236,6 @@ class Builder:
             return
         place: Path = (*frame.path, MERGE)
         frame.merged = [((*place, index) if isinstance(value, list) else place, part) for index, part in enumerate(parts)]
-
-    def _merge(self, frame: Frame, path: Path, mapping: dict[str, Any]) -> None:
-        """The keys of a merged mapping that the mapping itself does not have."""
-        for key, value in mapping.items():
-            if key not in frame.value:
-                frame.value[key] = value
-                self._copy_lines(value, (*path, key), (*frame.path, key))
 
     def _copy_lines(self, value: Any, source: Path, target: Path) -> None:
         """What stands behind an alias has the lines of its first place. The walk is as long as aliases may be."""

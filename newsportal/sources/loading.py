@@ -27,7 +27,14 @@ def built_in() -> tuple[str, ...]:
 
 def check(tree: Tree) -> Iterator[Mistake]:
     if isinstance(tree.value, dict):
-        yield from _doubles(tree)
+        for kind in (*KINDS, "publish"):
+            first: dict[str, int] = {}
+            for index, name in _names(tree.value, kind):
+                path: KeyPath = (kind, index, "name")
+                if name in first:
+                    message = Message("sources.double", found=shown(name), line=first[name])
+                    yield Mistake(tree.line(path), path, message)
+                first.setdefault(name, tree.line(path))
         declared = [name for _, name in _names(tree.value, "engines")]
         topics = [name for _, name in _names(tree.value, "topics")]
         yield from _unknown(tree, ("topics",), "engines", [*built_in(), *declared], "engine")
@@ -53,17 +60,6 @@ def _names(value: Any, kind: str) -> Iterator[tuple[int, str]]:
     for index, item in _items(value, kind):
         if isinstance(item.get("name"), str):
             yield index, item["name"].strip()
-
-
-def _doubles(tree: Tree) -> Iterator[Mistake]:
-    for kind in (*KINDS, "publish"):
-        first: dict[str, int] = {}
-        for index, name in _names(tree.value, kind):
-            path: KeyPath = (kind, index, "name")
-            if name in first:
-                message = Message("sources.double", found=shown(name), line=first[name])
-                yield Mistake(tree.line(path), path, message)
-            first.setdefault(name, tree.line(path))
 
 
 def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], known: list[str], what: str) -> Iterator[Mistake]:
@@ -174,12 +170,7 @@ MOST_BYTES = 20_000_000
 
 def use_own_words(sources: Sources) -> None:
     """From now on this process cuts with the words of ``sources``. Raises ``SourcesError`` when their file cannot be read."""
-    text.use_words(own_words(sources))
-
-
-def own_words(sources: Sources) -> tuple[str, ...]:
-    """The words of ``words`` and ``dictionary``. Raises ``SourcesError`` when the file cannot be read."""
-    return (*sources.words, *(_of_file(sources.dictionary, sources.path) if sources.dictionary else ()))
+    text.use_words((*sources.words, *(_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
 
 
 def _of_file(path: Path, named_in: Path | None) -> Iterator[str]:

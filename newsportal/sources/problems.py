@@ -52,14 +52,10 @@ def _inner(kind: Any, step: str | int) -> Any:
         return None
     for name, field in kind.model_fields.items():
         if step in (name, field.alias):
-            return _without_none(field.annotation)
+            if get_origin(field.annotation) in (Union, UnionType):
+                return next((argument for argument in get_args(field.annotation) if argument is not type(None)), None)
+            return field.annotation
     return None
-
-
-def _without_none(annotation: Any) -> Any:
-    if get_origin(annotation) in (Union, UnionType):
-        return next((argument for argument in get_args(annotation) if argument is not type(None)), None)
-    return annotation
 
 
 def _is_part(kind: Any) -> bool:

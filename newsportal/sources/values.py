@@ -42,21 +42,17 @@ def hours_of(written: Any) -> tuple[int, ...]:
         if isinstance(piece, bool) or not isinstance(piece, int | str):
             raise ValueError(Message("sources.hour", found=repr(piece)))  # noqa: TRY004 - told like any other bad span
         for span in str(piece).split(","):
-            found.update(_span(span))
+            match = SPAN.match(span)
+            if match is None:
+                raise ValueError(Message("sources.span", found=repr(span.strip())))
+            start, end = int(match[1]), int(match[2] or match[1])
+            if start > 23 or end > 24 or (end == 24 and match[2] is None):
+                raise ValueError(Message("sources.hours-range", found=repr(span.strip())))
+            end = min(end, 23)
+            found.update(range(start, end + 1) if start <= end else (*range(start, 24), *range(end + 1)))
     if not found:
         raise ValueError(Message("sources.no-hours"))
     return tuple(sorted(found))
-
-
-def _span(text: str) -> range | tuple[int, ...]:
-    match = SPAN.match(text)
-    if match is None:
-        raise ValueError(Message("sources.span", found=repr(text.strip())))
-    start, end = int(match[1]), int(match[2] or match[1])
-    if start > 23 or end > 24 or (end == 24 and match[2] is None):
-        raise ValueError(Message("sources.hours-range", found=repr(text.strip())))
-    end = min(end, 23)
-    return range(start, end + 1) if start <= end else (*range(start, 24), *range(end + 1))
 
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -11,7 +11,7 @@ from newsportal.discovery.search import NoSource
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import entries
-from newsportal.items import Extraction, GalleryPage, Link
+from newsportal.items import Extraction, Link
 from newsportal.messages import Message, Value
 from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
@@ -43,12 +43,6 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]
 def _read_story(link: Link, pattern: str | None, fetch: Fetch) -> Reading:
     first = page_of(link.url, fetch)
     met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
-    story = gallery.assemble(met, link=link, pattern=pattern, ended=_ended(met, pattern, fetch))
-    return Reading(first.url, _shown(story), note=_size(story, len(met)))
-
-
-def _ended(met: list[GalleryPage], pattern: str | None, fetch: Fetch) -> set[str]:
-    """Read on, a few pages at most; answers the addresses that are none of the story's pages."""
     ended: set[str] = set()
     while len(met) + len(ended) < MAX_PAGES and (wanted := gallery.open_pages(met, ended, pattern)):
         url = wanted[0]
@@ -64,7 +58,8 @@ def _ended(met: list[GalleryPage], pattern: str | None, fetch: Fetch) -> set[str
             met.append(page)
             if page.url != url:
                 ended.add(url)
-    return ended
+    story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
+    return Reading(first.url, _shown(story), note=_size(story, len(met)))
 
 
 def _shown(story: gallery.Assembly) -> Extraction:

@@ -14,7 +14,7 @@ from newsportal.errors import NewsportalError
 from newsportal.extractors.site import site_of
 from newsportal.items import Page
 from newsportal.messages import to_json
-from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
+from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
 from newsportal.sources.spelling import did_you_mean
 from newsportal.trying.forum import forum_trial
 from newsportal.trying.gallery import gallery_trial
@@ -80,11 +80,7 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
         return [(trial, article(trial, None, fetch))]
     if not found:
         raise NewsportalError(unknown(name, known))
-    return tried_source(found[0], known, query)
-
-
-def tried_source(source: Source, known: Sources, query: str | None = None) -> Tried:
-    """``source`` as it stands there, also where the file does not have it yet."""
+    source = found[0]
     fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
     if isinstance(source, Forum):
         return [forum_trial(source, fetch)]

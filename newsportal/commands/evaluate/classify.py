@@ -125,7 +125,10 @@ def classify(
             return
         results = list(_scored(folders, cross, names, as_json))
         if html is not None:
-            _write(html, results)
+            from newsportal.commands.evaluate.confusion import page
+
+            reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
+            html.write_text(page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
     except (OSError, ValueError, ModelError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
@@ -140,13 +143,6 @@ def _scored(folders: Sequence[Path], cross: Path | None, names: Sequence[str], a
             found = score(name_of_set, name, learnt, asked)
             typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else _row(found))
             yield found
-
-
-def _write(html: Path, results: Sequence[Result]) -> None:
-    from newsportal.commands.evaluate.confusion import page
-
-    reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
-    html.write_text(page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
 
 
 def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> None:

@@ -31,7 +31,12 @@ SIDE: Final = 240
 
 
 def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> None:
-    print_table(_figures(reports))
+    columns, rows = ("documents", *FIGURES.values()), []
+    for name, report in reports.items():
+        figures = {figure: getattr(report, figure) for figure in FIGURES}
+        cells = (f"{value:.3f}" if figure == "ece" else f"{100 * value:.1f}" for figure, value in figures.items())
+        rows.append((name, report.documents, *cells))
+    print_table(make_table(("", *columns), rows, right=columns))
     if by_label:
         typer.echo()
         print_table(_labels(reports))
@@ -51,15 +56,6 @@ def print_confusion(report: Report) -> None:
 
 def _shown(cell: Cell) -> Text:
     return Text(str(cell.count or "·"), style="bold" if cell.right else "red" if cell.share >= NOTABLE else "")
-
-
-def _figures(reports: Mapping[str, Report]) -> Table:
-    columns, rows = ("documents", *FIGURES.values()), []
-    for name, report in reports.items():
-        figures = {figure: getattr(report, figure) for figure in FIGURES}
-        cells = (f"{value:.3f}" if figure == "ece" else f"{100 * value:.1f}" for figure, value in figures.items())
-        rows.append((name, report.documents, *cells))
-    return make_table(("", *columns), rows, right=columns)
 
 
 def _labels(reports: Mapping[str, Report]) -> Table:

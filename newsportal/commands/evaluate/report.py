@@ -130,7 +130,9 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
 
     Where the terminal has no room for all the others, the best of them stands for them.
     """
-    every = _room_for_all(pages, names)
+    places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
+    others = sum(max(len(name), FIGURE) + 1 for name in names)
+    every = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
     for name in names:
         own = [page for page in pages if page.of == name]
         if not own:
@@ -147,12 +149,6 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
             table.add_row(*_worst_line(page, every))
         _say()
         _say(table)
-
-
-def _room_for_all(pages: Sequence[Closer], names: Sequence[str]) -> bool:
-    places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
-    others = sum(max(len(name), FIGURE) + 1 for name in names)
-    return len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
 
 
 def _worst_line(page: Closer, every: bool) -> list[Text]:
@@ -184,23 +180,18 @@ LONGEST: Final = 2_500
 def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
     """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
     figures = shown(rows)
-    return render(
-        "report.html",
-        headings=[COLUMNS[figure] for figure in figures],
-        sets=_sets(rows, figures),
-        pages=counted(len(results)),
-        curves=curves({name: [one.scores[at].f1 for one in results if one.scores[at].has_text] for at, name in enumerate(names)}),
-        worst={of: [_card(page) for page in pages] for of, pages in groupby(closer, key=lambda page: page.of)},
-    )
-
-
-def _sets(rows: Sequence[Row], figures: Sequence[str]) -> Mapping[str, tuple[str, list[dict[str, Any]]]]:
-    """Set → its number of pages and a line for each reader; ``best``: no reader has a better figure on the same pages."""
     sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for row in rows:
         cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
         sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append({"reader": row.reader, "cells": cells})
-    return sets
+    return render(
+        "report.html",
+        headings=[COLUMNS[figure] for figure in figures],
+        sets=sets,
+        pages=counted(len(results)),
+        curves=curves({name: [one.scores[at].f1 for one in results if one.scores[at].has_text] for at, name in enumerate(names)}),
+        worst={of: [_card(page) for page in pages] for of, pages in groupby(closer, key=lambda page: page.of)},
+    )
 
 
 def _card(page: Closer) -> dict[str, Any]:

@@ -114,7 +114,9 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
     """All pages of all folders; ``done`` is called after each. The folders are known to have gold (``survey``)."""
     results = []
     warm(asked)
-    for folder, name in _named(folders).items():
+    names = {folder: folder.resolve().name for folder in folders}
+    counts = Counter(names.values())
+    for folder, name in {folder: str(folder) if counts[name] > 1 or name == POOLED else name for folder, name in names.items()}.items():
         for reader in asked:
             if reader.learn is not None:
                 reader.learn(folder)
@@ -123,13 +125,6 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
             results.append(_result(name, page, found))
             done()
     return results
-
-
-def _named(folders: Sequence[Path]) -> dict[Path, str]:
-    """Each folder once, by its own name, or by its path where two have the same name."""
-    names = {folder: folder.resolve().name for folder in folders}
-    counts = Counter(names.values())
-    return {folder: str(folder) if counts[name] > 1 or name == POOLED else name for folder, name in names.items()}
 
 
 def _result(folder: str, page: GoldPage, found: Sequence[Found]) -> PageResult:

@@ -71,18 +71,6 @@ def incoming(said: Any, now: datetime) -> Incoming:
     """The item of a row. Raises ``ValueError`` that says what is wrong with it."""
     if not isinstance(said, dict):
         raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
-    values = _checked(said)
-    article = _article(values, now)
-    seen = values.get("first_seen") or now
-    if is_thread(article.source) and values.get("posts"):
-        return Incoming(_thread(article, values), min(seen, now))
-    if is_gallery(article.source) and "complete" in values:
-        return Incoming(_gallery(article, values), min(seen, now))
-    return Incoming(article, min(seen, now))
-
-
-def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are known, each of its kind; others are left out."""
     there = {name: value for name, value in said.items() if value is not None}
     if missing := [name for name in NEEDED if name not in there]:
         raise ValueError(f"without {', '.join(missing)}")
@@ -94,7 +82,25 @@ def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
     found |= {name: tuple(_each(there, name, _text)) for name in LISTS if name in there}
     found |= {"images": tuple(_each(there, "images", _image)), "topic_marks": tuple(_each(there, "topic_marks", _mark))}
     found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", _whole))}
-    return found | ({"complete": bool(there["complete"])} if "complete" in there else {})
+    values = found | ({"complete": bool(there["complete"])} if "complete" in there else {})
+    url = values["url"]
+    kept = (
+        "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
+        "category_score", "category_reason", "topics", "topic_marks", "keywords",
+    )  # fmt: skip
+    article = Article(
+        url=url,
+        link=Link(url, values.get("source") or UNNAMED, summary=values.get("summary"), site=values.get("site")),
+        fetched=min(values.get("fetched") or now, now),
+        identity=values.get("identity") or canonical(url),
+        **{name: values[name] for name in kept if name in values},
+    )
+    seen = values.get("first_seen") or now
+    if is_thread(article.source) and values.get("posts"):
+        return Incoming(_thread(article, values), min(seen, now))
+    if is_gallery(article.source) and "complete" in values:
+        return Incoming(_gallery(article, values), min(seen, now))
+    return Incoming(article, min(seen, now))
 
 
 def _of(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
@@ -189,21 +195,6 @@ def _post(value: Any) -> Post:
         quoted=texts.get("quoted"),
         images=tuple(map(_image, value.get("images") or ())),
         id=_text(value["name"]) if value.get("name") is not None else None,
-    )
-
-
-def _article(values: Mapping[str, Any], now: datetime) -> Article:
-    url = values["url"]
-    kept = (
-        "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
-        "category_score", "category_reason", "topics", "topic_marks", "keywords",
-    )  # fmt: skip
-    return Article(
-        url=url,
-        link=Link(url, values.get("source") or UNNAMED, summary=values.get("summary"), site=values.get("site")),
-        fetched=min(values.get("fetched") or now, now),
-        identity=values.get("identity") or canonical(url),
-        **{name: values[name] for name in kept if name in values},
     )
 
 
