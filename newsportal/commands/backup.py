@@ -23,8 +23,7 @@ from newsportal.store.container import DATED
 from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
 from newsportal.store.store import Store
 
-FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"
-"""How a backup is called in a folder, by this machine's clock; :data:`~newsportal.store.container.DATED` knows it again."""
+FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # how a backup is called in a folder, by this machine's clock; DATED knows it again
 
 
 def backup(

@@ -20,8 +20,7 @@ from newsportal.sources import load
 AT_ONCE: Final = 64
 """Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
 
-REASONS: Final = 10
-"""Words that ``--explain`` names."""
+REASONS: Final = 10  # words that --explain names
 
 
 def classify(

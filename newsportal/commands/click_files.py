@@ -60,11 +60,7 @@ def read(stream: BinaryIO, form: str, name: str) -> Iterator[View]:
     number = 0
     try:
         for number, row in (_csv if form == "csv" else _jsonl)(lines, name):  # noqa: B007  told below
-            missing = [field for field in NEEDED if row.get(field) in (None, "")]
-            if missing:
-                raise ValueError(f"no {', '.join(missing)}; {SHAPE}")
-            seen, pictures = (_number(row, field) for field in ("seen", "pictures"))
-            yield View(str(row["reader"]), str(row["story"]), min(seen, pictures), pictures, moment(row["at"]))
+            yield _view(row)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ClicksError(f"{name}: not a gzip file, or cut off; nothing of it was taken") from error
     except (ValueError, RecursionError, csv.Error) as error:
@@ -92,6 +88,14 @@ def _csv(lines: TextIOWrapper, name: str) -> Iterator[tuple[int, Mapping[str, An
         raise ClicksError(f"{name}: line 1: no column {', '.join(missing)}; the first line names the columns: {','.join(FIELDS)}")
     for row in rows:
         yield rows.line_num, row
+
+
+def _view(row: Mapping[str, Any]) -> View:
+    missing = [field for field in NEEDED if row.get(field) in (None, "")]
+    if missing:
+        raise ValueError(f"no {', '.join(missing)}; {SHAPE}")
+    seen, pictures = (_number(row, field) for field in ("seen", "pictures"))
+    return View(str(row["reader"]), str(row["story"]), min(seen, pictures), pictures, moment(row["at"]))
 
 
 def _number(row: Mapping[str, Any], field: str) -> int:

@@ -158,11 +158,8 @@ def _user() -> str | None:
     return None
 
 
-SHOWN = 20
-"""Documents of a label that are shown, if not said."""
-
-EXCERPT = 60
-"""Characters of a document that a line shows."""
+SHOWN = 20  # documents of a label that are shown, if not said
+EXCERPT = 60  # characters of a document that a line shows
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:

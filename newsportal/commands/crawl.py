@@ -28,8 +28,7 @@ from newsportal.sources import Sources, load
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")
-"""Those that run when none is named."""
+SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")  # those that run when none is named
 
 BROKEN = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
@@ -174,8 +173,7 @@ def crawl(
         raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
 
 
-REFRESH = 0.5
-"""Seconds between two looks at the counters."""
+REFRESH = 0.5  # seconds between two looks at the counters
 
 
 class Progress:

@@ -30,8 +30,7 @@ from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.text import words
 
-MIN_FREE = 200 * 1024 * 1024
-"""Bytes. Below it a day's crawl may fill the disk."""
+MIN_FREE = 200 * 1024 * 1024  # bytes. Below it a day's crawl may fill the disk.
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from newsportal.errors import NewsportalError
 from newsportal.frontier.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.sources import Sources, load
 
-ASIDE = 1000
-"""Requests set aside that are looked through for one that is named; more are no accident but a fault of ours."""
+ASIDE = 1000  # requests set aside that are looked through for one that is named; more are no accident but a fault of ours
 
 Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]

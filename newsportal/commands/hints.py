@@ -49,8 +49,7 @@ def unknown_topic(known: Sources, topic: str | None) -> str | None:
     return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
 
 
-MAX_HOSTS = 5
-"""A few are enough: one with an address means that there is a network."""
+MAX_HOSTS = 5  # a few are enough: one with an address means that there is a network
 
 
 def hosts(known: Sources) -> list[str]:

@@ -31,8 +31,7 @@ from newsportal.store.dialects import chunks
 from newsportal.store.store import Store
 from newsportal.text import clean
 
-BATCH: Final = 200
-"""Rows that are looked at together, and written in one transaction where that can be."""
+BATCH: Final = 200  # rows that are looked at together, and written in one transaction where that can be
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +152,8 @@ ENDINGS: Final = {
 }
 """How a file's name ends, and of what form it is then."""
 
-LONGEST: Final = 64 * 1024 * 1024
-"""Bytes of the longest line: an article has at most 16 MB of text."""
-
-SHOWN: Final = 20
-"""Rows that were no articles and are told one by one; --json tells all."""
+LONGEST: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has at most 16 MB of text
+SHOWN: Final = 20  # rows that were no articles and are told one by one; --json tells all
 
 
 def bring_in(

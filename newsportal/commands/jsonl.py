@@ -51,14 +51,7 @@ def read(number: int, line: bytes) -> Line:
     row: Any = None
     try:
         row = json.loads(line.decode("utf-8-sig"))
-        if not isinstance(row, dict):
-            raise ValueError('no object; a document is {"id", "text"}, and may have a "title"')  # noqa: TRY004
-        if "text" not in row and "title" not in row:
-            raise ValueError("neither text nor title")
-        title, text = row.get("title"), row.get("text")
-        if not all(value is None or isinstance(value, str) for value in (title, text)):
-            raise ValueError("title and text must be texts or null")
-        return Line(_id(row, number), *(title or "", text or ""))
+        return Line(_id(row, number), *_texts(row))
     except RecursionError:
         why = "JSON that is nested too deep"
     except ValueError as error:
@@ -74,6 +67,17 @@ def documents(lines: Iterable[bytes]) -> Iterator[Line]:
 def _id(row: Any, number: int) -> Any:
     id = row.get("id") if isinstance(row, dict) else None
     return number if id is None else id
+
+
+def _texts(row: Any) -> tuple[str, str]:
+    if not isinstance(row, dict):
+        raise ValueError('no object; a document is {"id", "text"}, and may have a "title"')  # noqa: TRY004
+    if "text" not in row and "title" not in row:
+        raise ValueError("neither text nor title")
+    title, text = row.get("title"), row.get("text")
+    if not all(value is None or isinstance(value, str) for value in (title, text)):
+        raise ValueError("title and text must be texts or null")
+    return title or "", text or ""
 
 
 def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]]], out: Path | None, doing: str) -> None:

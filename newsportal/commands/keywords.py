@@ -15,8 +15,7 @@ from newsportal.commands.options import OutFile
 
 Method = Callable[[str, str], tuple[found.Keyword, ...]]
 
-LARGEST_TEXT = 50_000_000
-"""Bytes of a plain text that is read; keywords come from its beginning."""
+LARGEST_TEXT = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
 
 
 DEFAULT = "weighted"

@@ -22,8 +22,7 @@ Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A vers
 ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with tables and a plot to this HTML file.")]
 
 
-FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswered", "ECE": "ece"}
-"""Heading → figure of a report."""
+FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswered", "ECE": "ece"}  # heading → figure of a report
 
 
 def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:

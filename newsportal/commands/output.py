@@ -35,11 +35,8 @@ from newsportal.text import clean
 
 NUMBER = re.compile(r"[\d.]*")
 
-WIDE = 160
-"""Characters in a line of a table that goes into a file."""
-
-WIDEST = 10_000
-"""Characters in a line of a table whose ids and addresses are to be copied whole: a terminal breaks long lines itself."""
+WIDE = 160  # characters in a line of a table that goes into a file
+WIDEST = 10_000  # characters in a line of a table whose ids and addresses are to be copied whole: a terminal breaks long lines itself
 
 T = TypeVar("T")
 

@@ -20,11 +20,8 @@ import typer
 from newsportal.commands.output import tracked
 from newsportal.errors import NewsportalError
 
-MAX_BYTES = 16 * 1024 * 1024
-"""What the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this."""
-
-MAX_SIDECAR_BYTES = 4 * 1024 * 1024
-"""A ``<id>.json`` beyond this is not the description of one page."""
+MAX_BYTES = 16 * 1024 * 1024  # what the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this
+MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a <id>.json beyond this is not the description of one page
 
 WEB = ("http://", "https://")
 PageSource = Annotated[

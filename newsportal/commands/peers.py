@@ -25,15 +25,11 @@ from newsportal.text import chinese_share, segment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Peer = Callable[[bytes, str | None], dict[str, str | None]]
-"""The bytes of a page and its address → what was found; may raise anything."""
-
-NOWHERE: Final = "https://page.invalid/"
-"""Some peers insist on an address."""
+Peer = Callable[[bytes, str | None], dict[str, str | None]]  # the bytes of a page and its address → what was found; may raise anything
+NOWHERE: Final = "https://page.invalid/"  # some peers insist on an address
 
 TAGS: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
-CHINESE: Final = 0.3
-"""The share of Chinese characters, markup left out, from which a page is Chinese."""
+CHINESE: Final = 0.3  # the share of Chinese characters, markup left out, from which a page is Chinese
 
 YEAR_FIRST: Final = re.compile(r"(?:19|20)\d\d\D{1,3}\d{1,2}\D{1,3}\d{1,2}")
 

@@ -21,8 +21,7 @@ from newsportal.store.pictures import Seen
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
-MOST_INCOMPLETE = 10_000
-"""Stories that lack pages among which those of a topic or source are looked for."""
+MOST_INCOMPLETE = 10_000  # stories that lack pages among which those of a topic or source are looked for
 
 
 class Order(StrEnum):

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from newsportal.sources import Sources
 
 HOSTS: Final = 10
-ASIDE: Final = 20
-"""Rows of a page; ``newsportal frontier`` lists them all."""
+ASIDE: Final = 20  # rows of a page; newsportal frontier lists them all
 
 
 def asking(known: Sources) -> Ask:

@@ -166,11 +166,8 @@ def export(
                 raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
 
 
-HOURS: Final = 48
-"""Hours after publication that the plot shows."""
-
-STEP: Final = 2
-"""Hours a line of the plot."""
+HOURS: Final = 48  # hours after publication that the plot shows
+STEP: Final = 2  # hours a line of the plot
 
 WIDTH: Final = 50
 

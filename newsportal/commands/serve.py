@@ -29,8 +29,7 @@ from newsportal.store import open_store
 
 LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
-BROWSER_DELAY = 0.8
-"""Seconds until the server answers: a browser that comes earlier shows an error."""
+BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes earlier shows an error
 
 
 def serve(

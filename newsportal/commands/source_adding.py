@@ -98,8 +98,7 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
         out.print(f"  {clean(str(note))}", style="dim", markup=False)
 
 
-MAX_SHOWN = 10
-"""Entries that are shown; ``--json`` has all."""
+MAX_SHOWN = 10  # entries that are shown; --json has all
 
 READ = {"gallery": "photo story", "forum": "thread"}
 """What one entry of a source is called, by the source's kind; of all others it is an article."""
@@ -144,12 +143,10 @@ def show_article(out: Console, reading: Reading, kind: str) -> None:
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
 
 
-LOOKED = 5
-"""Sites that --look looks at: each costs up to 24 requests."""
+LOOKED = 5  # sites that --look looks at: each costs up to 24 requests
 
 
-MOST_DAYS = 36_500
-"""A hundred years: all that a store holds."""
+MOST_DAYS = 36_500  # a hundred years: all that a store holds
 
 
 def suggest(

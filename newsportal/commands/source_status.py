@@ -17,11 +17,8 @@ from newsportal.sources.timing import Planned, timetable, visited
 from newsportal.sources.watched import Judged, judged, summary, watched
 from newsportal.store import open_store
 
-DAY_BARS = "▁▂▃▄▅▆▇█"
-"""Heights of a day in the line of entries; a day without any is a dot."""
-
-COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "resting": "yellow"}
-"""Of a state's name; red for the others."""
+DAY_BARS = "▁▂▃▄▅▆▇█"  # heights of a day in the line of entries; a day without any is a dot
+COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "resting": "yellow"}  # of a state's name; red for the others
 
 
 def health(
@@ -109,11 +106,8 @@ def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-HOUR_BARS = " ▁▂▃▄▅▆▇█"
-"""Heights of an hour in the line of entries that are expected."""
-
-HIGHEST = 4.0
-"""Entries an hour from which on a bar is full."""
+HOUR_BARS = " ▁▂▃▄▅▆▇█"  # heights of an hour in the line of entries that are expected
+HIGHEST = 4.0  # entries an hour from which on a bar is full
 
 
 def schedule(

@@ -22,14 +22,9 @@ from newsportal.services.jobs.supervisor import Supervisor
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 
-DEFAULT_EVERY = 10.0
-"""Minutes. Sources say themselves how often they are due; this is how often we look."""
-
-STOP_PATIENCE = 15.0
-"""Seconds a crawl gets to end by itself."""
-
-LOOK = 10.0
-"""Seconds between two looks of the supervisor; the end of a job wakes it."""
+DEFAULT_EVERY = 10.0  # minutes. Sources say themselves how often they are due; this is how often we look.
+STOP_PATIENCE = 15.0  # seconds a crawl gets to end by itself
+LOOK = 10.0  # seconds between two looks of the supervisor; the end of a job wakes it
 
 
 class Background(threading.Thread):

@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 PATIENCE: Final = 20.0
 """Seconds that requests in hand get to be finished once the worker is told to stop; what is not done then goes back to the queue."""
 
-AGAIN: Final = 2.0
-"""Seconds between two tries to open a store that is away."""
-
-LOOK: Final = 5.0
-"""Seconds between two looks whether the sources file has changed."""
+AGAIN: Final = 2.0  # seconds between two tries to open a store that is away
+LOOK: Final = 5.0  # seconds between two looks whether the sources file has changed
 
 
 @dataclass(slots=True)

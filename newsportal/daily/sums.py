@@ -41,14 +41,9 @@ from newsportal.store.store import Store
 Kind = Literal["all", "source", "site", "category", "topic"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-FORM: Final = 2
-"""Of the file; one of another form is counted anew."""
-
-CHANGES: Final = 500
-"""Rows of the change log that are counted in one transaction."""
-
-AT_ONCE: Final = 20
-"""Transactions of one call: who calls is asked to end in between."""
+FORM: Final = 2  # of the file; one of another form is counted anew
+CHANGES: Final = 500  # rows of the change log that are counted in one transaction
+AT_ONCE: Final = 20  # transactions of one call: who calls is asked to end in between
 
 METADATA = MetaData()
 STATE = Table("state", METADATA, Column("form", Integer), Column("zone", String), Column("seq", Integer))

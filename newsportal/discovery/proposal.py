@@ -16,18 +16,12 @@ WORTH: dict[Kind, float] = {"feeds": 1.0, "forums": 0.9, "galleries": 0.85, "sit
 """What a kind is worth where entries, age and titles are equal: a feed tells title, date and summary in one small file; a sitemap often
 tells dates alone; a region depends on how its list page looks. Set by hand."""
 
-FULL = 20
-"""Entries beyond which more make no better source: what feeds of news sites carry."""
-
-STALE = timedelta(days=30)
-"""A source whose newest entry is older is shown, but nothing is done without asking for it."""
+FULL = 20  # entries beyond which more make no better source: what feeds of news sites carry
+STALE = timedelta(days=30)  # a source whose newest entry is older is shown, but nothing is done without asking for it
 
 WEEK = timedelta(days=7)
-UNKNOWN = 0.4
-"""What freshness counts where no entry is dated: as if the newest were ten days old."""
-
-COMMENTS = 0.3
-"""What is left of the score of a feed of comments."""
+UNKNOWN = 0.4  # what freshness counts where no entry is dated: as if the newest were ten days old
+COMMENTS = 0.3  # what is left of the score of a feed of comments
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,23 +22,12 @@ from newsportal.extractors.sitemap import named_in
 from newsportal.items import Page
 from newsportal.messages import Message, Value
 
-Fetch = Callable[[str], Page]
-"""A page by its URL, politely. Raises ``EgressDenied`` or ``FetchFailed``, of which :class:`NotAsked` is one."""
-
-Robots = Callable[[str], bytes]
-"""The robots.txt of the site of a URL, empty where there is none. Raises as a :data:`Fetch` does."""
-
-MAX_REQUESTS = 24
-"""For one address, robots.txt included. Most end after three."""
-
-MAX_FEEDS = 6
-"""Feeds that a page names and that are fetched; a page of feeds may name hundreds."""
-
-MAX_LISTED = 3
-"""Feeds of a page that lists feeds."""
-
-REPEATED = 0.8
-"""The share of entries that better sources list as well, from which a source brings too little of its own."""
+Fetch = Callable[[str], Page]  # a page by its URL, politely. Raises EgressDenied or FetchFailed, of which NotAsked is one.
+Robots = Callable[[str], bytes]  # the robots.txt of the site of a URL, empty where there is none. Raises as a Fetch does.
+MAX_REQUESTS = 24  # for one address, robots.txt included. Most end after three.
+MAX_FEEDS = 6  # feeds that a page names and that are fetched; a page of feeds may name hundreds
+MAX_LISTED = 3  # feeds of a page that lists feeds
+REPEATED = 0.8  # the share of entries that better sources list as well, from which a source brings too little of its own
 
 MAX_SITEMAPS = 4
 MAX_CHANNELS = 4

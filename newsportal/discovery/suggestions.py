@@ -20,14 +20,9 @@ from newsportal.store.results import StoredArticle
 MAX_SITES = 20_000
 """Sites that are counted at once; beyond them those that were met least are forgotten (lossy counting, Manku and Motwani 2002)."""
 
-LEFT = 0.9
-"""Of them at most so many stay then: else every further site would cost a look at all."""
-
-MAX_LINKS = 50
-"""Of one article: a page of links is no recommendation."""
-
-MAX_KEPT = 50
-"""Sites that link, and topics, that are kept of each site."""
+LEFT = 0.9  # of them at most so many stay then: else every further site would cost a look at all
+MAX_LINKS = 50  # of one article: a page of links is no recommendation
+MAX_KEPT = 50  # sites that link, and topics, that are kept of each site
 
 LINK = re.compile(r"""<a\b[^>]{0,300}?\bhref=["'](https?://[^"'\s<>]{4,2000})["']""", re.IGNORECASE)
 """Stored bodies are written by our own sanitiser: attributes are quoted and escaped."""

@@ -50,17 +50,10 @@ def put_to_use(store: Store, name: str, version: int, now: datetime) -> None:
     store.corpora.activate(name, version, now=now)
 
 
-AT_ONCE: Final = 200
-"""Documents classified together."""
-
-MOST: Final = 2000
-"""Documents held back that are looked at: some seconds."""
-
-READ: Final = 60
-"""Documents of a label that are asked for its words: the weightiest come out of a few dozen."""
-
-TOLD: Final = 5
-"""Words that explain one answer."""
+AT_ONCE: Final = 200  # documents classified together
+MOST: Final = 2000  # documents held back that are looked at: some seconds
+READ: Final = 60  # documents of a label that are asked for its words: the weightiest come out of a few dozen
+TOLD: Final = 5  # words that explain one answer
 
 
 @dataclass(frozen=True, slots=True)

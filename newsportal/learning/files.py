@@ -22,13 +22,11 @@ from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import Document, NewDocument
 from newsportal.text import clean
 
-LONGEST_LINE: Final = 64 << 20
-"""Bytes of one document's line: a file with a longer one is something else."""
+LONGEST_LINE: Final = 64 << 20  # bytes of one document's line: a file with a longer one is something else
 
 UTF8: Final = "utf-8"
 FIELDS: Final = ("text", "label", "title", "id")
-WIDE: Final = ("utf-16", "utf-32")
-"""Encodings in which a byte of 10 does not end a line."""
+WIDE: Final = ("utf-16", "utf-32")  # encodings in which a byte of 10 does not end a line
 
 
 class WrongLine(CorpusError):
@@ -165,14 +163,22 @@ def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
         for row in rows:
             if heading is None:
                 heading = [cell.strip().lower() for cell in row]
-                if not {"text", "label"} <= set(heading):
-                    raise ValueError(Message("corpus.heading", found=", ".join(heading)))
+                _check_heading(heading)
             elif row:
-                if len(row) != len(heading):
-                    raise ValueError(Message("corpus.cells", cells=len(row), headings=len(heading)))
+                _check_width(row, heading)
                 yield document({key: cell for key, cell in zip(heading, row, strict=True) if key in FIELDS})
     except (ValueError, csv.Error) as error:
         raise WrongLine(name, rows.line_num, as_text(error.args[0])) from error
+
+
+def _check_heading(heading: list[str]) -> None:
+    if not {"text", "label"} <= set(heading):
+        raise ValueError(Message("corpus.heading", found=", ".join(heading)))
+
+
+def _check_width(row: list[str], heading: list[str]) -> None:
+    if len(row) != len(heading):
+        raise ValueError(Message("corpus.cells", cells=len(row), headings=len(heading)))
 
 
 def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:

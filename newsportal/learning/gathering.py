@@ -15,14 +15,9 @@ from newsportal.store.labels import CATEGORIES, Brought, Document, LabelSource, 
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
-PER_LABEL: Final = 5000
-"""Documents of a label at most: more hardly help a linear model, and training takes longer."""
-
-ALONE: Final = 200
-"""Documents that a site may give to a label whatever others give."""
-
-LEAST_CHARS: Final = 100
-"""Characters of a text that is worth learning from: shorter ones are often pictures or players with a line of text."""
+PER_LABEL: Final = 5000  # documents of a label at most: more hardly help a linear model, and training takes longer
+ALONE: Final = 200  # documents that a site may give to a label whatever others give
+LEAST_CHARS: Final = 100  # characters of a text that is worth learning from: shorter ones are often pictures or players with a line of text
 
 Reason = Literal["short", "earlier", "repost", "disputed", "dominant", "plenty"]
 """Why an article is left: a short text; its story is in the corpus; another version of its story was taken; sources give its story
@@ -113,8 +108,7 @@ def _balanced(sites: Mapping[str, list[Candidate]], counts: Counter[str], per_la
     return chosen
 
 
-AT_ONCE: Final = 500
-"""Articles between two looks at the progress."""
+AT_ONCE: Final = 500  # articles between two looks at the progress
 
 
 @dataclass(frozen=True, slots=True)

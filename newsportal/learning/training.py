@@ -32,8 +32,7 @@ from newsportal.store.store import Store
 TOLERANCE: Final = 0.01
 """Macro-F1 that a new version may lose against the one in use, on the same documents, and still take its place: a loss nobody notices."""
 
-AT_ONCE: Final = 500
-"""Documents classified between two looks at the progress."""
+AT_ONCE: Final = 500  # documents classified between two looks at the progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +185,10 @@ def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answe
     return wrong - right > math.sqrt(wrong + right)
 
 
-LEAST_OF_LABEL: Final = 40
-"""Documents that a label needs to count: with a tenth held back, fewer give no figure."""
-
-LEAST_OF_TOPIC: Final = 100
-"""Articles of a topic before a model of it is trained."""
-
-MOST_OF_TOPIC: Final = 2000
-"""Articles of a topic that its corpus takes; a linear model gains little from more."""
-
-OUTSIDE: Final = 3
-"""Articles outside a topic for each inside: most articles are outside, and they are of more kinds."""
+LEAST_OF_LABEL: Final = 40  # documents that a label needs to count: with a tenth held back, fewer give no figure
+LEAST_OF_TOPIC: Final = 100  # articles of a topic before a model of it is trained
+MOST_OF_TOPIC: Final = 2000  # articles of a topic that its corpus takes; a linear model gains little from more
+OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles are outside, and they are of more kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,23 +22,12 @@ from statistics import median
 from newsportal.messages.reasons import UNREAD, cause_of
 from newsportal.visits import Visit
 
-IMPROBABLE = 0.005
-"""One false word in two hundred silences that are longer than any before."""
-
-LONGER = 1.5
-"""Times the longest silence that the source has had."""
-
-HOLIDAY = 4 * 86400.0
-"""Seconds: three days without work and the rest of the fourth. Seen before or not, such a silence says nothing."""
-
-NIGHT = 86400.0
-"""Seconds: until then a silence is not worth a word."""
-
-MIN_GAPS = 5
-"""Fewer gaps tell no cadence."""
-
-MAX_EVENTS = 200
-"""Moments looked at, the newest: some weeks of a busy source, years of a slow one."""
+IMPROBABLE = 0.005  # one false word in two hundred silences that are longer than any before
+LONGER = 1.5  # times the longest silence that the source has had
+HOLIDAY = 4 * 86400.0  # seconds: three days without work and the rest of the fourth. Seen before or not, such a silence says nothing.
+NIGHT = 86400.0  # seconds: until then a silence is not worth a word
+MIN_GAPS = 5  # fewer gaps tell no cadence
+MAX_EVENTS = 200  # moments looked at, the newest: some weeks of a busy source, years of a slow one
 
 SEASON = 90 * 86400.0
 """Seconds. Of a source that has spoken often enough within them, older moments do not count: an entry of ten years ago is no silence of
@@ -97,14 +86,9 @@ def cadence(visits: Iterable[Visit], now: datetime) -> Cadence | None:
     return Cadence(len(gaps), median(gaps) if gaps else 0.0, max(gaps, default=0.0), sum(gaps), silence, last)
 
 
-DAYS = 14
-"""Days of a sparkline: two weeks show the weekend."""
-
-RECENT_READ = 20
-"""Articles by which the reading of a source is judged: as many as its last visits need to have so many."""
-
-MAX_RECENT = 30
-"""Visits that are gone back for that."""
+DAYS = 14  # days of a sparkline: two weeks show the weekend
+RECENT_READ = 20  # articles by which the reading of a source is judged: as many as its last visits need to have so many
+MAX_RECENT = 30  # visits that are gone back for that
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,18 +34,14 @@ STATES = (
 BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", "garbled", "duplicate"})
 """States that want somebody to look."""
 
-FEW = 3
-"""Visits before which little is said of a source that answers."""
-
-FAILING = 2
-"""Failed visits in a row: one may be chance."""
+FEW = 3  # visits before which little is said of a source that answers
+FAILING = 2  # failed visits in a row: one may be chance
 
 QUARANTINE_VISITS = 8
 QUARANTINE_TIME = timedelta(days=7)
 """So many failures in a row, over so long a time, without one answer: a server that is mended is mended within a week."""
 
-REFUSED_SHARE = 0.8
-"""Of the pages asked for: the list answers, but next to none of its articles can be had."""
+REFUSED_SHARE = 0.8  # of the pages asked for: the list answers, but next to none of its articles can be had
 
 BADLY_SHARE = 0.4
 BADLY_TIMES = 2.0
@@ -53,8 +49,7 @@ BADLY_TIMES = 2.0
 
 GARBLED_SHARE = 0.2
 REPEATS_SHARE = 0.95
-MANY = 10
-"""Pages for a judgement about shares."""
+MANY = 10  # pages for a judgement about shares
 
 WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
 """Between two visits of a source in quarantine, longer after each week in it."""
@@ -226,8 +221,7 @@ def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
     return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
 
 
-CALM = frozenset({"new", "healthy", "quiet"})
-"""Changes among these are not worth a line."""
+CALM = frozenset({"new", "healthy", "quiet"})  # changes among these are not worth a line
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,7 @@ TYPES: Final[tuple[tuple[type[Any], Kind], ...]] = (
     (String, "text"),
 )
 
-UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")
-"""Engines of MySQL without transactions."""
+UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")  # engines of MySQL without transactions
 
 
 def kind_of(column: TableColumn[Any]) -> Kind:

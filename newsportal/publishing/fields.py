@@ -15,8 +15,7 @@ from newsportal.sources import templates
 from newsportal.store.columns import storable
 from newsportal.store.results import StoredArticle, host, is_gallery, is_thread
 
-SUMMARY_CHARS: Final = 200
-"""Of a text that stands in for a summary: two lines of a list."""
+SUMMARY_CHARS: Final = 200  # of a text that stands in for a summary: two lines of a list
 
 WEB: Final = ("https://", "http://")
 

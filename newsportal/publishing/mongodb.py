@@ -39,17 +39,13 @@ from newsportal.sources.uris import mask
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
-DATABASE: Final = "newsportal"
-"""What a URI without a database means."""
-
-WITHDRAWN: Final = "withdrawn"
-"""Behind the collection's name: where ids are kept that were taken back."""
+DATABASE: Final = "newsportal"  # what a URI without a database means
+WITHDRAWN: Final = "withdrawn"  # behind the collection's name: where ids are kept that were taken back
 
 INDEXES: Final = ("published", "date", "site", "topics", "category", "story", "words")
 AWAY_MILLISECONDS: Final = 5_000
 ANSWER_MILLISECONDS: Final = 30_000
-LONGEST: Final = 16 * 2**20
-"""Bytes of a document that MongoDB takes."""
+LONGEST: Final = 16 * 2**20  # bytes of a document that MongoDB takes
 
 DUPLICATE: Final = 11000
 WRITES: Final = frozenset(("insert", "update", "remove"))

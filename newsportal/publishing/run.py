@@ -34,26 +34,13 @@ logger = logging.getLogger(__name__)
 LEASE: Final = 120.0
 """Seconds that entries are taken for. A statement that takes longer than half of that is an exception; the fence guards it."""
 
-BATCH: Final = 20
-"""Entries taken at once."""
-
-BULK_BATCH: Final = 200
-"""The same for a target that takes many articles in one call."""
-
-CHANGES: Final = 500
-"""Changes looked at in one transaction."""
-
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=6)
-"""Until an article that was put off is tried again; doubled each time."""
-
-MOST_TRIES: Final = 12
-"""Then it has failed: with the waits above after about a day."""
-
-DRY: Final = 10_000
-"""Entries that wait, of which a dry run tells."""
-
-BUSY_WAIT: Final = timedelta(seconds=5)
-"""Until it is looked again whether another version of a story was published."""
+BATCH: Final = 20  # entries taken at once
+BULK_BATCH: Final = 200  # the same for a target that takes many articles in one call
+CHANGES: Final = 500  # changes looked at in one transaction
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=6)  # until an article that was put off is tried again; doubled each time
+MOST_TRIES: Final = 12  # then it has failed: with the waits above after about a day
+DRY: Final = 10_000  # entries that wait, of which a dry run tells
+BUSY_WAIT: Final = timedelta(seconds=5)  # until it is looked again whether another version of a story was published
 
 
 def owner_name() -> str:

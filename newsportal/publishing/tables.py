@@ -87,8 +87,7 @@ def marks_table(schema: str | None) -> Table:
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
 
-REFUSED_STATES: Final = ("P0001", "44000")
-"""PostgreSQL: ``RAISE`` in a trigger of theirs; a row outside the view it is written through."""
+REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger of theirs; a row outside the view it is written through
 
 REFUSED_NUMBERS: Final = (1644, 1369, 3819)
 """MariaDB and MySQL: ``SIGNAL`` in a trigger of theirs; a row outside its view; a CHECK. Their driver calls all of them operational."""

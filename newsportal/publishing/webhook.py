@@ -26,13 +26,11 @@ from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
-FORM: Final = 1
-"""The version of the message's form."""
+FORM: Final = 1  # the version of the message's form
 
 SIGNATURE: Final = "x-newsportal-signature"
 MAX_ANSWER: Final = 64 * 1024
-TIMEOUT: Final = 20.0
-"""Seconds for a message and its answer."""
+TIMEOUT: Final = 20.0  # seconds for a message and its answer
 
 SHUT: Final = {
     401: "it does not know us: mend the token in publish.to, or secret",
@@ -42,13 +40,11 @@ SHUT: Final = {
 }
 """Answers that every other message would get as well, and the remedy of each."""
 
-LATER: Final = frozenset((408, 409, 423, 425, 429))
-"""Of the refusals those that may pass (RFC 9110, 6585, 8470)."""
+LATER: Final = frozenset((408, 409, 423, 425, 429))  # of the refusals those that may pass (RFC 9110, 6585, 8470)
 
 MAX_WAIT: Final = 86_400.0
 MAX_PLACE: Final = 200
-PASSING: Final = frozenset(("dns", "timeout", "connection"))
-"""Reasons of ``FetchFailed`` for which every other message would fail as well."""
+PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed for which every other message would fail as well
 
 
 class WebhookTarget:

@@ -34,8 +34,7 @@ POPULAR: Final = 1000
 
 NEWEST: Final = 500
 
-VOTED: Final = 500
-"""The stories with most votes of readers alike."""
+VOTED: Final = 500  # the stories with most votes of readers alike
 
 
 def general(learnt: Learnt) -> Ints:
@@ -73,8 +72,7 @@ FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
 """Weights where too little was seen to learn them: what is popular, then what is near and new (about the
 middle of what three logs teach)."""
 
-LATELY: Final = 1000
-"""Views of a log from which its figures are worth telling as learnt (α, λ); below, the paper's stand."""
+LATELY: Final = 1000  # views of a log from which its figures are worth telling as learnt (α, λ); below, the paper's stand
 
 GROUPS: Final[Mapping[str, str]] = {
     **{name: "fresh" if name.startswith("age") else "popular" for name in signals.ALWAYS},
@@ -250,15 +248,13 @@ def learnt_of(known: Known, now: float) -> Best:
 BLOCK: Final = 10
 SHARE: Final = 5
 NEW_SHARE: Final = 3
-NEAR: Final = 0.7
-"""ln 2: a story half as likely still takes a place for variety's sake."""
+NEAR: Final = 0.7  # ln 2: a story half as likely still takes a place for variety's sake
 
 COMMON: Final = 0.5
 ALIKE: Final = 0.6
 """Twice the paper's bound of one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only what is surely one."""
 
-DEPTH: Final = 8
-"""How many times as many stories as are asked for are looked through."""
+DEPTH: Final = 8  # how many times as many stories as are asked for are looked through
 
 
 def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:

@@ -32,11 +32,8 @@ from newsportal.recommend.methods import Ranker
 
 LIST: Final = 20
 
-CUTS: Final = (0.5, 0.7, 0.85)
-"""Quantiles of the views where a method stops learning; what is asked about ends at the next."""
-
-QUESTIONS: Final = 1000
-"""Of a cut and kind, drawn with a fixed seed."""
+CUTS: Final = (0.5, 0.7, 0.85)  # quantiles of the views where a method stops learning; what is asked about ends at the next
+QUESTIONS: Final = 1000  # of a cut and kind, drawn with a fixed seed
 
 SEED: Final = 6
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from newsportal.recommend.clicks import Clicks, Floats, summable
 
-ALPHA: Final = 0.532
-"""α of the paper's 100,000 stories, until views are there to learn it from."""
+ALPHA: Final = 0.532  # α of the paper's 100,000 stories, until views are there to learn it from
 
 
 def median_share(shares: Floats) -> float:
@@ -25,12 +24,10 @@ def ratings(shares: Floats, alpha: float = ALPHA) -> Floats:
     return shares - alpha
 
 
-RATE: Final = 5.6
-"""λ at first."""
+RATE: Final = 5.6  # λ at first
 
 HOUR: Final = 1.0
-DAY: Final = 24.0
-"""Units of t, in hours."""
+DAY: Final = 24.0  # units of t, in hours
 
 
 def weight(ages: Floats, rate: float = RATE, unit: float = HOUR) -> Floats:

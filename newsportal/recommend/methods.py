@@ -13,11 +13,8 @@ from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
 
-Scores: TypeAlias = Callable[["Question"], Floats]
-"""The score of every story for a question."""
-
-LATE: Final = 0.9
-"""Quantile of the views from which those are that a half-life is chosen by, before what is asked about."""
+Scores: TypeAlias = Callable[["Question"], Floats]  # the score of every story for a question
+LATE: Final = 0.9  # quantile of the views from which those are that a half-life is chosen by, before what is asked about
 
 
 class Ranker(Protocol):

@@ -27,23 +27,12 @@ from newsportal.recommend import formulas
 from newsportal.recommend.clicks import Clicks, Floats, Ints, summable
 from newsportal.recommend.formulas import ALPHA, median_share, ratings
 
-WINDOW: Final = 50
-"""Places between two views of one reader that still make a pair: bounds the pairs of a reader with n views to 50 n."""
-
-STEPS: Final = 10
-"""Places of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)."""
-
-SHRINK: Final = 5.0
-"""Pairs that weigh as much as no knowledge (Bell, Koren 2007, section 2.2, use the same form)."""
-
-KEPT: Final = 100
-"""Neighbours of a story that are kept."""
-
-CHUNK: Final = 4_000_000
-"""Pairs summed at once: about 400 MB."""
-
-DIGITS: Final = 10
-"""Decimals that decide which neighbours stay: values that differ in rounding alone are ties."""
+WINDOW: Final = 50  # places between two views of one reader that still make a pair: bounds the pairs of a reader with n views to 50 n
+STEPS: Final = 10  # places of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)
+SHRINK: Final = 5.0  # pairs that weigh as much as no knowledge (Bell, Koren 2007, section 2.2, use the same form)
+KEPT: Final = 100  # neighbours of a story that are kept
+CHUNK: Final = 4_000_000  # pairs summed at once: about 400 MB
+DIGITS: Final = 10  # decimals that decide which neighbours stay: values that differ in rounding alone are ties
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,8 +167,7 @@ def _nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int) 
     return order[np.arange(len(order)) - starts[first[order]] < kept]
 
 
-NOTHING: Final = 1e-9
-"""A rating of exactly α is kept as this: it is a rating, not an absence."""
+NOTHING: Final = 1e-9  # a rating of exactly α is kept as this: it is a rating, not an absence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,8 +28,7 @@ KIND: Final = "newsportal recommendations"
 FORMAT: Final = 1
 TEXT: Final = "text"
 
-LARGEST: Final = 2 << 30
-"""Bytes of all arrays unpacked: 100,000 stories with all neighbours take 350 MB."""
+LARGEST: Final = 2 << 30  # bytes of all arrays unpacked: 100,000 stories with all neighbours take 350 MB
 
 DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),

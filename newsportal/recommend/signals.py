@@ -47,14 +47,9 @@ from newsportal.recommend.base import Item
 from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.neighbours import Table
 
-SAMPLED: Final = 2000
-"""Readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)."""
-
-NEIGHBOURS: Final = 200
-"""Readers that vote (the paper's k)."""
-
-ROW: Final = 100
-"""The latest views of a reader that are kept: bounds what one reader weighs."""
+SAMPLED: Final = 2000  # readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)
+NEIGHBOURS: Final = 200  # readers that vote (the paper's k)
+ROW: Final = 100  # the latest views of a reader that are kept: bounds what one reader weighs
 
 IDF: Final = 5.0
 
@@ -112,11 +107,8 @@ def votes(known: Rows, history: Ints, stories: int) -> Floats:
     return score * (1 + IDF * idf)
 
 
-PRIOR: Final = 5.0
-"""Views of anybody that a reader's own are added to."""
-
-Matrix = Any
-"""A sparse matrix of SciPy (it has no types)."""
+PRIOR: Final = 5.0  # views of anybody that a reader's own are added to
+Matrix = Any  # a sparse matrix of SciPy (it has no types)
 
 
 def label_matrix(items: Sequence[Item], labels: Sequence[str]) -> Matrix:
@@ -183,23 +175,18 @@ ALWAYS: Final = ("popular", *(f"popular-{half_life:g}" for half_life in HALF_LIV
 
 PERSONAL: Final = ("together", "together-all", "after", "votes", "mixed", "labels", "words")
 
-LITTLE: Final = 0.05
-"""A story without views counts as the twentieth of one."""
+LITTLE: Final = 0.05  # a story without views counts as the twentieth of one
 
 FLOOR: Final = 0.01
 
-HISTORY: Final = 50
-"""The latest stories of a history that are looked at."""
-
-LATEST: Final = 10
-"""Those of them that pair with what comes next."""
+HISTORY: Final = 50  # the latest stories of a history that are looked at
+LATEST: Final = 10  # those of them that pair with what comes next
 
 TOGETHER_FADES: Final = 0.8
 AFTER_FADES: Final = 0.6
 """A place further back weighs so much less (chosen on the last day of RSC15's training part: 0.4 to 0.9 differ by 0.006)."""
 
-MOST_READERS: Final = 20_000
-"""Readers whose views are kept to vote: those who came last."""
+MOST_READERS: Final = 20_000  # readers whose views are kept to vote: those who came last
 
 
 @dataclass(frozen=True, slots=True, eq=False)

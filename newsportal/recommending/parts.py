@@ -25,11 +25,8 @@ from newsportal.recommend.signals import HALF_LIVES, MOST_READERS, ROW, Rows
 from newsportal.store.readers import Fit, Readers, StoryOffer
 from newsportal.store.store import Store
 
-BINS: Final = 65_536
-"""Into which values are sorted to find one by its rank; the values of two of them are then looked at."""
-
-NOBODY: Final = Item("", datetime(1970, 1, 1, tzinfo=UTC))
-"""Stands for each story in a part: they have numbers there."""
+BINS: Final = 65_536  # into which values are sorted to find one by its rank; the values of two of them are then looked at
+NOBODY: Final = Item("", datetime(1970, 1, 1, tzinfo=UTC))  # stands for each story in a part: they have numbers there
 
 Column = Literal["at", "share"]
 
@@ -97,8 +94,7 @@ def totals(of: Clicks, moment: float) -> Floats:
     return np.array([*popular, neighbours.damped(known)])
 
 
-Block = tuple[Ints, Ints, Floats]
-"""First and second stories, and a row of sums each."""
+Block = tuple[Ints, Ints, Floats]  # first and second stories, and a row of sums each
 
 
 def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Block]]:
@@ -124,8 +120,7 @@ def joined(ranges: Sequence[Sums]) -> Sums:
     return Sums(*(np.concatenate([getattr(sums, name) for sums in ranges]) for name in names))
 
 
-Latest = tuple[float, str, Ints]
-"""A reader: when the latest view was, the name, and the latest stories in the order of time."""
+Latest = tuple[float, str, Ints]  # a reader: when the latest view was, the name, and the latest stories in the order of time
 
 
 def latest(of: Clicks, moment: float) -> list[Latest]:
@@ -184,11 +179,8 @@ def item(told: StoryOffer) -> Item:
     return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)
 
 
-Watch = Callable[[int, int], None]
-"""Told how many views of how many were read."""
-
-EVERY: Final = 10_000
-"""Views between two words about progress."""
+Watch = Callable[[int, int], None]  # told how many views of how many were read
+EVERY: Final = 10_000  # views between two words about progress
 
 
 def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int = DAYS, watch: Watch | None = None) -> Fit:

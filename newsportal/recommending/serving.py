@@ -25,17 +25,13 @@ from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
-FRESH: Final = 60.0
-"""Seconds between two looks at what is new."""
-
-EARLY: Final = timedelta(minutes=10)
-"""Between two counts of the first views, as long as there is no fit."""
+FRESH: Final = 60.0  # seconds between two looks at what is new
+EARLY: Final = timedelta(minutes=10)  # between two counts of the first views, as long as there is no fit
 
 EARLY_VIEWS: Final = 10_000
 """The latest views that are counted then: about a second of the processor, most of it for pairs. More want a fit."""
 
-SPARE: Final = 10
-"""Asked for beyond what is wanted: some stories may have been folded into others since the fit."""
+SPARE: Final = 10  # asked for beyond what is wanted: some stories may have been folded into others since the fit
 
 
 class Suggestion(NamedTuple):

@@ -33,22 +33,17 @@ from newsportal.store import open_store
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
-VIEWS_A_PART: Final = 250_000
-"""About 10 MB of columns; pairs of a part take a few hundred while they are summed."""
+VIEWS_A_PART: Final = 250_000  # about 10 MB of columns; pairs of a part take a few hundred while they are summed
 
 PARTS_A_CORE: Final = 2
 
-ASKED_AT_ONCE: Final = 1000
-"""Readers whose views are fetched together, of those drawn by lot."""
+ASKED_AT_ONCE: Final = 1000  # readers whose views are fetched together, of those drawn by lot
 
 ENDED: Final = re.compile(r"(?!org\.|java\.|py4j\.)[\w.]*(?:Error|Exception|Unavailable|TooNew|Missing): \S")
 """The last line of a Python traceback."""
 
-Parts = Any
-"""An RDD of :class:`Clicks`, a range of readers each (pyspark is loaded when it is asked for)."""
-
-Bounds = tuple[str, str | None]
-"""Names of readers: behind the first, up to the last."""
+Parts = Any  # an RDD of Clicks, a range of readers each (pyspark is loaded when it is asked for)
+Bounds = tuple[str, str | None]  # names of readers: behind the first, up to the last
 
 
 def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime | None = None, days: int = DAYS) -> Fit:

@@ -27,20 +27,14 @@ from newsportal.messages import Message
 from newsportal.schedule.policies import Past, Rules, minutes
 from newsportal.visits import Visit
 
-CELL_SECONDS = 600.0
-"""Ten minutes: the shortest time between two visits."""
+CELL_SECONDS = 600.0  # ten minutes: the shortest time between two visits
 
 CELLS_A_DAY = int(86_400 // CELL_SECONDS)
 CELLS_AN_HOUR = CELLS_A_DAY // 24
 
-PAST_DAYS = 28
-"""Four weeks of each weekday; what is older tells of another season."""
-
-AHEAD_DAYS = 8
-"""A week and a day: further ahead nothing is planned."""
-
-HALF_LIFE_DAYS = 10.0
-"""A visit so long ago counts half."""
+PAST_DAYS = 28  # four weeks of each weekday; what is older tells of another season
+AHEAD_DAYS = 8  # a week and a day: further ahead nothing is planned
+HALF_LIFE_DAYS = 10.0  # a visit so long ago counts half
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -89,20 +83,11 @@ def _offset(cell: int, zone: tzinfo) -> float:
     return offset.total_seconds() if offset else 0.0
 
 
-AT_ONCE = 90.0
-"""Seconds. A time of publication so close to our visit was hardly waited for."""
-
-LONG_GAP = 1200.0
-"""Seconds between two visits from which on chance would seldom publish within :data:`AT_ONCE` of the second."""
-
-LYING = 0.6
-"""The share of entries published "just now" from which on a source's clock is not believed; chance gives a thirteenth at most."""
-
-LOOKED_AT = 40
-"""Visits, the newest: a site that mended its clock is believed again after these."""
-
-MIN_WITNESSES = 6
-"""Entries before which nobody is called a liar."""
+AT_ONCE = 90.0  # seconds. A time of publication so close to our visit was hardly waited for.
+LONG_GAP = 1200.0  # seconds between two visits from which on chance would seldom publish within AT_ONCE of the second
+LYING = 0.6  # the share of entries published "just now" from which on a source's clock is not believed; chance gives a thirteenth at most
+LOOKED_AT = 40  # visits, the newest: a site that mended its clock is believed again after these
+MIN_WITNESSES = 6  # entries before which nobody is called a liar
 
 ALWAYS_NOW = Message("why.now")
 
@@ -165,8 +150,7 @@ def _believed(told: list[float], before: float | None, at: float) -> list[float]
     return [moment for moment in told if (at - WEEKS if before is None else before) < moment <= at]
 
 
-WEEKS = 14 * 86_400.0
-"""Seconds. What a first visit lists of older things is an archive, not a cadence."""
+WEEKS = 14 * 86_400.0  # seconds. What a first visit lists of older things is an archive, not a cadence.
 
 
 def _spread(spans: Floats, first: int, last: int, number: float) -> None:
@@ -177,8 +161,7 @@ def _spread(spans: Floats, first: int, last: int, number: float) -> None:
         spans[last + 1] -= share
 
 
-KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
-"""From "nearly always at the same hour" to "as even as chance lets it be"."""
+KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly always at the same hour" to "as even as chance lets it be"
 
 HALF_LOG_TWO_PI = 0.9189385332046727
 
@@ -208,14 +191,9 @@ def _log_gamma(x: Floats) -> Floats:
     return np.asarray(series - np.log(x * (x + 1) * (x + 2) * (x + 3) * (x + 4)))
 
 
-PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25
-"""Entries a day of a source never seen, and for how many days of watching that counts."""
-
-KAPPA_NOW = 3.0
-"""Batches by which a mood must be told before it counts half (benchmarks/schedule.py)."""
-
-NOW_HALF_LIFE = CELLS_A_DAY / 4
-"""Six hours: how far the present mood of a source is looked back for, in cells."""
+PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # entries a day of a source never seen, and for how many days of watching that counts
+KAPPA_NOW = 3.0  # batches by which a mood must be told before it counts half (benchmarks/schedule.py)
+NOW_HALF_LIFE = CELLS_A_DAY / 4  # six hours: how far the present mood of a source is looked back for, in cells
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from newsportal.messages import Message, joined
 from newsportal.schedule.cadence import CELL_SECONDS, Cadence, cadence
 from newsportal.schedule.policies import LONGEST, SHORTEST, Next, Past, Rules, minutes
 
-STEPS = 60
-"""Halvings: more than a double can tell apart."""
+STEPS = 60  # halvings: more than a double can tell apart
 
 CHEAPEST, DEAREST = 1e-12, 1e9
 
@@ -85,11 +84,8 @@ def waited(found: Cadence, price: float) -> float:
     return float(found.starts[place] + share * CELL_SECONDS) / 60
 
 
-PEAK = 1.5
-"""Times what has gathered: below it, cells of ten minutes are too coarse to tell a peak from an even rate."""
-
-POSTPONED = 6
-"""Cells (an hour): no visit is put off for longer, however high the peak."""
+PEAK = 1.5  # times what has gathered: below it, cells of ten minutes are too coarse to tell a peak from an even rate
+POSTPONED = 6  # cells (an hour): no visit is put off for longer, however high the peak
 
 
 ASKED_AT_MOST = 6 * 60.0

@@ -11,8 +11,7 @@ from typing import Final
 from newsportal.messages import Message, joined
 from newsportal.visits import SKEW, Visit
 
-USUAL = 60.0
-"""Minutes between visits of a source of which nothing is known (paper A: every hour)."""
+USUAL = 60.0  # minutes between visits of a source of which nothing is known (paper A: every hour)
 
 SHORTEST, LONGEST = 10.0, 12 * 60.0
 """Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
@@ -81,8 +80,7 @@ def fixed(past: Past, rules: Rules, now: datetime) -> Next:
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.interval", wait=float(wait)))
 
 
-CAP = 24 * 60.0
-"""Minutes. A source that always fails is asked once a day."""
+CAP = 24 * 60.0  # minutes. A source that always fails is asked once a day.
 
 
 def backed_off(past: Past, rules: Rules) -> float:
@@ -91,11 +89,8 @@ def backed_off(past: Past, rules: Rules) -> float:
     return max(interval, min(interval * 2 ** min(past.failures, 10), CAP)) if past.failures else 0.0
 
 
-LIGHTEST, HEAVIEST = 1, 10
-"""Weights of index pages."""
-
-MIDDLE = 5.0
-"""The weight of a source that has none."""
+LIGHTEST, HEAVIEST = 1, 10  # weights of index pages
+MIDDLE = 5.0  # the weight of a source that has none
 
 
 def period(weight: float, shortest: float, longest: float) -> float:
@@ -117,8 +112,7 @@ def by_weight(past: Past, rules: Rules, now: datetime) -> Next:
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))
 
 
-FROM_SIX = frozenset(range(6, 24))
-"""6:00 to 24:00, the hours that the paper begins with."""
+FROM_SIX = frozenset(range(6, 24))  # 6:00 to 24:00, the hours that the paper begins with
 
 
 def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM_SIX) -> frozenset[int]:
@@ -165,17 +159,10 @@ def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) 
     return after
 
 
-MOST: Final = 5
-"""Pages (paper A: 「元引擎的广度搜索设置为 5 页」)."""
-
-ENOUGH: Final = 0.5
-"""An hour half of whose entries are new gets all pages: the last of them then still holds some."""
-
-KAPPA: Final = 40.0
-"""Entries: two pages of twenty."""
-
-MIN_VISITS: Final = 6
-"""Visits before which nothing is learnt: the first ones bring what is new to us alone."""
+MOST: Final = 5  # pages (paper A: 「元引擎的广度搜索设置为 5 页」)
+ENOUGH: Final = 0.5  # an hour half of whose entries are new gets all pages: the last of them then still holds some
+KAPPA: Final = 40.0  # entries: two pages of twenty
+MIN_VISITS: Final = 6  # visits before which nothing is learnt: the first ones bring what is new to us alone
 
 
 def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, most: int = MOST) -> int:

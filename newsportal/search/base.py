@@ -9,8 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from newsportal.store.store import Store
 
-MAX_QUERY_CHARS = 10_000
-"""Longer queries are cut (threats D: 10 kB queries get an answer, never an error)."""
+MAX_QUERY_CHARS = 10_000  # longer queries are cut (threats D: 10 kB queries get an answer, never an error)
 
 FIELDS: Mapping[str, str] = {"title": "title", "标题": "title", "site": "site", "站点": "site", "author": "author", "作者": "author",
                              "topic": "topic", "话题": "topic", "category": "category", "分类": "category",

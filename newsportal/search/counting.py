@@ -11,11 +11,8 @@ from typing import NamedTuple
 
 from newsportal.store.columns import EPOCH, MICROSECOND
 
-TOPIC_BREAK = "\n"
-"""Between the topics of an article."""
-
-DAY = 86_400_000_000
-"""Microseconds."""
+TOPIC_BREAK = "\n"  # between the topics of an article
+DAY = 86_400_000_000  # microseconds
 
 
 class Found(NamedTuple):

@@ -41,8 +41,7 @@ from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.store import Store
 from newsportal.text.words import signature
 
-RANK = 1024.0
-"""What a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)."""
+RANK = 1024.0  # what a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)
 
 FIELDS: dict[Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
 """The field of exact values of a place; a name that is not here has ``in_NAME``."""
@@ -93,24 +92,16 @@ def between(asked: Asked) -> dict[str, Any] | None:
     return {"range": {"moment": bounds}} if bounds else None
 
 
-WINDOW = 10_000
-"""Hits that can be reached (``index.max_result_window``)."""
-
-FACET_VALUES = 200
-"""Values of a facet, the most frequent ones."""
-
-EXACT = 40_000
-"""Up to so many stories are counted exactly, more to within some percent."""
-
-EXACT_VALUE = 1_000
-"""The same of one value of a facet: each holds a table of its own in the server's memory."""
+WINDOW = 10_000  # hits that can be reached (index.max_result_window)
+FACET_VALUES = 200  # values of a facet, the most frequent ones
+EXACT = 40_000  # up to so many stories are counted exactly, more to within some percent
+EXACT_VALUE = 1_000  # the same of one value of a facet: each holds a table of its own in the server's memory
 
 FACETS = {"site": "site", "category": "category", "topic": "topics"}
 
 SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
 
-Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""The arguments of the client's ``search`` → the server's answer."""
+Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # the arguments of the client's search → the server's answer
 
 
 def find(ask: Ask, query: Query) -> Results:
@@ -222,8 +213,7 @@ def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
     return [(plain, shown) for _, (plain, _, shown), _ in found][:limit]
 
 
-SEARCH_SECONDS = 10.0
-"""How long a reader waits for a server that does not answer."""
+SEARCH_SECONDS = 10.0  # how long a reader waits for a server that does not answer
 
 Answer = TypeVar("Answer")
 

@@ -22,11 +22,8 @@ from newsportal.search.elastic_connection import BUSY, FULL, Busy, Connection, a
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
 from newsportal.store.store import Store
 
-LATER = 409
-"""The status of a write that found a later state, which stays."""
-
-GONE = 404
-"""The status of a deletion that found nothing."""
+LATER = 409  # the status of a write that found a later state, which stays
+GONE = 404  # the status of a deletion that found nothing
 
 
 def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
@@ -56,14 +53,9 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
     return left
 
 
-BATCH = 500
-"""Articles cut and sent before the position is written."""
-
-FIRST = 1
-"""The number of the generation that is made where there is none."""
-
-TRIES = 20
-"""Numbers tried for a new generation, while others make some."""
+BATCH = 500  # articles cut and sent before the position is written
+FIRST = 1  # the number of the generation that is made where there is none
+TRIES = 20  # numbers tried for a new generation, while others make some
 
 
 @dataclass(frozen=True)

@@ -17,22 +17,14 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.store.dialects import no_uri, shown
 
-FULL = "flood-stage"
-"""In what Elasticsearch says when a disk is full: it lets nothing be written any more."""
-
-REJECTED = 429
-"""A queue of the server's is full: of writes, often, while it answers what is read."""
-
-BUSY = frozenset({REJECTED, 502, 503, 504})
-"""Answers after which trying again helps: too much to do, or starting."""
-
-PORTION = 5_000_000
-"""Bytes sent at once (Elastic's advice is 5 to 15 MB)."""
+FULL = "flood-stage"  # in what Elasticsearch says when a disk is full: it lets nothing be written any more
+REJECTED = 429  # a queue of the server's is full: of writes, often, while it answers what is read
+BUSY = frozenset({REJECTED, 502, 503, 504})  # answers after which trying again helps: too much to do, or starting
+PORTION = 5_000_000  # bytes sent at once (Elastic's advice is 5 to 15 MB)
 
 Lines = TypeVar("Lines", bound=Sequence[bytes])
 
-SHOWN = 300
-"""Characters shown of what a server says."""
+SHOWN = 300  # characters shown of what a server says
 
 
 class Busy(StoreUnavailable):
@@ -97,27 +89,18 @@ def _cut(text: str) -> str:
 
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say
 
-PREFIX = "newsportal"
-"""What a URI without a path means: the beginning of every index's name."""
+PREFIX = "newsportal"  # what a URI without a path means: the beginning of every index's name
 
 EXAMPLE = "elasticsearch://localhost:9200/newsportal"
 
-PARAMETERS = ("api_key", "ca_certs")
-"""What may stand behind the ``?``."""
+PARAMETERS = ("api_key", "ca_certs")  # what may stand behind the ?
 
 PORT = 9200
 
-FORBIDDEN = frozenset('\\/*?"<>| ,#:')
-"""Characters that names of indices must not have."""
-
-ANSWER_SECONDS = 30.0
-"""How long an answer may take."""
-
-PATIENCE_SECONDS = 20.0
-"""How long a server that has too much to do is asked again."""
-
-FIRST_PAUSE = 0.1
-"""Seconds before it is asked the second time; each pause is the double of the one before."""
+FORBIDDEN = frozenset('\\/*?"<>| ,#:')  # characters that names of indices must not have
+ANSWER_SECONDS = 30.0  # how long an answer may take
+PATIENCE_SECONDS = 20.0  # how long a server that has too much to do is asked again
+FIRST_PAUSE = 0.1  # seconds before it is asked the second time; each pause is the double of the one before
 
 Answer = TypeVar("Answer")
 

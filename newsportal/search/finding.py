@@ -33,8 +33,7 @@ from newsportal.store.columns import EPOCH, MICROSECOND
 COLUMNS: dict[Place, str] = {"text": "{title body} : ", "grams": "", "title_grams": ""}
 """Where a clause looks within its table; a place that is not here is a column of its own name."""
 
-TABLES: dict[Place, str] = {"grams": "grams", "title_grams": "title_grams"}
-"""The table of a place, ``words`` if it is not here."""
+TABLES: dict[Place, str] = {"grams": "grams", "title_grams": "title_grams"}  # the table of a place, words if it is not here
 
 
 def expressions(match: Match) -> list[tuple[str, list[str], list[str]]]:
@@ -67,14 +66,9 @@ def any_of(parts: Iterable[str]) -> str:
 MAX_CANDIDATES = 2_000
 """Relevance, totals and facets speak of the newest matches up to this number; ``Results.capped`` tells when there are more."""
 
-MAX_VERIFIED = 500
-"""Newest candidates whose texts are read to see whether a phrase is really there."""
-
-WEIGHTS = f"{TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"
-"""bm25 weights of title, body, the names and the labels."""
-
-SLACK = 3600 * PLACES
-"""How far behind its second an article may have found a free rowid."""
+MAX_VERIFIED = 500  # newest candidates whose texts are read to see whether a phrase is really there
+WEIGHTS = f"{TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
+SLACK = 3600 * PLACES  # how far behind its second an article may have found a free rowid
 
 LAST_CHARACTER = "\U0010ffff"
 

@@ -12,14 +12,9 @@ from newsportal.search.base import Hit
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.text import CONTROL, INVISIBLE, fold_characters
 
-SNIPPET_CHARS = 120
-"""Three lines of Chinese on a telephone, as result lists show them."""
-
-LEAD_CHARS = 24
-"""What stands before the first mark, so that a reader knows what is spoken of."""
-
-MAX_MARKS = 200
-"""Marks looked at to choose a snippet; the best passage of a long text is found among them."""
+SNIPPET_CHARS = 120  # three lines of Chinese on a telephone, as result lists show them
+LEAD_CHARS = 24  # what stands before the first mark, so that a reader knows what is spoken of
+MAX_MARKS = 200  # marks looked at to choose a snippet; the best passage of a long text is found among them
 
 BLANK = re.compile(rf"\s|{CONTROL.pattern}|{INVISIBLE.pattern}")
 LATIN = re.compile(r"[0-9a-z]")

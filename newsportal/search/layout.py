@@ -25,11 +25,8 @@ from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.docs import Cut, Doc
 from newsportal.search.suggesting import Offer, offers
 
-VERSION = 3
-"""Raised when texts are cut or kept in another way: an older index is then built anew by itself."""
-
-PLACES = 256
-"""Rowids a second. Many pages give a day without a time; what does not fit moves on a little."""
+VERSION = 3  # raised when texts are cut or kept in another way: an older index is then built anew by itself
+PLACES = 256  # rowids a second. Many pages give a day without a time; what does not fit moves on a little.
 
 FTS = ("words", "grams", "title_grams")
 TABLES = ("docs", "texts", "offers", *FTS)
@@ -52,11 +49,8 @@ CREATE = (
 HASH_BYTES = 64 * 2**20
 """What FTS5 gathers in memory before it writes; its own default of 1 MiB means a small segment every fifty articles of a rebuild."""
 
-NEVER = 1_999
-"""So many segments may wait to be merged while an index is built; FTS5 knows no higher number."""
-
-FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}
-"""FTS5's own numbers, for an index in use."""
+NEVER = 1_999  # so many segments may wait to be merged while an index is built; FTS5 knows no higher number
+FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}  # FTS5's own numbers, for an index in use
 
 BUILDING = {"automerge": 0, "crisismerge": NEVER, "hashsize": HASH_BYTES}
 """While an index is built nobody searches it: its segments are merged once, at the end."""

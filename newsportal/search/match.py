@@ -20,11 +20,8 @@ from newsportal.items import content_id
 from newsportal.search.base import FIELDS, KINDS, MAX_QUERY_CHARS, TIMES, Query
 from newsportal.search.words import is_chinese, query_grams, query_words, sequence
 
-MAX_TERMS = 32
-"""Further terms are left out: a pasted article is found by its first words."""
-
-MAX_TERM_WORDS = 32
-"""The same for the words of one term (a pasted text without spaces)."""
+MAX_TERMS = 32  # further terms are left out: a pasted article is found by its first words
+MAX_TERM_WORDS = 32  # the same for the words of one term (a pasted text without spaces)
 
 QUOTES = str.maketrans(dict.fromkeys("“”„‟＂「」『』«»", '"') | {"－": "-", "＋": "+", "：": ":", "\u3000": " "})
 TERM = re.compile(r'(?P<sign>[+-]?)(?:(?P<field>[^\W\d_]{1,12}):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>\S+))')
@@ -125,20 +122,11 @@ Reading = Literal["words", "grams", "any"]
 READINGS: tuple[tuple[int, Reading], ...] = ((2, "words"), (1, "grams"), (0, "any"))
 """The whole part of a hit's score says under which reading it was found."""
 
-WIDEN_BELOW = 20
-"""With fewer hits than a page, whatever contains the characters is shown after what contains the words."""
-
-TITLE_WEIGHT = 10.0
-"""A word of the title tells ten times as much as one of the text. Usual for titles, not fitted."""
-
-TITLE_BONUS = 1.0
-"""What the characters of a query in the title add to the relevance of a match by characters. Chosen, not fitted."""
-
-CLOSE = 1.0
-"""From this score on a hit holds all the words."""
-
-MAX_ANY = 8
-"""Of many words of which any will do, the longest are asked for: they say most, and each costs a walk through its matches."""
+WIDEN_BELOW = 20  # with fewer hits than a page, whatever contains the characters is shown after what contains the words
+TITLE_WEIGHT = 10.0  # a word of the title tells ten times as much as one of the text. Usual for titles, not fitted.
+TITLE_BONUS = 1.0  # what the characters of a query in the title add to the relevance of a match by characters. Chosen, not fitted.
+CLOSE = 1.0  # from this score on a hit holds all the words
+MAX_ANY = 8  # of many words of which any will do, the longest are asked for: they say most, and each costs a walk through its matches
 
 Place = Literal["text", "title", "site", "author", "topic", "category", "labels", "grams", "title_grams"]
 """``text``, ``title``: words of title or text, of the title. ``site`` … ``category``: characters and pairs of a name. ``labels``: exact

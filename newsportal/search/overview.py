@@ -12,8 +12,7 @@ from newsportal.search.words import index_words
 from newsportal.store.results import StoredArticle
 from newsportal.text import STOP_WORDS, clean
 
-DAYS: Final = 30
-"""The days that a curve shows."""
+DAYS: Final = 30  # the days that a curve shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,7 @@ def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int
     )
 
 
-WORDS: Final = 6
-"""Further keywords say little of an article, and each costs a walk through its matches."""
+WORDS: Final = 6  # further keywords say little of an article, and each costs a walk through its matches
 
 AROUND: Final = timedelta(days=30)
 """Before and after the article. News is about what happens; older stories on the subject are found by search. Chosen, not measured."""

@@ -33,14 +33,9 @@ from newsportal.store.dialects import open_engine, reading, write_ahead, writing
 from newsportal.store.results import Change
 from newsportal.store.store import Store
 
-BATCH = 200
-"""Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
-
-BUILT = 2_000
-"""Articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty."""
-
-MERGED = 2_000
-"""Pages that one transaction merges: half a second."""
+BATCH = 200  # articles in one transaction: readers and other writers wait for none of them longer than a moment
+BUILT = 2_000  # articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty
+MERGED = 2_000  # pages that one transaction merges: half a second
 
 DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
 

@@ -11,17 +11,13 @@ from newsportal.search.match import QUOTES
 from newsportal.search.words import RUN, index_words, is_chinese, plain
 from newsportal.text import STOP_WORDS, segment
 
-MAX_CHARS = 32
-"""Of a suggestion, and of what is completed."""
+MAX_CHARS = 32  # of a suggestion, and of what is completed
 
 QUOTED = re.compile("《([^《》]{2,32})》|“([^“”]{2,32})”|「([^「」]{2,32})」|『([^『』]{2,32})』")
 """Names within a title: works, slogans, what somebody is called."""
 
-TAIL = re.compile(r'(?:^|(?<=[\s"+:-]))[^\s"+:-][^\s"+:]*$')
-"""The word that is being typed."""
-
-MOST_TRIES = 3
-"""Of a tail that begins no suggestion, the last words are completed: 旅游公 → 旅游 + 公 → 旅游公园."""
+TAIL = re.compile(r'(?:^|(?<=[\s"+:-]))[^\s"+:-][^\s"+:]*$')  # the word that is being typed
+MOST_TRIES = 3  # of a tail that begins no suggestion, the last words are completed: 旅游公 → 旅游 + 公 → 旅游公园
 
 
 class Offer(NamedTuple):

@@ -39,12 +39,10 @@ def shown(value: object) -> Value:
     return repr(text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…")
 
 
-Path = tuple[str | int, ...]
-"""The way to a value: ``("feeds", 2, "url")``."""
+Path = tuple[str | int, ...]  # the way to a value: ("feeds", 2, "url")
 
 MAX_DEPTH = 40  # the deepest key of the format lies at 5
-MAX_ALIASED = 10_000
-"""Values that may be reached through aliases (``*name``): far more than a person repeats, far less than a bomb needs."""
+MAX_ALIASED = 10_000  # values that may be reached through aliases (*name): far more than a person repeats, far less than a bomb needs
 
 MERGE = "<<"
 TAG = "tag:yaml.org,2002:"

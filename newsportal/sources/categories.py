@@ -17,8 +17,7 @@ from newsportal.sources.parts import CategoryWords
 
 LIST: Final = "categories"
 
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")
-"""The lists whose entries may name a category."""
+PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name a category
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from newsportal.errors import NewsportalError
 
-KEPT = 50
-"""Versions. A file of a thousand sources has some 100 kB, so all of them are about 5 MB."""
+KEPT = 50  # versions. A file of a thousand sources has some 100 kB, so all of them are about 5 MB.
 
 FOLDER_SUFFIX = ".versions"
 STAMP = "%Y%m%dT%H%M%S%fZ"

@@ -164,8 +164,7 @@ def _error(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
     return SourcesError([Problem(str(path), one.line, problems.dotted(one.path), one.message, one.hint) for one in in_order])
 
 
-MOST_BYTES = 20_000_000
-"""A dictionary file larger than this is something else: jieba's own has 5 MB."""
+MOST_BYTES = 20_000_000  # a dictionary file larger than this is something else: jieba's own has 5 MB
 
 
 def use_own_words(sources: Sources) -> None:

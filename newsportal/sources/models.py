@@ -33,14 +33,9 @@ from newsportal.sources.uris import mask
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
 DEFAULT_STORE = "newsportal.db"
-DEFAULT_INDEX = "index.db"
-"""The search index of a store of the default's name; that of any other is called after the store."""
-
-DEFAULT_ACCOUNTS = "accounts.db"
-"""Likewise for people."""
-
-KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")
-"""The lists of sources, in the order of the file."""
+DEFAULT_INDEX = "index.db"  # the search index of a store of the default's name; that of any other is called after the store
+DEFAULT_ACCOUNTS = "accounts.db"  # likewise for people
+KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")  # the lists of sources, in the order of the file
 
 
 class Sources(Part):

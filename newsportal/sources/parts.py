@@ -26,8 +26,7 @@ from newsportal.sources.values import (
     mistake,
 )
 
-Minutes = Annotated[float, Field(gt=0, le=43_200)]
-"""Up to 30 days."""
+Minutes = Annotated[float, Field(gt=0, le=43_200)]  # up to 30 days
 
 
 class Part(BaseModel):
@@ -42,8 +41,7 @@ class Part(BaseModel):
         return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
 
 
-Priority = Annotated[int, Field(ge=1, le=9)]
-"""How urgent a source's links are: 9 goes first, whatever the host."""
+Priority = Annotated[int, Field(ge=1, le=9)]  # how urgent a source's links are: 9 goes first, whatever the host
 
 
 class Source(Part):

@@ -16,8 +16,7 @@ from typing import Any
 
 PREFIX = "re:"
 MAX_PATTERN_CHARS = 500
-OPEN = 32
-"""A repeat that may run this often or more counts as open: below, the work stays bounded by a small factor."""
+OPEN = 32  # a repeat that may run this often or more counts as open: below, the work stays bounded by a small factor
 
 MAX_DEGREE = 2
 """The work may grow with the square of a URL's length: 4 million steps (about 40 ms) on the longest, where the cube takes minutes.

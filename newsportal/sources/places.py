@@ -14,8 +14,7 @@ from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, S
 if TYPE_CHECKING:
     from newsportal.extractors.rule import ArticleRule
 
-Pages = Annotated[int, Field(ge=1, le=50)]
-"""List pages, the first included."""
+Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
 
 
 class Place(Source):

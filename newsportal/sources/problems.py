@@ -15,8 +15,7 @@ from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Path, Tree
 from newsportal.sources.spelling import did_you_mean
 
-Told = tuple[Message, Message | None]
-"""Message and hint."""
+Told = tuple[Message, Message | None]  # message and hint
 
 
 def told(error: ValidationError, tree: Tree) -> Iterator[Mistake]:

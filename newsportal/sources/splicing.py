@@ -17,8 +17,7 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.sources.places import Forum
 from newsportal.sources.reading import Tree, Unreadable, read
 
-ODD_BREAKS = re.compile("[\r\x85\u2028\u2029]")
-"""What YAML counts as ends of lines besides the usual one."""
+ODD_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # what YAML counts as ends of lines besides the usual one
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from newsportal.visits import Visit
 
 
-LOOKED_BACK: Final = 400
-"""Visits that a cadence is learnt from: two weeks of hourly ones."""
+LOOKED_BACK: Final = 400  # visits that a cadence is learnt from: two weeks of hourly ones
 
 ENGINE: Final = "engine:"
 ENGINE_SHORTEST: Final = 60.0
@@ -32,11 +31,8 @@ ENGINE_SHORTEST: Final = 60.0
 AT_THE_LATEST: Final = timedelta(days=1)
 """A visit that was planned for later than that (by a clock that was wrong then) is made after a day."""
 
-RELIED_ON: Final = timedelta(days=14)
-"""A hub that told us nothing for so long may have forgotten us."""
-
-NET: Final = 240.0
-"""Minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that."""
+RELIED_ON: Final = timedelta(days=14)  # a hub that told us nothing for so long may have forgotten us
+NET: Final = 240.0  # minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that
 
 DAY_HOURS: Final = 24
 

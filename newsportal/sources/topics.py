@@ -16,8 +16,7 @@ from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_
 if TYPE_CHECKING:
     from newsportal.classify.topics import TopicRule
 
-MAX_PAGES = 50
-"""No engine answers more result pages than this, and no reader scrolls further back."""
+MAX_PAGES = 50  # no engine answers more result pages than this, and no reader scrolls further back
 
 
 class Keywords(Part):

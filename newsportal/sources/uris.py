@@ -10,8 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from newsportal.messages import Message
 from newsportal.sources.spelling import nearest
 
-VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
-"""``${NAME}`` or ``${NAME:-what to take when it is unset}``."""
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAME} or ${NAME:-what to take when it is unset}
 
 UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
 """White space, control characters and the backslash: browsers and libraries disagree on what they mean within a URL."""

@@ -14,21 +14,15 @@ if TYPE_CHECKING:
     from newsportal.sources.models import Sources
     from newsportal.store.store import Store
 
-LATEST = 12
-"""Visits of a source that are asked for: quarantine needs eight of them."""
-
-BRINGING = 30
-"""Further ones, of those that brought something: they tell its cadence."""
-
-FEW = 100
-"""Up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source."""
+LATEST = 12  # visits of a source that are asked for: quarantine needs eight of them
+BRINGING = 30  # further ones, of those that brought something: they tell its cadence
+FEW = 100  # up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source
 
 ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
 """Who needs somebody most comes first."""
 
 
-NO_VISITS = ("topic", "engine")
-"""Topics have none of their own, and engines those of the topics that ask them."""
+NO_VISITS = ("topic", "engine")  # topics have none of their own, and engines those of the topics that ask them
 
 
 @dataclass(frozen=True, slots=True)

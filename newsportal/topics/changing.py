@@ -25,8 +25,7 @@ from newsportal.sources.editing import Change
 from newsportal.store.results import Marking, StoredArticle
 from newsportal.store.store import Store
 
-PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")
-"""The lists whose entries may name topics."""
+PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name topics
 
 
 class NoSuchTopic(NewsportalError):
@@ -190,8 +189,7 @@ def lines(values: Sequence[str]) -> str:
     return "\n".join(values)
 
 
-AT_ONCE: Final = 200
-"""Articles of a transaction: a crawl that writes beside waits for its end."""
+AT_ONCE: Final = 200  # articles of a transaction: a crawl that writes beside waits for its end
 
 
 @dataclass(frozen=True, slots=True)

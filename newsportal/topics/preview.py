@@ -18,23 +18,15 @@ from newsportal.search.base import Index, Query
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
-DAYS: Final = 7
-"""How far back a preview looks: all days of a week are in it."""
-
-SHOWN: Final = 20
-"""The newest stories that are shown."""
-
-PER_WORD: Final = 500
-"""Articles that the index names for a word: as many as it makes sure of (``search.finding.MAX_VERIFIED``)."""
-
-MOST_WORDS: Final = 60
-"""Words of «any» that are looked up; a question takes the index some milliseconds."""
+DAYS: Final = 7  # how far back a preview looks: all days of a week are in it
+SHOWN: Final = 20  # the newest stories that are shown
+PER_WORD: Final = 500  # articles that the index names for a word: as many as it makes sure of (search.finding.MAX_VERIFIED)
+MOST_WORDS: Final = 60  # words of «any» that are looked up; a question takes the index some milliseconds
 
 MOST_TRIED: Final = 500
 """Words of each kind that are tried: ten thousand, pasted from a dictionary, would keep an article waiting for seconds."""
 
-SCANNED: Final = 2000
-"""Stories that are read where there is no index: about half a second."""
+SCANNED: Final = 2000  # stories that are read where there is no index: about half a second
 
 PAGE: Final = 200
 

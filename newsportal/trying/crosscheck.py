@@ -18,11 +18,8 @@ from newsportal.extractors import best
 from newsportal.extractors.rule import ArticleRule, apply
 from newsportal.items import Extraction, Page
 
-ALIKE: Final = 0.9
-"""Share of characters in lines that both have, from which two texts count as the same: a byline more or less."""
-
-LINES: Final = 400
-"""Lines of a text that are compared one by one; of longer ones the beginning."""
+ALIKE: Final = 0.9  # share of characters in lines that both have, from which two texts count as the same: a byline more or less
+LINES: Final = 400  # lines of a text that are compared one by one; of longer ones the beginning
 
 Part = Literal["both", "rule", "best"]
 

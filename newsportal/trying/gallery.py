@@ -17,11 +17,8 @@ from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
 from newsportal.trying.trial import Fetch, Reading, Trial, Unread, first_reading, page_of
 
-MAX_PAGES = 5
-"""Pages of the story that are fetched: enough to see whether its further pages are found."""
-
-MIN_STORIES = 3
-"""A page with fewer links to photo stories is no index page."""
+MAX_PAGES = 5  # pages of the story that are fetched: enough to see whether its further pages are found
+MIN_STORIES = 3  # a page with fewer links to photo stories is no index page
 
 SHOWN_CAPTIONS = 3
 

@@ -16,8 +16,7 @@ from newsportal.trying.trial import Fetch, fetcher
 MAX_WAIT = 10.0
 """Seconds between two requests that somebody waits for; a site that asks for more (Crawl-delay) is not looked at any further."""
 
-MAX_REDIRECTS = 5
-"""As in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)."""
+MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
 
 
 class Visitor:
@@ -56,19 +55,7 @@ class Visitor:
             if obey and not (rules := self._rules(asked)[1]).allows(asked):
                 raise NotAsked(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
             try:
-                if self.requests >= self._most:
-                    raise NotAsked(asked, "enough", f"{self._most} requests were made")
-                origin = _origin(asked)
-                rules = self._robots[origin][1] if origin in self._robots else None
-                wait = max(self._delay, min(rules.delay, MAX_WAIT) if rules else 0.0)
-                if origin in self._last:
-                    self._sleep(max(0.0, self._last[origin] + wait - time.monotonic()))
-                self.requests += 1
-                self._tell(asked)
-                try:
-                    return self._get(asked)
-                finally:
-                    self._last[origin] = time.monotonic()
+                return self._asked(asked)
             except Redirected as moved:
                 asked = moved.target
         raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
@@ -101,6 +88,21 @@ class Visitor:
                 raise
             return b"", Rules(agent=self._agent, refusal="robots.txt could not be fetched", cause=error.reason)
         return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
+
+    def _asked(self, url: str) -> Page:
+        if self.requests >= self._most:
+            raise NotAsked(url, "enough", f"{self._most} requests were made")
+        origin = _origin(url)
+        rules = self._robots[origin][1] if origin in self._robots else None
+        wait = max(self._delay, min(rules.delay, MAX_WAIT) if rules else 0.0)
+        if origin in self._last:
+            self._sleep(max(0.0, self._last[origin] + wait - time.monotonic()))
+        self.requests += 1
+        self._tell(url)
+        try:
+            return self._get(url)
+        finally:
+            self._last[origin] = time.monotonic()
 
 
 def visitor(known: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], None] = lambda url: None) -> Visitor:

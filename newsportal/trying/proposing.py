@@ -108,11 +108,8 @@ def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, 
     return Import(tuple(new), tuple(held), tuple(bad))
 
 
-ASKED = 50
-"""Entries that are looked up."""
-
-NAMED = 10
-"""Stored ones whose source is asked for."""
+ASKED = 50  # entries that are looked up
+NAMED = 10  # stored ones whose source is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +144,7 @@ def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
 
 KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
 
-MORE = 4
-"""Requests beyond :data:`newsportal.discovery.search.MAX_REQUESTS` for one article of what is shown."""
+MORE = 4  # requests beyond MAX_REQUESTS for one article of what is shown
 
 Family = Literal["feed", "sitemap", "region", "forum", "gallery"]
 

@@ -20,14 +20,9 @@ from newsportal.trying.forum import forum_trial
 from newsportal.trying.gallery import gallery_trial
 from newsportal.trying.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 
-MOST: Final = 40
-"""Pages of a site that are tried, the newest: a second or two of reading."""
-
-LARGEST: Final = 1 << 30
-"""Bytes of an archive that is read through while somebody waits: some ten seconds."""
-
-MAX_PAGE: Final = 16 << 20
-"""Bytes of a page, unpacked; as the crawl takes them (``politeness.max_size``)."""
+MOST: Final = 40  # pages of a site that are tried, the newest: a second or two of reading
+LARGEST: Final = 1 << 30  # bytes of an archive that is read through while somebody waits: some ten seconds
+MAX_PAGE: Final = 16 << 20  # bytes of a page, unpacked; as the crawl takes them (politeness.max_size)
 
 
 def archive_of(known: Sources) -> Path | None:

@@ -16,8 +16,7 @@ from newsportal.trying.polite_fetch import visitor
 from newsportal.trying.proposing import MORE, AlreadyThere, Family, Overlap, entry, planned, proposed
 from newsportal.trying.trial import Reading
 
-MAX_ADDRESSES = 10
-"""Of one look: each may take some twenty requests, a second apart."""
+MAX_ADDRESSES = 10  # of one look: each may take some twenty requests, a second apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from newsportal.items import Extraction, Page
 from newsportal.sources import Sources
 from newsportal.sources.editing import alone
 
-READABLE: Final = 0o644
-"""A new file's mode: what a temporary file has is for its owner alone."""
+READABLE: Final = 0o644  # a new file's mode: what a temporary file has is for its owner alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,8 @@ from newsportal.messages import Message, reason_message
 from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.uris import mask
 
-Fetch = Callable[[str], Page]
-"""A page by its URL. Raises ``EgressDenied`` or ``FetchFailed``."""
-
-MAX_TRIED = 3
-"""Articles that are tried until one can be read: the first entry may be a video or a notice."""
+Fetch = Callable[[str], Page]  # a page by its URL. Raises EgressDenied or FetchFailed.
+MAX_TRIED = 3  # articles that are tried until one can be read: the first entry may be a video or a notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +122,7 @@ def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | N
     return first_reading(trial, read)
 
 
-Links = tuple[tuple[Link, ...], tuple[Message, ...]]
-"""Links and notes."""
+Links = tuple[tuple[Link, ...], tuple[Message, ...]]  # links and notes
 
 
 def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> Trial:

@@ -23,8 +23,7 @@ from newsportal.errors import ModelError
 from newsportal.messages import as_text
 from newsportal.text import segment
 
-Predict = Callable[[Sequence[str]], Sequence[str]]
-"""Texts in, labels out."""
+Predict = Callable[[Sequence[str]], Sequence[str]]  # texts in, labels out
 
 CHARACTER_RUNS: Final = {"char12-svm": (1, 2), "char23-svm": (2, 3)}
 PEERS: Final = (*CHARACTER_RUNS, "words-svm", "words-lr", "words-cnb")
@@ -194,8 +193,7 @@ def _row(found: Result) -> str:
     return f"{found.algorithm:14}" + "".join(f"{cell:>11}" for cell in (*cells, f"{found.per_second:.0f}", f"{found.training:.1f}"))
 
 
-PARTS: Final = 3
-"""A third of the labels is left out at a time: three trainings, and each label is foreign once."""
+PARTS: Final = 3  # a third of the labels is left out at a time: three trainings, and each label is foreign once
 
 FOREIGN_HEADINGS: Final = ("AUROC", "foreign no", "right", "right no", "wrong no")
 

@@ -18,14 +18,9 @@ from newsportal.commands.evaluate.scoring import Answer
 
 Kind = Literal["same", "missing", "surplus"]
 
-SHOWN_CHARS: Final = 30_000
-"""Longer texts are compared by their beginnings: nobody reads on, and the comparison is quadratic at worst."""
-
-CLOSE_CHARS: Final = 300
-"""Sentences up to this length that stand in one another's place are compared by characters."""
-
-CLOSE_SHARE: Final = 0.5
-"""… if so much of them agrees; else one replaces the other whole."""
+SHOWN_CHARS: Final = 30_000  # longer texts are compared by their beginnings: nobody reads on, and the comparison is quadratic at worst
+CLOSE_CHARS: Final = 300  # sentences up to this length that stand in one another's place are compared by characters
+CLOSE_SHARE: Final = 0.5  # … if so much of them agrees; else one replaces the other whole
 
 SENTENCE: Final = re.compile(r"[^\n。！？；!?;]*[\n。！？；!?;]+|[^\n。！？；!?;]+")
 

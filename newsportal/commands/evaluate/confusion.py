@@ -20,14 +20,9 @@ FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "no
 
 LOWER_IS_BETTER: Final = frozenset(("unanswered", "ece"))
 
-LABEL_CELLS: Final = 8
-"""Cells of a terminal for a label at the head of a column."""
-
-NOTABLE: Final = 0.1
-"""Share of a label's documents that are taken for another from which the terminal marks it."""
-
-SIDE: Final = 240
-"""Pixels of the plot's side."""
+LABEL_CELLS: Final = 8  # cells of a terminal for a label at the head of a column
+NOTABLE: Final = 0.1  # share of a label's documents that are taken for another from which the terminal marks it
+SIDE: Final = 240  # pixels of the plot's side
 
 
 def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> None:

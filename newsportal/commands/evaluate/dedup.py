@@ -24,16 +24,12 @@ from newsportal.items import Article, Link
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
-TIMES: Final = ("published", "time", "date")
-"""Fields that may hold a document's time."""
-
-STORE: Final = "store"
-"""What the crawl does: ``judge`` and the fold keys, in a store."""
+TIMES: Final = ("published", "time", "date")  # fields that may hold a document's time
+STORE: Final = "store"  # what the crawl does: judge and the fold keys, in a store
 
 NAMES: Final = (*FINDERS, STORE)
 
-NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}
-"""What each line of a file must say."""
+NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # what each line of a file must say
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,9 @@ from newsportal.errors import DependencyMissing
 from newsportal.extractors import EXTRACTORS
 
 DEFAULT: Final = "best"
-EVERY: Final = "all"
-"""``--peer all``: every peer that is installed."""
-
-WORST_IN_REPORT: Final = 10
-"""Pages shown in an HTML report that was not told how many."""
-
-NAMED: Final = 5
-"""Pages without gold, and mistakes in it, that are named; of the others their number is told."""
+EVERY: Final = "all"  # --peer all: every peer that is installed
+WORST_IN_REPORT: Final = 10  # pages shown in an HTML report that was not told how many
+NAMED: Final = 5  # pages without gold, and mistakes in it, that are named; of the others their number is told
 
 
 def extraction(

@@ -181,8 +181,7 @@ def _excerpt(texts: Sequence[str]) -> str | None:
     return " ".join(texts[0].split())[:EXCERPT] if texts else None
 
 
-SHOWN_CHARS: Final = 600
-"""Characters shown of a post."""
+SHOWN_CHARS: Final = 600  # characters shown of a post
 
 FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "date": "date", "unanswered": "none", "ms": "ms"}
 

@@ -24,12 +24,10 @@ BODY: Final = 0.8
 NEARLY: Final = 0.95
 LONGER: Final = 1.3
 BLOCK: Final = 0.9
-SHORT: Final = 12
-"""Shorter texts must stand in the block as they are: their characters come together by chance."""
+SHORT: Final = 12  # shorter texts must stand in the block as they are: their characters come together by chance
 
 LOOK: Final = 60
-STRIDE: Final = 8
-"""Two texts of more than ``LOOK`` characters without any of eight runs of ``STRIDE`` in common are not compared."""
+STRIDE: Final = 8  # two texts of more than LOOK characters without any of eight runs of STRIDE in common are not compared
 
 PICTURE_CHARS: Final = 40
 SHORTEST_TIME: Final = 3

@@ -22,11 +22,8 @@ FIGURES: Final = {"recall": "recall@20", "ndcg": "NDCG@20", "hit": "hit@20", "ms
 
 METHOD_NAMES: Final = ("paper", "paper-days", "paper-refitted", "popular", "recent", "items", "items-decay", "vsknn", "best")
 
-FEWEST: Final = 100
-"""Views from which a comparison says anything."""
-
-WIDTH: Final = 300
-"""Pixels of the longest bar."""
+FEWEST: Final = 100  # views from which a comparison says anything
+WIDTH: Final = 300  # pixels of the longest bar
 
 
 def recommend(

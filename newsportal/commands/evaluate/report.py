@@ -58,8 +58,7 @@ HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "go
 
 WIDE: Final = 160
 
-EXCERPT: Final = 80
-"""Characters of a difference that a line of the terminal shows."""
+EXCERPT: Final = 80  # characters of a difference that a line of the terminal shows
 
 LEAST_EXCERPT: Final = 16
 FIGURE: Final = len("0.123")
@@ -170,11 +169,8 @@ def _excerpt(characters: int, text: str | None) -> str:
     return f"{characters}: {start}…" if start else str(characters)
 
 
-KEPT: Final = 90
-"""Characters shown at each end of a long stretch that both texts share."""
-
-LONGEST: Final = 2_500
-"""Characters shown of a long difference."""
+KEPT: Final = 90  # characters shown at each end of a long stretch that both texts share
+LONGEST: Final = 2_500  # characters shown of a long difference
 
 
 def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
@@ -231,11 +227,8 @@ def _shortened(piece: Piece) -> str:
     return f"{text[:kept]} […{len(text) - 2 * kept:,}…] {text[-kept:]}"
 
 
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0
-"""The drawing's frame."""
-
-MOST_POINTS: Final = 200
-"""Points of a curve; more could not be told apart."""
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the drawing's frame
+MOST_POINTS: Final = 200  # points of a curve; more could not be told apart
 
 DASHES: Final = ("none", "7 3", "2 3", "9 3 2 3", "1 4", "12 4")
 """With the colours of the style sheet: two curves of one dash have different colours, whoever sees no colours has the dashes."""

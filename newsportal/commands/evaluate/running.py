@@ -86,8 +86,7 @@ def _peer(name: str, run: Peer) -> Reader:
     return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))
 
 
-POOLED: Final = "all"
-"""The set of all folders' pages together."""
+POOLED: Final = "all"  # the set of all folders' pages together
 
 
 @dataclass(frozen=True, slots=True)

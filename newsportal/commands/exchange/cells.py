@@ -26,8 +26,7 @@ LONGEST: Final = 64 * 1024 * 1024
 
 BOM: Final = "\ufeff"
 
-ESCAPED: Final = re.compile("[\udc80-\udcff]")
-"""Bytes that are not UTF-8, in a stream that was opened with ``surrogateescape``."""
+ESCAPED: Final = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, in a stream that was opened with surrogateescape
 
 
 def is_formula(text: str) -> bool:

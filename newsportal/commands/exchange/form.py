@@ -15,8 +15,7 @@ from newsportal.items import PAGE_TEXTS, Article, Gallery, Image, Link, Post, Th
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.store.store import Store
 
-UNNAMED: Final = "import:files"
-"""The source of articles that name none."""
+UNNAMED: Final = "import:files"  # the source of articles that name none
 
 TEXTS: Final = (
     "id", "story", "identity", "url", "title", "text", "html", "summary", *PAGE_TEXTS, "site", "source", "category", "category_by",
@@ -29,8 +28,7 @@ NEEDED: Final = ("url", "title", "text")
 DESK_ALONE: Final = ("story_id", "corrected_by", "hidden", "hidden_by", "hidden_reason")
 """Who corrected and who hid an article, and why, stays here. What is hidden is not exported."""
 
-LARGEST: Final = 2**31 - 1
-"""Of a whole number: what a column of integers takes in every database."""
+LARGEST: Final = 2**31 - 1  # of a whole number: what a column of integers takes in every database
 
 
 def plain(article: StoredArticle) -> dict[str, Any]:

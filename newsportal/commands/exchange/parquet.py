@@ -15,11 +15,8 @@ from newsportal.commands.exchange.form import LISTS, MOMENTS, NUMBERS, TEXTS
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.store.dialects import chunks
 
-GROUP: Final = 1000
-"""Rows of a row group: some megabytes of articles."""
-
-READ: Final = 100
-"""Rows that are read at once."""
+GROUP: Final = 1000  # rows of a row group: some megabytes of articles
+READ: Final = 100  # rows that are read at once
 
 IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
 MORE: Final = "more"
