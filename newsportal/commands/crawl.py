@@ -202,12 +202,12 @@ class Progress:
             self._live.update(self._table())
 
     def _table(self) -> Table:
+        from newsportal.extensions import RunReport
+
         columns = {"list pages": "list_pages", **{name: name for name in ("entries", "new", "fetched", "stored", "folded")}}
         columns |= {"failed": "failures", "to go": "left"}
         rows = []
         for crawler in self._crawlers:
-            from newsportal.extensions import RunReport
-
             try:
                 extension = crawler.get_extension(RunReport)
             except RuntimeError:  # the first look may come before the crawler has made its extensions

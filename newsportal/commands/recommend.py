@@ -38,8 +38,7 @@ from newsportal.text import clean
 def fit(
     since: Annotated[str | None, typer.Option(help="Only what was looked at from this date or time on.")] = None,
     spark: Annotated[
-        str | None,
-        typer.Option(metavar="MASTER", help="Compute on Apache Spark: local[*] or spark://HOST:7077; needs Java."),
+        str | None, typer.Option(metavar="MASTER", help="Compute on Apache Spark: local[*] or spark://HOST:7077; needs Java.")
     ] = None,
     gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
     sources: SourcesFile = None,
@@ -182,8 +181,7 @@ BY: Final = {
 
 
 def show(
-    sources: SourcesFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False,
+    sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
 ) -> None:
     """Show what was learnt: figures of the latest fit, reading by month, and how interest fades, beside the curve that was fitted to it."""
     with open_record(sources) as (_, store):

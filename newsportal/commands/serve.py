@@ -72,15 +72,7 @@ def run(
     ):
         names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
         app = create_app(
-            store,
-            index,
-            found,
-            hosts=names,
-            pushed=pushed,
-            queues=asking(found),
-            settle=settling(found),
-            accounts=accounts,
-            daily=daily,
+            store, index, found, hosts=names, pushed=pushed, queues=asking(found), settle=settling(found), accounts=accounts, daily=daily
         )
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:

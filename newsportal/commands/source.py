@@ -18,19 +18,7 @@ from newsportal.commands.source_adding import add, show, suggest
 from newsportal.commands.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.commands.source_status import health, schedule
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.sources import (
-    FILE_NAME,
-    CustomEngine,
-    Feed,
-    Forum,
-    Gallery,
-    Region,
-    Sitemap,
-    Source,
-    Topic,
-    load,
-    schema_text,
-)
+from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, load, schema_text
 from newsportal.trying.saved import plain, tried
 
 SCHEMA_NAME = "sources.schema.json"
@@ -45,12 +33,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         print_json(*rows)
         return
     cells = (
-        (
-            row["key"],
-            "" if row["enabled"] else "off",
-            " ".join(row["visits"]),
-            ", ".join(filter(None, [*row["topics"], row["category"]])),
-        )
+        (row["key"], "" if row["enabled"] else "off", " ".join(row["visits"]), ", ".join(filter(None, [*row["topics"], row["category"]])))
         for row in rows
     )
     console().print(make_table(("key", "", "what is visited", "topics, category"), cells))

@@ -105,14 +105,10 @@ def await_store(known: Sources, console: Console) -> bool:
 def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
     """Run the spiders until they are told to stop. Raises ``NewsportalError``."""
     os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
+    from scrapy.crawler import AsyncCrawlerProcess
     from scrapy.utils.project import get_project_settings
 
-    settings = get_project_settings()
-    settings.setdict({**ask.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
-    ending = Ending()
-    from scrapy.crawler import AsyncCrawlerProcess
-
-    class Process(AsyncCrawlerProcess):
+    class Process(AsyncCrawlerProcess):  # Scrapy's waits for ever for requests in hand once it is told to stop
         def _signal_shutdown(self, signum: int, frame: Any) -> None:
             from twisted.internet import reactor
 
@@ -120,6 +116,9 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
             super()._signal_shutdown(signum, frame)
             reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
 
+    settings = get_project_settings()
+    settings.setdict({**ask.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
+    ending = Ending()
     process = Process(settings)
     for name in ask.spiders:
         process.crawl(process.create_crawler(name), **ask.arguments(name)).add_done_callback(partial(over, ending, name))

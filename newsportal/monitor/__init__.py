@@ -10,15 +10,4 @@
 from newsportal.monitor.figures import Figures, sparkline
 from newsportal.monitor.states import BAD, STATES, Change, Health, Known, change, health, together
 
-__all__ = [
-    "BAD",
-    "STATES",
-    "Change",
-    "Figures",
-    "Health",
-    "Known",
-    "change",
-    "health",
-    "sparkline",
-    "together",
-]
+__all__ = ["BAD", "STATES", "Change", "Figures", "Health", "Known", "change", "health", "sparkline", "together"]

@@ -115,8 +115,7 @@ def paper(clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: floa
     model = neighbours.fit(clicks, unit=unit, rate=rate)
     rows = {reader: number for number, reader in enumerate(clicks.readers)}
     return _scored(
-        clicks,
-        lambda question: model.predict(question.history, question.shares - model.alpha, question.now, rows.get(question.reader)),
+        clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now, rows.get(question.reader))
     )
 
 

@@ -32,21 +32,7 @@ from newsportal.schedule.policies import (
     period,
 )
 
-__all__ = [
-    "LONGEST",
-    "POLICIES",
-    "SHORTEST",
-    "USUAL",
-    "Next",
-    "Past",
-    "Rules",
-    "due",
-    "hours_on",
-    "next_visit",
-    "period",
-    "price",
-    "strip",
-]
+__all__ = ["LONGEST", "POLICIES", "SHORTEST", "USUAL", "Next", "Past", "Rules", "due", "hours_on", "next_visit", "period", "price", "strip"]
 
 POLICIES: Final[Mapping[str, Callable[[Past, Rules, datetime], Next]]] = {
     "learnt": learnt,

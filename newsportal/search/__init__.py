@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INDEXES", "open_index"]
 
-INDEXES: dict[str, str] = {
-    "sqlite": "newsportal.search.sqlite_fts:SqliteIndex",
-    "elasticsearch": "newsportal.search.elastic:ElasticIndex",
-}
+INDEXES: dict[str, str] = {"sqlite": "newsportal.search.sqlite_fts:SqliteIndex", "elasticsearch": "newsportal.search.elastic:ElasticIndex"}
 """Scheme of the URI -> ``module:class``; the driver is imported when its scheme is asked for."""
 
 

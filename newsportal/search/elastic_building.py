@@ -202,8 +202,7 @@ def follow(generations: Generations, store: Store) -> int:
         docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
         alias = generations.alias
         send(
-            generations.connection,
-            (written(alias, docs[id], cut(docs[id]), seq) if id in docs else deleted(alias, id, seq) for id in ids),
+            generations.connection, (written(alias, docs[id], cut(docs[id]), seq) if id in docs else deleted(alias, id, seq) for id in ids)
         )
         read += len(changes) if generations.move(place, seq) else 0
     if read:

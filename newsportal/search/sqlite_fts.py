@@ -15,20 +15,7 @@ from newsportal.errors import SearchError, StoreError
 from newsportal.search import finding, suggesting
 from newsportal.search.base import Query, Results, Status
 from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, renew, seen
-from newsportal.search.layout import (
-    BUILDING,
-    FTS,
-    FTS_DEFAULTS,
-    META,
-    VERSION,
-    create,
-    drop,
-    forget,
-    insert_cuts,
-    insert_doc,
-    tune,
-    unpack,
-)
+from newsportal.search.layout import BUILDING, FTS, FTS_DEFAULTS, META, VERSION, create, drop, forget, insert_cuts, insert_doc, tune, unpack
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
 from newsportal.store.results import Change
 from newsportal.store.store import Store
