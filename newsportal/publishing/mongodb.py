@@ -95,7 +95,7 @@ class MongoTarget(DocumentTarget):
                     resource.get("db") in ("", articles.database.name) and resource.get("collection") in ("", articles.name)
                 ):
                     allowed.update(privilege["actions"])
-            if not (not status.get("authenticatedUsers") or allowed >= WRITES):
+            if status.get("authenticatedUsers") and not allowed >= WRITES:  # without users everybody may
                 raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
             first = articles.find_one({}, {"version": 1})
         foreign = first is not None and "version" not in first

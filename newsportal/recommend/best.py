@@ -117,7 +117,7 @@ class Best:
         likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
         shown = varied(
             [self.learnt.items[story].labels for story in order],
-            (lambda one, other: bool(likeness[one, other] >= ALIKE)),
+            lambda one, other: bool(likeness[one, other] >= ALIKE),
             n,
             SHARE if len(known) else NEW_SHARE,
             scores.tolist() if len(known) else (),

@@ -54,7 +54,8 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
     if past.last is None or past.last < now - minutes(rules.longest):
         return Next(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
     least = max(rules.shortest, asked(past, rules))
-    worth = rules.price if rules.price is not None else (found.daily * (rules.usual / 1440) ** 2 / 2)
+    # what a request is worth to a source alone, of an even rate, that is visited every ``usual`` minutes: λT²/2
+    worth = rules.price if rules.price is not None else found.daily * (rules.usual / 1440) ** 2 / 2
     wait = waited(found, worth)
     at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
     rate = Message("why.rate", number=f"{found.daily:.3g}")

@@ -74,6 +74,11 @@ def minutes(number: float) -> timedelta:
     return timedelta(minutes=number)
 
 
+def phase(name: str) -> float:
+    """Where in an hour, or in any other period, a source's turn is: from 0 to below 1, even over many names."""
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big") / 2**32
+
+
 def fixed(past: Past, rules: Rules, now: datetime) -> Next:
     """The interval of the file, else the usual one, after the last visit."""
     wait = rules.interval or rules.usual
@@ -140,9 +145,7 @@ def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
     on = hours_on(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
     over = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
-    at = next_in(
-        on, rules.zone, over, int.from_bytes(blake2b(rules.source.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big") / 2**32
-    )
+    at = next_in(on, rules.zone, over, phase(rules.source))
     off = sorted(first - on)
     hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
     return Next(at, joined(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)

@@ -121,6 +121,7 @@ def _answered(ask: Ask, query: Query, asked: Asked) -> tuple[dict[str, Any], Map
     matches: list[tuple[int, Match]] = []
     for rank, reading in READINGS:
         matches.append((rank, compile_terms(asked, query, reading)))
+        # each article is scored by the first reading that it meets; the rank of the reading counts before all else
         readings = [
             {"bool": {"must": [ranked(match), {"match_all": {"boost": RANK * rank}}] if rank else [ranked(match)]}}
             for rank, match in matches

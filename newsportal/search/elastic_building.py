@@ -43,7 +43,7 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
     left = []
     for lines, told in zip(writes, answer["items"], strict=True):
         (item,) = told.values()
-        if item["status"] < 300 or (item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found")):
+        if item["status"] < 300 or item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found"):
             continue
         if item["status"] not in BUSY or FULL in cause(item):
             raise answered(item["status"], cause(item), connection.place)
