@@ -50,7 +50,6 @@ def backup(
 
 
 def _read(path: Path | None) -> bytes | None:
-    """``sources.yaml``, if there is one."""
     try:
         return path.read_bytes() if path is not None else None
     except OSError as error:

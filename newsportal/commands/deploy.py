@@ -45,7 +45,6 @@ NEWSPORTAL_PACKAGED_SOURCES = True
 LEFT_OUT = ("__pycache__", ".mypy_cache")
 MOMENT = (2020, 1, 1, 0, 0, 0)  # of every file in the egg: the same package makes the same bytes
 DIGITS = 4  # each number of a release is written with so many: numbers up to 9,999 sort as text as they do as numbers
-
 RELEASE = re.compile(rf"\d{{1,{DIGITS}}}(\.\d{{1,{DIGITS}}})+")
 
 

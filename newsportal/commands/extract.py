@@ -40,7 +40,6 @@ from newsportal.text import clean
 from newsportal.trying import templates
 
 DELAY = 1.0  # seconds between two pages of one host, as in the crawl
-
 PUBLIC_ONLY = "this command asks public http(s) addresses read_one; save the page with a browser and name the file"
 LATER = "try again later"
 REMEDIES = {

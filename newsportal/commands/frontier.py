@@ -22,7 +22,6 @@ from newsportal.frontier.queues.base import Aside, Queue, QueueState, WaitingLin
 from newsportal.sources import Sources, load
 
 ASIDE = 1000  # requests set aside that are looked through for one that is named; more are no accident but a fault of ours
-
 Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]
 Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts that are listed, those with most waiting.")]

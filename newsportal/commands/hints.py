@@ -53,7 +53,6 @@ MAX_HOSTS = 5  # a few are enough: one with an address means that there is a net
 
 
 def hosts(known: Sources) -> list[str]:
-    """Hosts of the first sources that are visited, without repeats."""
     urls = [feed.url for feed in known.feeds if feed.enabled]
     urls += [sitemap.url for sitemap in known.sitemaps if sitemap.enabled]
     urls += [seed for region in known.regions if region.enabled for seed in region.seeds]

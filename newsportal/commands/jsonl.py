@@ -60,7 +60,6 @@ def read(number: int, line: bytes) -> Line:
 
 
 def documents(lines: Iterable[bytes]) -> Iterator[Line]:
-    """The documents of the lines that are not empty."""
     return (read(number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 

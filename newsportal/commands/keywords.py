@@ -14,7 +14,6 @@ from newsportal.commands import jsonl
 from newsportal.commands.options import OutFile
 
 Method = Callable[[str, str], tuple[found.Keyword, ...]]
-
 LARGEST_TEXT = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
 
 

@@ -25,10 +25,8 @@ from newsportal.store.copying import Tell
 from newsportal.text import clean
 
 NUMBER = re.compile(r"[\d.]*")
-
 WIDE = 160  # characters in a line of a table that goes into a file
 WIDEST = 10_000  # characters in a line of a table whose ids and addresses are to be copied whole: a terminal breaks long lines itself
-
 T = TypeVar("T")
 
 
@@ -86,7 +84,6 @@ def print_table(table: Table, *, width: int | None = None) -> None:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that leaves long lines to the terminal."""
     return Console(emoji=False, highlight=False, soft_wrap=True, stderr=stderr)
 
 

@@ -22,7 +22,6 @@ from newsportal.errors import NewsportalError
 
 MAX_BYTES = 16 * 1024 * 1024  # what the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this
 MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a <id>.json beyond this is not the description of one page
-
 WEB = ("http://", "https://")
 PageSource = Annotated[
     str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
@@ -93,7 +92,6 @@ def describe(error: Exception) -> str:
 
 
 def addresses(path: str | Path) -> Iterator[str]:
-    """The addresses of a folder's pages, without reading the pages."""
     return (address for file in _files(Path(path)) if (address := _address(file)))
 
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 Peer = Callable[[bytes, str | None], dict[str, str | None]]  # the bytes of a page and its address → what was found; may raise anything
 NOWHERE: Final = "https://page.invalid/"  # some peers insist on an address
-
 TAGS: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 CHINESE: Final = 0.3  # the share of Chinese characters, markup left out, from which a page is Chinese
-
 YEAR_FIRST: Final = re.compile(r"(?:19|20)\d\d\D{1,3}\d{1,2}\D{1,3}\d{1,2}")
 
 
@@ -61,26 +59,15 @@ def _quiet() -> Iterator[None]:
 
 
 def installed() -> list[str]:
-    """The peers that can be asked on this machine."""
     return [name for name, (module, _) in PEERS.items() if find_spec(module) is not None]
 
 
-def trafilatura(body: bytes, url: str | None) -> dict[str, str | None]:
+def trafilatura(body: bytes, url: str | None, **options: bool) -> dict[str, str | None]:
     """trafilatura with its defaults, comments left out."""
-    return _trafilatura(body, url)
-
-
-def trafilatura_precision(body: bytes, url: str | None) -> dict[str, str | None]:
-    """trafilatura with ``favor_precision``."""
-    return _trafilatura(body, url, favor_precision=True)
-
-
-def _trafilatura(body: bytes, url: str | None, **options: bool) -> dict[str, str | None]:
     found = _of("trafilatura", "bare_extraction")(body, url=url, with_metadata=True, include_comments=False, **options)
     if found is None:
         return {}
-    source = found.sitename
-    return _found(found.text, found.title, found.date, found.author, source)
+    return _found(found.text, found.title, found.date, found.author, found.sitename)
 
 
 def readability_lxml(body: bytes, url: str | None) -> dict[str, str | None]:
@@ -114,7 +101,6 @@ def _goose(chinese: bool) -> Any:
 
 
 def gne(body: bytes, url: str | None) -> dict[str, str | None]:
-    """GeneralNewsExtractor (GNE) with its defaults."""
     found = _of("gne", "GeneralNewsExtractor")().extract(decode(body)[0], host=url or "")
     return _found(found["content"], found["title"], found["publish_time"], found["author"], None)
 
@@ -139,13 +125,12 @@ def resiliparse(body: bytes, url: str | None) -> dict[str, str | None]:
 
 
 def htmldate(body: bytes, url: str | None) -> dict[str, str | None]:
-    """htmldate: the day of publication alone."""
     return _found(None, None, _of("htmldate", "find_date")(body, url=url, original_date=True), None, None)
 
 
 PEERS: Final[dict[str, tuple[str, Peer]]] = {
     "trafilatura": ("trafilatura", trafilatura),
-    "trafilatura-precision": ("trafilatura", trafilatura_precision),
+    "trafilatura-precision": ("trafilatura", partial(trafilatura, favor_precision=True)),
     "readability-lxml": ("readability", readability_lxml),
     "newspaper4k": ("newspaper", newspaper4k),
     "goose3": ("goose3", goose3),

@@ -80,7 +80,6 @@ def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
 
 
 def figures(gallery: StoredGallery) -> dict[str, Any]:
-    """What only photo stories have, as JSON values."""
     return {
         "complete": gallery.complete, "pictures": gallery.pictures, "pages": gallery.pages, "total": gallery.total,
         "missing": list(gallery.missing), "failure": gallery.failure, "visited": gallery.visited.isoformat(), "in_vain": gallery.vain,

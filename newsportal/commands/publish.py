@@ -161,13 +161,11 @@ def article_named(store: Store, name: str) -> str:
 
 
 def facts(entry: Entry) -> dict[str, Any]:
-    """An entry as JSON has it; times in ISO 8601."""
     values = {key: one.isoformat() if isinstance(one, datetime) else one for key, one in asdict(entry).items() if one is not None}
     return {"article": values.pop("article_id"), **values}
 
 
 def fail(tallies: Sequence[Tally]) -> None:
-    """Raise ``NewsportalError`` if a target could not be published to."""
     if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
         raise NewsportalError("\n".join([*troubles, "what is new waits; nothing is lost"]))
 

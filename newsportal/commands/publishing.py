@@ -18,7 +18,6 @@ from newsportal.store import open_store
 
 EVERY: Final = 10.0  # seconds between two looks of a worker. A look at nothing new is two small questions to the store.
 MOST: Final = 300.0  # seconds that a crawl spends on publishing; what is left waits for the next one
-
 Say = Callable[[str], None]
 
 

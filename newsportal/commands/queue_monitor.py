@@ -67,7 +67,6 @@ def settling(known: Sources) -> Settle:
 
 
 def address(body: str, host: str) -> str:
-    """The address of a request without its secrets, else its host."""
     from newsportal.commands.frontier import url_of
 
     return mask(url_of(body) or host)

@@ -167,7 +167,6 @@ def export(
 
 HOURS: Final = 48  # hours after publication that the plot shows
 STEP: Final = 2  # hours a line of the plot
-
 WIDTH: Final = 50
 
 BY: Final = {

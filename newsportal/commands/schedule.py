@@ -248,7 +248,6 @@ def _found(runner: Runner, id: str) -> Job:
 
 
 def _claims(sources: Sources) -> Claims:
-    """This schedule as a worker of the sources' frontier."""
     from scrapy.settings import Settings
 
     from newsportal.frontier.addon import scrapy_settings

@@ -83,7 +83,6 @@ def end(text: str | None) -> datetime | None:
 
 
 def count(results: Results, console: Console, *, as_json: bool) -> None:
-    """The facets: one JSON object, or a list for people."""
     if as_json:
         told = {"total": results.total, "capped": results.capped, **results.facets}
         print_json(told)
@@ -128,7 +127,6 @@ def total(results: Results) -> str:
 
 
 def styled(html: str, base: str) -> Text:
-    """Marked HTML as terminal text: the marks in colour."""
     text = Text(style=base)
     for position, piece in enumerate(re.split("</?mark>", html)):
         text.append(CONTROLS.sub(" ", unescape(piece)), style="black on yellow" if position % 2 else "")

@@ -28,7 +28,6 @@ from newsportal.sources import load, use_own_words
 from newsportal.store import open_store
 
 LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-
 BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes earlier shows an error
 
 

@@ -99,7 +99,6 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
 
 
 MAX_SHOWN = 10  # entries that are shown; --json has all
-
 READ = {"gallery": "photo story", "forum": "thread"}
 """What one entry of a source is called, by the source's kind; of all others it is an article."""
 

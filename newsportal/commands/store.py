@@ -22,7 +22,6 @@ from newsportal.store.store import Store
 from newsportal.text import clean
 
 DIGITS = 12  # of a digest, as the table shows it; --json has all
-
 Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store, as in sources.yaml; default: that of the nearest sources.yaml.")]
 
 

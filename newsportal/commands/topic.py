@@ -20,7 +20,6 @@ from newsportal.topics.changing import assign as assign_to
 from newsportal.topics.preview import DAYS, counts, preview
 
 MOST_DAYS = 36_500  # a hundred years: all that a store holds
-
 Days = Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")]
 
 

@@ -75,7 +75,6 @@ def worker(
 
 
 def counted(known: Sources) -> str:
-    """How much there is to do, and where the queue is."""
     number = sum(source.enabled for source in known.all())
     where = "in Redis, shared with other machines" if known.frontier.redis else "on this machine's disk"
     return f"{hints.counted(number, 'source')}, the queue is {where}"

@@ -40,11 +40,9 @@ from newsportal.store.store import Store
 
 Kind = Literal["all", "source", "site", "category", "topic"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-
 FORM: Final = 2  # of the file; one of another form is counted anew
 CHANGES: Final = 500  # rows of the change log that are counted in one transaction
 AT_ONCE: Final = 20  # transactions of one call: who calls is asked to end in between
-
 METADATA = MetaData()
 STATE = Table("state", METADATA, Column("form", Integer), Column("zone", String), Column("seq", Integer))
 NAMES = Table("names", METADATA, Column("id", Integer, primary_key=True), Column("kind", String), Column("name", String))
@@ -103,7 +101,6 @@ class DailySums:
         self._engine.dispose()
 
     def position(self) -> int:
-        """Up to which change of the store everything is counted."""
         with read(self._engine) as connection:
             found: int | None = connection.scalar(select(STATE.c.seq))
         return found or 0

@@ -23,14 +23,11 @@ from newsportal.text import clean
 
 MIN_ARTICLES = 5  # a page with fewer links to articles is no list page
 MOST = 0.8  # the share of the articles that must lie below a folder for it to be the region's prefix
-
 MIN_STORIES = 5
 MIN_BOARDS = 3
 MIN_THREADS = 5
-
 MAX_AGE = timedelta(days=7)  # as max_age of a sitemap in sources.yaml
 MAX_LINKS = 200  # that a proposal keeps for its preview
-
 FEED_TEXT = re.compile(r"^\W*(?:rss(?:\s*(?:订阅|feeds?|2\.0))?|atom|feeds?|订阅|rss订阅|subscribe (?:via|by) rss|xml)\W*$", re.IGNORECASE)
 """Whole texts of links to a feed, or to a page that lists feeds."""
 

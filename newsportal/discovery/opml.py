@@ -21,7 +21,6 @@ from newsportal.messages import Message
 from newsportal.text import clean
 
 MAX_BYTES = 8 * 1024 * 1024  # a list of 20,000 feeds has about 5 MB
-
 MAX_FEEDS = 20_000
 MAX_TEXT = 200
 MAX_DEPTH = 200  # folders within folders; readers write one or two levels, and libxml2 ends at 256
@@ -53,7 +52,6 @@ class OutlineList:
 
 
 OTHER_ROOTS = {"rss": "opml.feed", "feed": "opml.feed", "rdf": "opml.feed", "html": "opml.html"}
-
 NOWHERE = "https://opml.invalid/"  # where a list lies that was not fetched (RFC 6761: no such host): an address relative to it is none
 
 

@@ -18,7 +18,6 @@ tells dates alone; a region depends on how its list page looks. Set by hand."""
 
 FULL = 20  # entries beyond which more make no better source: what feeds of news sites carry
 STALE = timedelta(days=30)  # a source whose newest entry is older is shown, but nothing is done without asking for it
-
 WEEK = timedelta(days=7)
 UNKNOWN = 0.4  # what freshness counts where no entry is dated: as if the newest were ten days old
 COMMENTS = 0.3  # what is left of the score of a feed of comments

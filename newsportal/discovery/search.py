@@ -28,7 +28,6 @@ MAX_REQUESTS = 24  # for one address, robots.txt included. Most end after three.
 MAX_FEEDS = 6  # feeds that a page names and that are fetched; a page of feeds may name hundreds
 MAX_LISTED = 3  # feeds of a page that lists feeds
 REPEATED = 0.8  # the share of entries that better sources list as well, from which a source brings too little of its own
-
 MAX_SITEMAPS = 4
 MAX_CHANNELS = 4
 

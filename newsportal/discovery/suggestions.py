@@ -23,7 +23,6 @@ MAX_SITES = 20_000
 LEFT = 0.9  # of them at most so many stay then: else every further site would cost a look at all
 MAX_LINKS = 50  # of one article: a page of links is no recommendation
 MAX_KEPT = 50  # sites that link, and topics, that are kept of each site
-
 LINK = re.compile(r"""<a\b[^>]{0,300}?\bhref=["'](https?://[^"'\s<>]{4,2000})["']""", re.IGNORECASE)
 """Stored bodies are written by our own sanitiser: attributes are quoted and escaped."""
 

@@ -23,7 +23,6 @@ from newsportal.store.labels import Document, NewDocument
 from newsportal.text import clean
 
 LONGEST_LINE: Final = 64 << 20  # bytes of one document's line: a file with a longer one is something else
-
 UTF8: Final = "utf-8"
 FIELDS: Final = ("text", "label", "title", "id")
 WIDE: Final = ("utf-16", "utf-32")  # encodings in which a byte of 10 does not end a line

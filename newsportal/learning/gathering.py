@@ -18,7 +18,6 @@ from newsportal.store.store import Store
 PER_LABEL: Final = 5000  # documents of a label at most: more hardly help a linear model, and training takes longer
 ALONE: Final = 200  # documents that a site may give to a label whatever others give
 LEAST_CHARS: Final = 100  # characters of a text that is worth learning from: shorter ones are often pictures or players with a line of text
-
 Reason = Literal["short", "earlier", "repost", "disputed", "dominant", "plenty"]
 """Why an article is left: a short text; its story is in the corpus; another version of its story was taken; sources give its story
 different categories; its site gives enough of the label; the label has enough."""

@@ -28,7 +28,6 @@ HOLIDAY = 4 * 86400.0  # seconds: three days without work and the rest of the fo
 NIGHT = 86400.0  # seconds: until then a silence is not worth a word
 MIN_GAPS = 5  # fewer gaps tell no cadence
 MAX_EVENTS = 200  # moments looked at, the newest: some weeks of a busy source, years of a slow one
-
 SEASON = 90 * 86400.0
 """Seconds. Of a source that has spoken often enough within them, older moments do not count: an entry of ten years ago is no silence of
 ten years."""
@@ -121,7 +120,6 @@ class Figures:
 
 
 def figures(visits: Sequence[Visit]) -> Figures:
-    """``visits`` newest first."""
     if not visits:
         return Figures()
     broken = _while(visits, lambda visit: visit.broken)

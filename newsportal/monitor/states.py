@@ -36,13 +36,11 @@ BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", 
 
 FEW = 3  # visits before which little is said of a source that answers
 FAILING = 2  # failed visits in a row: one may be chance
-
 QUARANTINE_VISITS = 8
 QUARANTINE_TIME = timedelta(days=7)
 """So many failures in a row, over so long a time, without one answer: a server that is mended is mended within a week."""
 
 REFUSED_SHARE = 0.8  # of the pages asked for: the list answers, but next to none of its articles can be had
-
 BADLY_SHARE = 0.4
 BADLY_TIMES = 2.0
 """The share of pages that are read badly, and how many times the share of before: some pages of every source are videos or tables."""
@@ -50,7 +48,6 @@ BADLY_TIMES = 2.0
 GARBLED_SHARE = 0.2
 REPEATS_SHARE = 0.95
 MANY = 10  # pages for a judgement about shares
-
 WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
 """Between two visits of a source in quarantine, longer after each week in it."""
 
@@ -91,7 +88,6 @@ class Health:
         return Message(f"health.{kind}", why=Message(f"cause.{self.cause or UNREAD}"), **values)
 
     def remedy(self) -> Message | None:
-        """What to do; ``None`` where nothing is to be done."""
         code = f"remedy.{self.cause or UNREAD if self.state in ('failing', 'quarantined') else self._kind}"
         return Message(code) if code in SENTENCES else None
 

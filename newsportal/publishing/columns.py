@@ -205,7 +205,6 @@ def _called(kind: Kind) -> str:
 
 
 def _wrong_kind(kind: Kind, column: Column) -> str | None:
-    """What goes into the column that a column of this kind does not hold."""
     for value in _given(column):
         if kind == "number" and isinstance(value, str):
             return f"{value!r} is text: write a number without quotes"
@@ -234,7 +233,6 @@ def _goes_in(column: Column) -> Kind | None:
 
 
 def _given(column: Column) -> list[Scalar]:
-    """The values that sources.yaml itself names."""
     return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
 
 

@@ -42,7 +42,6 @@ SETTINGS: Final[Mapping[str, Any]] = {
 
 
 def properties(analyzer: str) -> dict[str, Any]:
-    """Field → how it is indexed."""
     text = {"type": "text", "analyzer": analyzer}
     return {
         "title": text | {"fields": {"keyword": _KEYWORD}},
@@ -180,7 +179,6 @@ class ElasticsearchTarget(DocumentTarget):
             raise self._explained(error, said.status_code if isinstance(said, ApiError) else 0) from error
 
     def _explained(self, error: StoreError, status: int) -> NewsportalError:
-        """What an error of the search index's connection means for the target."""
         text = f"{self._target.name}: {error}".replace("PREFIX-*", self._index).replace("the URI", "publish.to")
         if status == 413:
             return Refused("its document is larger than the server takes; raise http.max_content_length there")

@@ -16,7 +16,6 @@ from newsportal.store.columns import storable
 from newsportal.store.results import StoredArticle, host, is_gallery, is_thread
 
 SUMMARY_CHARS: Final = 200  # of a text that stands in for a summary: two lines of a list
-
 WEB: Final = ("https://", "http://")
 
 Value = str | int | float | bool | datetime | tuple[str, ...] | None

@@ -33,12 +33,10 @@ FRONT: Final = ("title", "moment", "author", "site", "origin", "url", "category"
 """Fields at the head of a Markdown file; ``moment`` is called ``date`` there, as generators want it."""
 
 MAX_NAME_BYTES: Final = 180  # of a name in a path: most file systems take 255 bytes, of which the ending and the name of the part have some
-
 UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+')
 """What parts paths, breaks terminals, or is refused by Windows."""
 
 RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")  # names of devices on Windows, whatever follows them
-
 MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#+!|~-])|^(\d+)([.)])")
 """What means something to Markdown; at the start of a line a number with a dot as well."""
 

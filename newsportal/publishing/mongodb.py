@@ -41,12 +41,10 @@ from newsportal.store.results import StoredArticle
 
 DATABASE: Final = "newsportal"  # what a URI without a database means
 WITHDRAWN: Final = "withdrawn"  # behind the collection's name: where ids are kept that were taken back
-
 INDEXES: Final = ("published", "date", "site", "topics", "category", "story", "words")
 AWAY_MILLISECONDS: Final = 5_000
 ANSWER_MILLISECONDS: Final = 30_000
 LONGEST: Final = 16 * 2**20  # bytes of a document that MongoDB takes
-
 DUPLICATE: Final = 11000
 WRITES: Final = frozenset(("insert", "update", "remove"))
 
@@ -171,7 +169,6 @@ class MongoTarget(DocumentTarget):
         return {"_id": entry.article_id} | ({} if self._ferret else {"version": {"$lte": entry.fence}})
 
     def _later(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
-        """The ids that a later process has written."""
         fences = {entry.article_id: entry.fence for entry in entries}
         filters = [{"_id": id} for id in fences] if self._ferret else [{"_id": {"$in": list(fences)}}]
         found = [one for asked in filters for one in collection.find(asked, {"version": 1})]
@@ -251,7 +248,6 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
 
 
 def explained(error: Exception, place: str) -> NewsportalError:
-    """What an error of the driver means for the target."""
     text = str(error).partition(", Timeout:")[0].partition(", full error:")[0][:300]
     if isinstance(error, ConfigurationError | InvalidName):
         return TargetUnfit(f"{place}: {text}; mend publish.to, for example mongodb://localhost/newsportal")

@@ -86,9 +86,7 @@ def marks_table(schema: str | None) -> Table:
 
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
-
 REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger of theirs; a row outside the view it is written through
-
 REFUSED_NUMBERS: Final = (1644, 1369, 3819)
 """MariaDB and MySQL: ``SIGNAL`` in a trigger of theirs; a row outside its view; a CHECK. Their driver calls all of them operational."""
 
@@ -211,7 +209,6 @@ class TableTarget:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Errors of the database in a target's words."""
         try:
             yield
         except StoreError as error:
@@ -289,7 +286,6 @@ class TableTarget:
 
 
 def _kept(where: Mapping[str, Any] | None) -> str:
-    """A row's key as a mark keeps it."""
     return json.dumps(where, ensure_ascii=False, default=str)
 
 
@@ -310,7 +306,6 @@ def _split(name: str) -> tuple[str | None, str]:
 
 
 def _ours(error: StoreError) -> str:
-    """What a store says of its database, said of a target's."""
     return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
 
 

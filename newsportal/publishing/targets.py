@@ -103,7 +103,6 @@ DRIVERS: Final[Mapping[Way, str]] = {"mongodb": "MongoDB", "elasticsearch": "Ela
 
 
 def open_target(target: Settings, terms: Terms) -> Target:
-    """The target, not yet reached: that comes with the first question."""
     module, _, name = WAYS[target.way].partition(":")
     try:
         made: Callable[..., Target] = getattr(import_module(f"newsportal.publishing.{module}"), name)

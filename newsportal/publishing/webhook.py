@@ -27,7 +27,6 @@ from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
 FORM: Final = 1  # the version of the message's form
-
 SIGNATURE: Final = "x-newsportal-signature"
 MAX_ANSWER: Final = 64 * 1024
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
@@ -41,7 +40,6 @@ SHUT: Final = {
 """Answers that every other message would get as well, and the remedy of each."""
 
 LATER: Final = frozenset((408, 409, 423, 425, 429))  # of the refusals those that may pass (RFC 9110, 6585, 8470)
-
 MAX_WAIT: Final = 86_400.0
 MAX_PLACE: Final = 200
 PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed for which every other message would fail as well
@@ -165,7 +163,6 @@ def _shown(error: EgressDenied | FetchFailed) -> str:
 
 
 def signature(secret: str, body: bytes, moment: datetime) -> str:
-    """``t=SECONDS,v1=HEX``."""
     seconds = int(moment.timestamp())
     return f"t={seconds},v1={hmac.new(secret.encode(), f'{seconds}.'.encode() + body, sha256).hexdigest()}"
 

@@ -33,7 +33,6 @@ POPULAR: Final = 1000
 """The most popular stories of each half-life that any reader may be shown (RSC15's last day has 1,771 different stories in all)."""
 
 NEWEST: Final = 500
-
 VOTED: Final = 500  # the stories with most votes of readers alike
 
 
@@ -197,7 +196,6 @@ class Best:
         return sum(float(value[near == story].sum()) for near, value in (self.learnt.together.row(seen), self.learnt.after.row(seen)))
 
     def _explored(self, told: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]) -> list[Recommendation]:
-        """Every tenth place is drawn from the newest."""
         shown = {one.story for one in told}
         newest = [
             story
@@ -249,7 +247,6 @@ BLOCK: Final = 10
 SHARE: Final = 5
 NEW_SHARE: Final = 3
 NEAR: Final = 0.7  # ln 2: a story half as likely still takes a place for variety's sake
-
 COMMON: Final = 0.5
 ALIKE: Final = 0.6
 """Twice the paper's bound of one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only what is surely one."""

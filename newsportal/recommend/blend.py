@@ -36,28 +36,22 @@ if TYPE_CHECKING:
 NEW: Final = "new"
 BACK: Final = "back"
 UNDERWAY: Final = "underway"
-
 CUTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9)  # quantiles of the views where windows begin; the last ends with the log
 BREAK: Final = 1.0  # hours without a view after which a reader has gone
 MOMENTS: Final = 150  # moments of a situation and window
-
 TARGETS: Final = 500
 """Views of a window that a moment asks for: in practice all. (The first 20 alone teach what is looked at first, which is another thing.)"""
 
 LIST: Final = 20  # places of the list by which weights and plain popularity are compared
 LATE: Final = 3  # the window from which they are compared; weights for that are learnt on those before
 FEWEST: Final = 20  # moments from which a situation has weights of its own
-
 ROUNDS: Final = 50
-
 POPULAR: Final = range(1 + len(HALF_LIVES))  # the figures of popularity among ALWAYS: the mixture, and each half-life
 OTHERS: Final = 400  # candidates that a moment is compared with
-
 KAPPA: Final[Mapping[str, float]] = {NEW: 20.0, BACK: 1.0, UNDERWAY: 1.0}
 """Of a new reader little but popularity can tell (chosen on windows of three logs before those that are told of)."""
 
 DIGITS: Final = 4  # decimals of a weight: sums that were added in another order (on many machines) must give the same weights
-
 TOLERANCE: Final = 1e-7
 """The search for weights ends where a step gains a smaller share of the loss: figures resemble one another, the rest is long and tells
 nothing."""
@@ -134,7 +128,6 @@ Candidates: TypeAlias = Callable[[Learnt, signals.Asked], Ints]
 
 
 def weigh(log: Known, candidates: Candidates, *, kappa: Mapping[str, float] = KAPPA) -> Blend:
-    """What windows of the log teach."""
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
@@ -208,7 +201,6 @@ def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
 
 
 def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Floats, NDArray[np.bool_]]:
-    """The figures of all candidates, and which of them are targets."""
     question = signals.asked(learnt, moment.history, moment.now)
     among = candidates(learnt, question)
     return signals.figures(learnt, question, among), np.isin(among, moment.targets)

@@ -24,7 +24,6 @@ are the same in whatever order, and on however many machines, they were added. C
 
 
 def hours(moment: datetime) -> float:
-    """Hours since 1970: the unit of every time here."""
     return moment.timestamp() / SECONDS
 
 

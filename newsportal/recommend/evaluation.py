@@ -31,10 +31,8 @@ from newsportal.recommend.clicks import SECONDS, Clicks, columns, hours
 from newsportal.recommend.methods import Ranker
 
 LIST: Final = 20
-
 CUTS: Final = (0.5, 0.7, 0.85)  # quantiles of the views where a method stops learning; what is asked about ends at the next
 QUESTIONS: Final = 1000  # of a cut and kind, drawn with a fixed seed
-
 SEED: Final = 6
 
 WINDOW: Final = "window"
@@ -135,7 +133,6 @@ def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Sco
 
 
 def figures(found: Sequence[str], targets: frozenset[str], n: int = LIST) -> tuple[float, float, float]:
-    """Recall, NDCG and hit of one list."""
     gains = [1 / log2(place + 2) for place, story in enumerate(found[:n]) if story in targets]
     ideal = sum(1 / log2(place + 2) for place in range(min(n, len(targets))))
     return len(gains) / len(targets), sum(gains) / ideal, float(bool(gains))

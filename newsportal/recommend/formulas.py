@@ -25,7 +25,6 @@ def ratings(shares: Floats, alpha: float = ALPHA) -> Floats:
 
 
 RATE: Final = 5.6  # λ at first
-
 HOUR: Final = 1.0
 DAY: Final = 24.0  # units of t, in hours
 

@@ -61,7 +61,6 @@ def _scored(clicks: Clicks, scores: Scores) -> Scored:
 
 
 def popular(clicks: Clicks, now: float) -> Scored:
-    """Popularity: views counted."""
     views = formulas.popularity(clicks, now)
     return _scored(clicks, lambda question: views)
 
@@ -120,12 +119,10 @@ def paper(clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: floa
 
 
 def paper_days(clicks: Clicks, now: float) -> Scored:
-    """The paper's with t in days."""
     return paper(clicks, now, unit=formulas.DAY)
 
 
 def paper_refitted(clicks: Clicks, now: float) -> Scored:
-    """The paper's with t in hours and λ refitted."""
     return paper(clicks, now, rate=None)
 
 

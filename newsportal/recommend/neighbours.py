@@ -130,7 +130,6 @@ def near(sums: Sums, damping: Floats, views: Floats) -> Sums:
 
 
 def damped(clicks: Clicks) -> Floats:
-    """d of every story."""
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
     return np.bincount(clicks.story, summable(1.0 / np.maximum(counts, 1))[clicks.reader], minlength=clicks.stories).astype(np.float64)
 

@@ -27,7 +27,6 @@ from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt, R
 KIND: Final = "newsportal recommendations"
 FORMAT: Final = 1
 TEXT: Final = "text"
-
 LARGEST: Final = 2 << 30  # bytes of all arrays unpacked: 100,000 stories with all neighbours take 350 MB
 
 DAMAGE: Final = (

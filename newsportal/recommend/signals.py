@@ -50,7 +50,6 @@ from newsportal.recommend.neighbours import Table
 SAMPLED: Final = 2000  # readers compared (the paper's sample_size on RSC15 is 1,000 to 5,000)
 NEIGHBOURS: Final = 200  # readers that vote (the paper's k)
 ROW: Final = 100  # the latest views of a reader that are kept: bounds what one reader weighs
-
 IDF: Final = 5.0
 
 
@@ -112,7 +111,6 @@ Matrix = Any  # a sparse matrix of SciPy (it has no types)
 
 
 def label_matrix(items: Sequence[Item], labels: Sequence[str]) -> Matrix:
-    """Stories by labels: 1 where a story has the label."""
     numbers = {label: number for number, label in enumerate(labels)}
     cells = sorted({(row, numbers[label]) for row, item in enumerate(items) for label in item.labels if label in numbers})
     return _matrix([row for row, _ in cells], [column for _, column in cells], np.ones(len(cells)), (len(items), len(labels)))
@@ -174,14 +172,10 @@ ALWAYS: Final = ("popular", *(f"popular-{half_life:g}" for half_life in HALF_LIV
 """Figures that need no history."""
 
 PERSONAL: Final = ("together", "together-all", "after", "votes", "mixed", "labels", "words")
-
 LITTLE: Final = 0.05  # a story without views counts as the twentieth of one
-
 FLOOR: Final = 0.01
-
 HISTORY: Final = 50  # the latest stories of a history that are looked at
 LATEST: Final = 10  # those of them that pair with what comes next
-
 TOGETHER_FADES: Final = 0.8
 AFTER_FADES: Final = 0.6
 """A place further back weighs so much less (chosen on the last day of RSC15's training part: 0.4 to 0.9 differ by 0.006)."""
@@ -223,7 +217,6 @@ class Sums:
 
 
 def summed(clicks: Clicks, moment: float) -> Sums:
-    """The sums over the views before ``moment``."""
     known = clicks.before(moment)
     return Sums(
         popular=np.array([formulas.popularity(known, moment, half_life) for half_life in HALF_LIVES]),
@@ -257,7 +250,6 @@ def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: S
 
 
 def learn(clicks: Clicks, moment: float) -> Learnt:
-    """Everything that is known of the views before ``moment``."""
     return assembled(clicks.items, clicks.published, moment, summed(clicks, moment))
 
 

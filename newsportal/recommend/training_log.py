@@ -30,9 +30,7 @@ class Known(Protocol):
         """The hour before which this share of the views lies: that of a view, the lower where the share falls between two."""
         ...
 
-    def learnt(self, moment: float) -> Learnt:
-        """What is known of the views before ``moment``."""
-        ...
+    def learnt(self, moment: float) -> Learnt: ...
 
     def moments(self, begin: float, end: float) -> list[Moment]:
         """What readers did between two hours: those that :func:`newsportal.recommend.blend.drawn` draws."""

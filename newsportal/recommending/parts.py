@@ -27,7 +27,6 @@ from newsportal.store.store import Store
 
 BINS: Final = 65_536  # into which values are sorted to find one by its rank; the values of two of them are then looked at
 NOBODY: Final = Item("", datetime(1970, 1, 1, tzinfo=UTC))  # stands for each story in a part: they have numbers there
-
 Column = Literal["at", "share"]
 
 

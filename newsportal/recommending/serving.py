@@ -24,10 +24,8 @@ from newsportal.store.results import Story
 from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
-
 FRESH: Final = 60.0  # seconds between two looks at what is new
 EARLY: Final = timedelta(minutes=10)  # between two counts of the first views, as long as there is no fit
-
 EARLY_VIEWS: Final = 10_000
 """The latest views that are counted then: about a second of the processor, most of it for pairs. More want a fit."""
 

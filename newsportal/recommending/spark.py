@@ -34,11 +34,8 @@ from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
 VIEWS_A_PART: Final = 250_000  # about 10 MB of columns; pairs of a part take a few hundred while they are summed
-
 PARTS_A_CORE: Final = 2
-
 ASKED_AT_ONCE: Final = 1000  # readers whose views are fetched together, of those drawn by lot
-
 ENDED: Final = re.compile(r"(?!org\.|java\.|py4j\.)[\w.]*(?:Error|Exception|Unavailable|TooNew|Missing): \S")
 """The last line of a Python traceback."""
 

@@ -61,5 +61,4 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
 
 
 def due(past: Past, rules: Rules, now: datetime) -> bool:
-    """Whether the source is to be visited at ``now``."""
     return next_visit(past, rules, now).at <= now

@@ -28,14 +28,11 @@ from newsportal.schedule.policies import Past, Rules, minutes
 from newsportal.visits import Visit
 
 CELL_SECONDS = 600.0  # ten minutes: the shortest time between two visits
-
 CELLS_A_DAY = int(86_400 // CELL_SECONDS)
 CELLS_AN_HOUR = CELLS_A_DAY // 24
-
 PAST_DAYS = 28  # four weeks of each weekday; what is older tells of another season
 AHEAD_DAYS = 8  # a week and a day: further ahead nothing is planned
 HALF_LIFE_DAYS = 10.0  # a visit so long ago counts half
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -88,7 +85,6 @@ LONG_GAP = 1200.0  # seconds between two visits from which on chance would seldo
 LYING = 0.6  # the share of entries published "just now" from which on a source's clock is not believed; chance gives a thirteenth at most
 LOOKED_AT = 40  # visits, the newest: a site that mended its clock is believed again after these
 MIN_WITNESSES = 6  # entries before which nobody is called a liar
-
 ALWAYS_NOW = Message("why.now")
 
 
@@ -162,7 +158,6 @@ def _spread(spans: Floats, first: int, last: int, number: float) -> None:
 
 
 KAPPAS: Final = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])  # from "nearly always at the same hour" to "as even as chance lets it be"
-
 HALF_LOG_TWO_PI = 0.9189385332046727
 
 
@@ -254,7 +249,6 @@ def _by(keys: Places, values: Floats, number: int) -> Floats:
 
 
 def _mood(counts: Floats, expected: Floats, ago: int, batch: float) -> float:
-    """What came of late over what was expected of late."""
     recent = min(len(counts), 4 * int(NOW_HALF_LIFE))
     weight = 0.5 ** ((np.arange(recent, 0, -1) + ago) / NOW_HALF_LIFE)
     came, hoped = float(counts[-recent:] @ weight), float(expected[-recent:] @ weight)

@@ -13,9 +13,7 @@ from typing import Final
 from newsportal.visits import Visit
 
 MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
-
 CACHED_AT_MOST: Final = 3600.0  # seconds. A day's max-age is what a server says of all its files, seldom what a newsroom means.
-
 WEEK: Final = 7 * 24
 
 
@@ -52,7 +50,6 @@ def _moment(text: str | None) -> datetime | None:
 
 
 MIN_SAME: Final = 12  # answers of "not modified" in a row before which nothing is suspected
-
 TIMES: Final = 6.0
 """Times the usual wait between two visits that brought something: chance lets a steady source be silent that long once in 400 waits."""
 

@@ -25,7 +25,6 @@ from newsportal.schedule.cadence import CELL_SECONDS, Cadence, cadence
 from newsportal.schedule.policies import LONGEST, SHORTEST, Next, Past, Rules, minutes
 
 STEPS = 60  # halvings: more than a double can tell apart
-
 CHEAPEST, DEAREST = 1e-12, 1e9
 
 

@@ -12,7 +12,6 @@ from newsportal.messages import Message, joined
 from newsportal.visits import SKEW, Visit
 
 USUAL = 60.0  # minutes between visits of a source of which nothing is known (paper A: every hour)
-
 SHORTEST, LONGEST = 10.0, 12 * 60.0
 """Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
 
@@ -29,7 +28,6 @@ class Past:
 
     @classmethod
     def of(cls, visits: Sequence[Visit]) -> Past:
-        """The past as the visits tell it."""
         failures = next((place for place, visit in enumerate(visits) if not visit.broken), len(visits))
         return cls(visits, visits[0].at if visits else None, failures)
 
@@ -111,7 +109,6 @@ def period(weight: float, shortest: float, longest: float) -> float:
 
 
 def by_weight(past: Past, rules: Rules, now: datetime) -> Next:
-    """The period of the source's weight after its last visit."""
     weight = rules.weight or MIDDLE
     wait = period(weight, rules.shortest, rules.longest)
     return Next(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))

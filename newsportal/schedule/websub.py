@@ -12,11 +12,9 @@ from urllib.parse import urlencode, urljoin
 LEASE: Final = timedelta(days=10)  # what we ask for; the hub may promise less (5.1: hub.lease_seconds)
 RENEWED: Final = timedelta(days=1)  # left of a lease when it is asked for anew; of short leases a quarter is left
 RETRIED: Final = timedelta(hours=1)  # after a hub did not answer or confirm; doubled each time
-
 RETRIED_AT_LEAST: Final = timedelta(days=1)
 DENIED: Final = timedelta(days=7)  # after a hub said no
 METHODS: Final = ("sha1", "sha256", "sha384", "sha512")  # what a hub may sign with (8)
-
 MAX_LINKS: Final = 10_000
 LINK: Final = re.compile(r"<([^<>]{1,2000})>([^<]{0,1000})")
 REL: Final = re.compile(r"""\brel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))""", re.IGNORECASE)

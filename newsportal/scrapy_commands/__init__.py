@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from scrapy.commands import ScrapyCommand
+
 
 class Passthrough:
     """Hands all arguments on to ``newsportal`` with the command's name.
@@ -38,3 +40,7 @@ class Passthrough:
         from newsportal import cli
 
         cli.main([self.name, *(["--help"] if opts.asks_help else []), *args])
+
+
+def command(module: str) -> type[ScrapyCommand]:
+    return type("Command", (Passthrough, ScrapyCommand), {"__module__": module})

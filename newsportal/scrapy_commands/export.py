@@ -1,9 +1,5 @@
 """``scrapy export``: see ``newsportal export --help``."""
 
-from scrapy.commands import ScrapyCommand
+from newsportal.scrapy_commands import command
 
-from newsportal.scrapy_commands import Passthrough
-
-
-class Command(Passthrough, ScrapyCommand):
-    """The same as ``newsportal export``."""
+Command = command(__name__)

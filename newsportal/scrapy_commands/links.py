@@ -1,9 +1,5 @@
 """``scrapy links``: see ``newsportal links --help``."""
 
-from scrapy.commands import ScrapyCommand
+from newsportal.scrapy_commands import command
 
-from newsportal.scrapy_commands import Passthrough
-
-
-class Command(Passthrough, ScrapyCommand):
-    """The same as ``newsportal links``."""
+Command = command(__name__)

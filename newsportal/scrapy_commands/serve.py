@@ -1,9 +1,5 @@
 """``scrapy serve``: see ``newsportal serve --help``."""
 
-from scrapy.commands import ScrapyCommand
+from newsportal.scrapy_commands import command
 
-from newsportal.scrapy_commands import Passthrough
-
-
-class Command(Passthrough, ScrapyCommand):
-    """The same as ``newsportal serve``."""
+Command = command(__name__)

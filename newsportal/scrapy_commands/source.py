@@ -1,9 +1,5 @@
 """``scrapy source``: see ``newsportal source --help``."""
 
-from scrapy.commands import ScrapyCommand
+from newsportal.scrapy_commands import command
 
-from newsportal.scrapy_commands import Passthrough
-
-
-class Command(Passthrough, ScrapyCommand):
-    """The same as ``newsportal source``."""
+Command = command(__name__)

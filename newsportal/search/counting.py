@@ -98,7 +98,6 @@ def _offset(number: int, zone: tzinfo) -> int | None:
 
 
 def here() -> tzinfo:
-    """The zone of this machine at its present offset."""
     found = datetime.now().astimezone().tzinfo
     assert found  # astimezone() gives one
     return found

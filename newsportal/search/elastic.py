@@ -42,7 +42,6 @@ from newsportal.store.store import Store
 from newsportal.text.words import signature
 
 RANK = 1024.0  # what a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)
-
 FIELDS: dict[Place, str] = {"labels": "labels", "grams": "grams", "title_grams": "title_grams"}
 """The field of exact values of a place; a name that is not here has ``in_NAME``."""
 
@@ -96,11 +95,9 @@ WINDOW = 10_000  # hits that can be reached (index.max_result_window)
 FACET_VALUES = 200  # values of a facet, the most frequent ones
 EXACT = 40_000  # up to so many stories are counted exactly, more to within some percent
 EXACT_VALUE = 1_000  # the same of one value of a facet: each holds a table of its own in the server's memory
-
 FACETS = {"site": "site", "category": "category", "topic": "topics"}
 
 SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
-
 Ask = Callable[[dict[str, Any]], Mapping[str, Any]]  # the arguments of the client's search → the server's answer
 
 
@@ -215,7 +212,6 @@ def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
 
 
 SEARCH_SECONDS = 10.0  # how long a reader waits for a server that does not answer
-
 Answer = TypeVar("Answer")
 
 

@@ -27,7 +27,6 @@ GONE = 404  # the status of a deletion that found nothing
 
 
 def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
-    """Send ``writes``, each of a line or two."""
     for some in portions(writes):
         waiting = some
         while waiting:
@@ -138,7 +137,6 @@ class Generations:
         return [name for name in found if name.removeprefix(f"{self.alias}-").isdecimal()]
 
     def note(self, index: str, position: int) -> None:
-        """Write the position of an index that nobody else writes."""
         told = partial(self.client.index, index=_door(index), require_alias=True, id=POSITION, document={"position": position})
         self.connection.ask(told)
 

@@ -21,9 +21,7 @@ FULL = "flood-stage"  # in what Elasticsearch says when a disk is full: it lets 
 REJECTED = 429  # a queue of the server's is full: of writes, often, while it answers what is read
 BUSY = frozenset({REJECTED, 502, 503, 504})  # answers after which trying again helps: too much to do, or starting
 PORTION = 5_000_000  # bytes sent at once (Elastic's advice is 5 to 15 MB)
-
 Lines = TypeVar("Lines", bound=Sequence[bytes])
-
 SHOWN = 300  # characters shown of what a server says
 
 
@@ -75,7 +73,6 @@ def answered(status: int, told: str, place: str) -> StoreError:
 
 
 def cause(body: Any) -> str:
-    """What an answer that tells of an error says."""
     told = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(told, dict):
         inner = told.get("caused_by") or {}
@@ -90,18 +87,13 @@ def _cut(text: str) -> str:
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say
 
 PREFIX = "newsportal"  # what a URI without a path means: the beginning of every index's name
-
 EXAMPLE = "elasticsearch://localhost:9200/newsportal"
-
 PARAMETERS = ("api_key", "ca_certs")  # what may stand behind the ?
-
 PORT = 9200
-
 FORBIDDEN = frozenset('\\/*?"<>| ,#:')  # characters that names of indices must not have
 ANSWER_SECONDS = 30.0  # how long an answer may take
 PATIENCE_SECONDS = 20.0  # how long a server that has too much to do is asked again
 FIRST_PAUSE = 0.1  # seconds before it is asked the second time; each pause is the double of the one before
-
 Answer = TypeVar("Answer")
 
 
@@ -187,7 +179,6 @@ class Connection:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what the client raises into errors of the store."""
         try:
             yield
         except (TransportError, ApiError, UnsupportedProductError) as error:

@@ -19,14 +19,12 @@ from newsportal.search.words import sequence
 from newsportal.text.words import signature
 
 VERSION = 1  # raised when texts are cut or kept in another way: an older index is then built anew by itself
-
 ANALYSERS = {"analysis-ik": "ik_max_word", "analysis-smartcn": "smartcn"}
 """Plug-in of the server -> its analyser; the first that is there is taken."""
 
 POSITION = "~position"  # the id of the document that says how far the index is; ids of articles are hashes
 SHOWN_KEYWORD_CHARS = 1_000  # longer names of sites and categories are no facet (Elasticsearch takes 32 kB at most)
 OFFER_BREAK = "\t"  # between the plain and the shown form of a suggestion
-
 SETTINGS: dict[str, Any] = {"number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "5s"}
 """One shard holds ten million articles, ranks them by one statistic, and lets facets be counted exactly. What is written shows at the
 end of :meth:`follow`, which asks for it."""

@@ -69,7 +69,6 @@ MAX_CANDIDATES = 2_000
 MAX_VERIFIED = 500  # newest candidates whose texts are read to see whether a phrase is really there
 WEIGHTS = f"{TITLE_WEIGHT}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0"  # bm25 weights of title, body, the names and the labels
 SLACK = 3600 * PLACES  # how far behind its second an article may have found a free rowid
-
 LAST_CHARACTER = "\U0010ffff"
 
 EARLIEST, LATEST = -(2**62), 2**53
@@ -154,7 +153,6 @@ def _statement(generation: int, asked: Asked, match: Match, *, scored: bool) -> 
 
 
 def _bounds(asked: Asked) -> tuple[int, int]:
-    """The first and the last microsecond asked for."""
     low = microseconds(asked.since) if asked.since else EARLIEST
     high = microseconds(asked.until) - 1 if asked.until else LATEST
     return low, high
@@ -177,7 +175,6 @@ def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], 
 
 
 def _texts(connection: Connection, generation: int, rows: Iterable[Any]) -> Iterable[tuple[Any, str, str]]:
-    """Each candidate with its title and text."""
     sql = f"SELECT d.title, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid WHERE d.rowid = ?"  # noqa: S608
     for row in rows:
         title, packed = connection.exec_driver_sql(sql, (row[0],)).one()

@@ -15,7 +15,6 @@ from newsportal.text import CONTROL, INVISIBLE, fold_characters
 SNIPPET_CHARS = 120  # three lines of Chinese on a telephone, as result lists show them
 LEAD_CHARS = 24  # what stands before the first mark, so that a reader knows what is spoken of
 MAX_MARKS = 200  # marks looked at to choose a snippet; the best passage of a long text is found among them
-
 BLANK = re.compile(rf"\s|{CONTROL.pattern}|{INVISIBLE.pattern}")
 LATIN = re.compile(r"[0-9a-z]")
 SENTENCE_END = re.compile("[。！？!?；;\n]")
@@ -47,7 +46,6 @@ def places(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def marked(text: str, words: Iterable[str]) -> str:
-    """``text`` as escaped HTML with ``words`` in ``<mark>``."""
     pieces: list[str] = []
     last = 0
     for start, end in places(text, words):

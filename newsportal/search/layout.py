@@ -27,7 +27,6 @@ from newsportal.search.suggesting import Offer, offers
 
 VERSION = 3  # raised when texts are cut or kept in another way: an older index is then built anew by itself
 PLACES = 256  # rowids a second. Many pages give a day without a time; what does not fit moves on a little.
-
 FTS = ("words", "grams", "title_grams")
 TABLES = ("docs", "texts", "offers", *FTS)
 
@@ -51,7 +50,6 @@ HASH_BYTES = 64 * 2**20
 
 NEVER = 1_999  # so many segments may wait to be merged while an index is built; FTS5 knows no higher number
 FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}  # FTS5's own numbers, for an index in use
-
 BUILDING = {"automerge": 0, "crisismerge": NEVER, "hashsize": HASH_BYTES}
 """While an index is built nobody searches it: its segments are merged once, at the end."""
 
@@ -67,7 +65,6 @@ def drop(connection: Connection, generation: int) -> None:
 
 
 def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
-    """Write ``docs`` and ``texts``; answers the rowid."""
     rowid = _free_place(connection, generation, doc)
     shown = {column.name: getattr(doc, column.name) for column in fields(doc) if column.name != "text"}
     _insert(connection, f"docs_{generation}", {"rowid": rowid, **shown})

@@ -22,7 +22,6 @@ from newsportal.search.words import is_chinese, query_grams, query_words, sequen
 
 MAX_TERMS = 32  # further terms are left out: a pasted article is found by its first words
 MAX_TERM_WORDS = 32  # the same for the words of one term (a pasted text without spaces)
-
 QUOTES = str.maketrans(dict.fromkeys("“”„‟＂「」『』«»", '"') | {"－": "-", "＋": "+", "：": ":", "\u3000": " "})
 TERM = re.compile(r'(?P<sign>[+-]?)(?:(?P<field>[^\W\d_]{1,12}):)?(?:"(?P<phrase>[^"]*)"?|(?P<words>\S+))')
 DAY = re.compile(r"(?P<year>\d{4})(?:[-/.年](?P<month>\d{1,2})(?:[-/.月](?P<day>\d{1,2})日?|月?)|年?)", re.ASCII)
@@ -56,7 +55,6 @@ class Asked:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is marked in the hits."""
         return tuple(dict.fromkeys(word for term in self.terms if term.sign != "-" and term.field != "kind" for word in term.words))
 
 
@@ -113,7 +111,6 @@ def _span(text: str, zone: tzinfo | None) -> tuple[datetime, datetime] | None:
 
 
 def _in(zone: tzinfo | None, wall: datetime) -> datetime:
-    """``wall`` on the clocks of ``zone``."""
     return (wall.replace(tzinfo=zone) if zone else wall).astimezone(UTC)
 
 
@@ -127,7 +124,6 @@ TITLE_WEIGHT = 10.0  # a word of the title tells ten times as much as one of the
 TITLE_BONUS = 1.0  # what the characters of a query in the title add to the relevance of a match by characters. Chosen, not fitted.
 CLOSE = 1.0  # from this score on a hit holds all the words
 MAX_ANY = 8  # of many words of which any will do, the longest are asked for: they say most, and each costs a walk through its matches
-
 Place = Literal["text", "title", "site", "author", "topic", "category", "labels", "grams", "title_grams"]
 """``text``, ``title``: words of title or text, of the title. ``site`` … ``category``: characters and pairs of a name. ``labels``: exact
 values. ``grams``, ``title_grams``: characters and pairs of title or text, of the title."""

@@ -52,7 +52,6 @@ def overview(index: Index, topic: str, *, now: datetime, zone: tzinfo, days: int
 
 
 WORDS: Final = 6  # further keywords say little of an article, and each costs a walk through its matches
-
 AROUND: Final = timedelta(days=30)
 """Before and after the article. News is about what happens; older stories on the subject are found by search. Chosen, not measured."""
 

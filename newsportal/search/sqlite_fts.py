@@ -23,7 +23,6 @@ from newsportal.store.store import Store
 BATCH = 200  # articles in one transaction: readers and other writers wait for none of them longer than a moment
 BUILT = 2_000  # articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty
 MERGED = 2_000  # pages that one transaction merges: half a second
-
 DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
 
 

@@ -12,7 +12,6 @@ from newsportal.search.words import RUN, index_words, is_chinese, plain
 from newsportal.text import STOP_WORDS, segment
 
 MAX_CHARS = 32  # of a suggestion, and of what is completed
-
 QUOTED = re.compile("《([^《》]{2,32})》|“([^“”]{2,32})”|「([^「」]{2,32})」|『([^『』]{2,32})』")
 """Names within a title: works, slogans, what somebody is called."""
 

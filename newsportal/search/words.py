@@ -15,12 +15,10 @@ from newsportal.text import CJK, INVISIBLE, fold_characters, search_words, segme
 
 _CJK = CJK.pattern[1:-1]
 RUN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
-
 MAX_WORD = 64  # longer runs of letters (base64, hashes) are cut: nobody asks for them
 
 
 def plain(text: str) -> str:
-    """The form in which texts and queries are compared."""
     return fold_characters(unicodedata.normalize("NFKC", INVISIBLE.sub("", text)))
 
 

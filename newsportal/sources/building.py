@@ -40,10 +40,8 @@ def shown(value: object) -> Value:
 
 
 Path = tuple[str | int, ...]  # the way to a value: ("feeds", 2, "url")
-
 MAX_DEPTH = 40  # the deepest key of the format lies at 5
 MAX_ALIASED = 10_000  # values that may be reached through aliases (*name): far more than a person repeats, far less than a bomb needs
-
 MERGE = "<<"
 TAG = "tag:yaml.org,2002:"
 KNOWN_TAGS = frozenset({None, "!", *(TAG + name for name in ("str", "int", "float", "bool", "null", "map", "seq"))})
@@ -208,7 +206,6 @@ class Builder:
         return (*frame.path, len(frame.value) if isinstance(frame.value, list) else frame.key or "")
 
     def _put(self, value: Any, line: int, size: int = 1, height: int = 0) -> None:
-        """Hang a finished value where it belongs."""
         self.tree.lines.setdefault(self._next_path(), line)
         if not self.stack:
             self.tree.value = value

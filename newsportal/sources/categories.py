@@ -16,7 +16,6 @@ from newsportal.sources.models import Sources
 from newsportal.sources.parts import CategoryWords
 
 LIST: Final = "categories"
-
 PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the lists whose entries may name a category
 
 

@@ -184,5 +184,4 @@ def _one(way: Way, kind: str, name: str, minutes: float | str | None) -> Change:
 
 
 def _plain(minutes: float | str | None) -> float | str | None:
-    """A number without a needless point."""
     return int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes

@@ -136,7 +136,6 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
 
 
 def _made(text: str, change: Change, path: Path, whole: str) -> str:
-    """``text`` with ``change``, indented as the ``whole`` file is."""
     yaml = _yaml(whole)
     document = yaml.load(text)
     comments = ""

@@ -16,7 +16,6 @@ from pathlib import Path
 from newsportal.errors import NewsportalError
 
 KEPT = 50  # versions. A file of a thousand sources has some 100 kB, so all of them are about 5 MB.
-
 FOLDER_SUFFIX = ".versions"
 STAMP = "%Y%m%dT%H%M%S%fZ"
 NAMED = re.compile(r"(?P<stamp>\d{8}T\d{12}Z)-(?P<digest>[0-9a-f]{32})\.yaml")
@@ -37,7 +36,6 @@ class Version:
 
 
 def digest_of(content: bytes) -> str:
-    """What identifies a content: the same bytes, the same text."""
     return blake2b(content, digest_size=16).hexdigest()
 
 

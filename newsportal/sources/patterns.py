@@ -17,7 +17,6 @@ from typing import Any
 PREFIX = "re:"
 MAX_PATTERN_CHARS = 500
 OPEN = 32  # a repeat that may run this often or more counts as open: below, the work stays bounded by a small factor
-
 MAX_DEGREE = 2
 """The work may grow with the square of a URL's length: 4 million steps (about 40 ms) on the longest, where the cube takes minutes.
 
@@ -87,7 +86,6 @@ def _is_open(kind: Any, value: Any) -> bool:
 
 
 def _parts(kind: Any, value: Any) -> list[Any]:
-    """The expressions inside one node."""
     if kind in (*REPEATS, sre.POSSESSIVE_REPEAT):
         return [value[2]]
     if kind is sre.BRANCH:

@@ -18,7 +18,6 @@ def nearest(word: str, allowed: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: object, allowed: Iterable[str]) -> Message | None:
-    """A hint for a message, or ``None``."""
     near = nearest(str(word), allowed)
     return Message("hint.near", near=repr(near)) if near else None
 

@@ -92,7 +92,6 @@ def _content(lines: list[str]) -> int:
 
 
 def _only(before: Mapping[str, Any], after: str, change: EntryChange, place: int) -> bool:
-    """Whether nothing else says anything else now."""
     try:
         found = read(after.encode()).value
     except Unreadable:

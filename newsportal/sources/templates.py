@@ -49,7 +49,6 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 MOMENTS: Final = ("published", "first_seen", "moment")
 NUMBERS: Final = ("revision", "chars")
 LASTING: Final = ("id", "identity", "url")  # what no other article has, and what never changes
-
 MAX_CHARS: Final = 500
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 LOOKED_BACK: Final = 400  # visits that a cadence is learnt from: two weeks of hourly ones
-
 ENGINE: Final = "engine:"
 ENGINE_SHORTEST: Final = 60.0
 """Minutes. Search engines are asked every hour (paper A); who asks more often is taken for a robot and gets a captcha."""
@@ -33,7 +32,6 @@ AT_THE_LATEST: Final = timedelta(days=1)
 
 RELIED_ON: Final = timedelta(days=14)  # a hub that told us nothing for so long may have forgotten us
 NET: Final = 240.0  # minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that
-
 DAY_HOURS: Final = 24
 
 LONGEST_REST: Final = timedelta(days=8)

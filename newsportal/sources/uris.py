@@ -11,14 +11,12 @@ from newsportal.messages import Message
 from newsportal.sources.spelling import nearest
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAME} or ${NAME:-what to take when it is unset}
-
 UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
 """White space, control characters and the backslash: browsers and libraries disagree on what they mean within a URL."""
 
 USER = re.compile(r"(?<=://)[^/?#\s]*@")
 SECRET = re.compile(r"(?i)([?&;](?:[a-z0-9_.-]*(?:password|passwd|pwd|secret|token|key|signature))=)[^&#;\s]*")
 MASK = "***"
-
 MAX_URL_CHARS = 2000  # what every browser, proxy and database column still takes
 
 

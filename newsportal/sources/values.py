@@ -60,12 +60,10 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 
 MAX_NAME_CHARS = 100
 ACCOUNT_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb")  # those of newsportal.store
-
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
 
 REDIS_SCHEMES = ("redis", "rediss", "unix")  # those of redis-py: plain, over TLS, a socket file
-
 ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
 
 

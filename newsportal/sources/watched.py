@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 LATEST = 12  # visits of a source that are asked for: quarantine needs eight of them
 BRINGING = 30  # further ones, of those that brought something: they tell its cadence
 FEW = 100  # up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source
-
 ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
 """Who needs somebody most comes first."""
 

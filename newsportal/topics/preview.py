@@ -22,12 +22,10 @@ DAYS: Final = 7  # how far back a preview looks: all days of a week are in it
 SHOWN: Final = 20  # the newest stories that are shown
 PER_WORD: Final = 500  # articles that the index names for a word: as many as it makes sure of (search.finding.MAX_VERIFIED)
 MOST_WORDS: Final = 60  # words of «any» that are looked up; a question takes the index some milliseconds
-
 MOST_TRIED: Final = 500
 """Words of each kind that are tried: ten thousand, pasted from a dictionary, would keep an article waiting for seconds."""
 
 SCANNED: Final = 2000  # stories that are read where there is no index: about half a second
-
 PAGE: Final = 200
 
 
@@ -135,7 +133,6 @@ def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
 
 
 def _standing(rule: TopicRule, article: StoredArticle) -> tuple[str, ...]:
-    """Those of the rule's words that stand in what it looks at."""
     words = (*rule.must, *rule.any)
     return tuple(word for word in words if finds(TopicRule("", any=(word,)), article))
 

@@ -20,7 +20,6 @@ from newsportal.items import Extraction, Page
 
 ALIKE: Final = 0.9  # share of characters in lines that both have, from which two texts count as the same: a byline more or less
 LINES: Final = 400  # lines of a text that are compared one by one; of longer ones the beginning
-
 Part = Literal["both", "rule", "best"]
 
 
@@ -95,7 +94,6 @@ def compare(rule: ArticleRule, page: Page) -> Compared:
 
 
 def likeness(first: str, second: str) -> float:
-    """The share of characters that stand in lines which both texts have."""
     one, other = (Counter(filter(None, map(_plain, text.splitlines()))) for text in (first, second))
     total = sum(len(line) * count for lines in (one, other) for line, count in lines.items())
     return 2 * sum(len(line) * count for line, count in (one & other).items()) / total if total else 0.0

@@ -17,7 +17,6 @@ from newsportal.sources.uris import mask
 from newsportal.trying.trial import Fetch, Reading, Trial, Unread, first_reading, page_of
 
 MAX_TRIED = 3  # boards, and threads, that are tried until one can be read: the first may be for members
-
 MAX_SHOWN = 20
 SHOWN_POSTS = 3
 

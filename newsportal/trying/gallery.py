@@ -19,12 +19,10 @@ from newsportal.trying.trial import Fetch, Reading, Trial, Unread, first_reading
 
 MAX_PAGES = 5  # pages of the story that are fetched: enough to see whether its further pages are found
 MIN_STORIES = 3  # a page with fewer links to photo stories is no index page
-
 SHOWN_CAPTIONS = 3
 
 
 def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]:
-    """The first index page and a story of it."""
     url = source.seeds[0]
     try:
         page = page_of(url, fetch)

@@ -44,7 +44,6 @@ class AlreadyThere(NewsportalError):
 
 
 def visits(source: Visited) -> Sequence[str]:
-    """What of a source is fetched first."""
     return source.seeds if isinstance(source, Region | Gallery) else (source.url,)
 
 
@@ -143,9 +142,7 @@ def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
 
 
 KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
-
 MORE = 4  # requests beyond MAX_REQUESTS for one article of what is shown
-
 Family = Literal["feed", "sitemap", "region", "forum", "gallery"]
 
 

@@ -86,7 +86,6 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
 
 
 def unknown(name: str, known: Sources) -> str:
-    """The sentence for a name that no source has."""
     hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.ENGINES))
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 

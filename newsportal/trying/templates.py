@@ -137,7 +137,6 @@ class Look:
 
 
 def looks(library: Library, site: str) -> list[Look]:
-    """How a site's templates look, by directory."""
     from newsportal.extractors.template import read_structure
 
     found = []

@@ -136,7 +136,6 @@ def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> T
 
 
 def warned(warnings: Iterable[str]) -> Iterator[Message]:
-    """The slugs of warnings as messages."""
     return (Message(f"warning.{warning}") for warning in warnings)
 
 

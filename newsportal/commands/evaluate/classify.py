@@ -24,7 +24,6 @@ from newsportal.messages import as_text
 from newsportal.text import segment
 
 Predict = Callable[[Sequence[str]], Sequence[str]]  # texts in, labels out
-
 CHARACTER_RUNS: Final = {"char12-svm": (1, 2), "char23-svm": (2, 3)}
 PEERS: Final = (*CHARACTER_RUNS, "words-svm", "words-lr", "words-cnb")
 """Runs of characters or words, TF-IDF (sublinear), and a linear SVM, logistic regression or complement naive Bayes with their defaults."""
@@ -194,7 +193,6 @@ def _row(found: Result) -> str:
 
 
 PARTS: Final = 3  # a third of the labels is left out at a time: three trainings, and each label is foreign once
-
 FOREIGN_HEADINGS: Final = ("AUROC", "foreign no", "right", "right no", "wrong no")
 
 

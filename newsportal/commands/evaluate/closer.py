@@ -17,11 +17,9 @@ from newsportal.commands.evaluate.running import Found, PageResult, Reader, wors
 from newsportal.commands.evaluate.scoring import Answer
 
 Kind = Literal["same", "missing", "surplus"]
-
 SHOWN_CHARS: Final = 30_000  # longer texts are compared by their beginnings: nobody reads on, and the comparison is quadratic at worst
 CLOSE_CHARS: Final = 300  # sentences up to this length that stand in one another's place are compared by characters
 CLOSE_SHARE: Final = 0.5  # … if so much of them agrees; else one replaces the other whole
-
 SENTENCE: Final = re.compile(r"[^\n。！？；!?;]*[\n。！？；!?;]+|[^\n。！？；!?;]+")
 
 
@@ -122,7 +120,6 @@ class Closer:
 
 
 def look_closer(results: Sequence[PageResult], readers: Sequence[Reader], number: int) -> list[Closer]:
-    """The ``number`` worst pages of each reader, the worst first."""
     return [_closer(result, readers, at) for at in range(len(readers)) for result in worst(results, at, number)]
 
 

@@ -19,7 +19,6 @@ FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "no
 """Figure → heading; ``right``: share of documents with the right label, ``none``: share that was given no label."""
 
 LOWER_IS_BETTER: Final = frozenset(("unanswered", "ece"))
-
 LABEL_CELLS: Final = 8  # cells of a terminal for a label at the head of a column
 NOTABLE: Final = 0.1  # share of a label's documents that are taken for another from which the terminal marks it
 SIDE: Final = 240  # pixels of the plot's side

@@ -26,9 +26,7 @@ from newsportal.store.store import Store
 
 TIMES: Final = ("published", "time", "date")  # fields that may hold a document's time
 STORE: Final = "store"  # what the crawl does: judge and the fold keys, in a store
-
 NAMES: Final = (*FINDERS, STORE)
-
 NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # what each line of a file must say
 
 

@@ -130,7 +130,6 @@ def row(readings: Sequence[Reading]) -> dict[str, Any]:
 
 
 def worst_of(readings: Sequence[Reading], number: int) -> list[Reading]:
-    """The pages with most posts missing or too many."""
     wrong = [reading for reading in readings if reading.score.counts.body_missing or reading.score.counts.body_extra]
     return sorted(wrong, key=lambda one: (one.score.counts.body_f1, -one.score.counts.body_missing, one.thread.page.id))[:number]
 
@@ -182,7 +181,6 @@ def _excerpt(texts: Sequence[str]) -> str | None:
 
 
 SHOWN_CHARS: Final = 600  # characters shown of a post
-
 FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "date": "date", "unanswered": "none", "ms": "ms"}
 
 

@@ -25,10 +25,8 @@ NEARLY: Final = 0.95
 LONGER: Final = 1.3
 BLOCK: Final = 0.9
 SHORT: Final = 12  # shorter texts must stand in the block as they are: their characters come together by chance
-
 LOOK: Final = 60
 STRIDE: Final = 8  # two texts of more than LOOK characters without any of eight runs of STRIDE in common are not compared
-
 PICTURE_CHARS: Final = 40
 SHORTEST_TIME: Final = 3
 MAX_CHARS: Final = 100_000
@@ -194,7 +192,6 @@ def same_day(gold: str, found: Post, now: datetime) -> bool:
 
 
 def _days(text: str, now: datetime) -> set[date]:
-    """The days that a written time may mean."""
     return {one.when.date() for first in (False, True) for one in find_dates(text, now, day_first=first)}
 
 

@@ -21,7 +21,6 @@ from newsportal.recommend.base import Item, Log, View
 FIGURES: Final = {"recall": "recall@20", "ndcg": "NDCG@20", "hit": "hit@20", "ms_median": "ms", "ms_p95": "p95 ms", "fit_seconds": "fit s"}
 
 METHOD_NAMES: Final = ("paper", "paper-days", "paper-refitted", "popular", "recent", "items", "items-decay", "vsknn", "best")
-
 FEWEST: Final = 100  # views from which a comparison says anything
 WIDTH: Final = 300  # pixels of the longest bar
 

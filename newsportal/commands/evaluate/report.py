@@ -57,9 +57,7 @@ COLUMNS: Final[dict[str, str]] = {
 HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source"))
 
 WIDE: Final = 160
-
 EXCERPT: Final = 80  # characters of a difference that a line of the terminal shows
-
 LEAST_EXCERPT: Final = 16
 FIGURE: Final = len("0.123")
 
@@ -229,7 +227,6 @@ def _shortened(piece: Piece) -> str:
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the drawing's frame
 MOST_POINTS: Final = 200  # points of a curve; more could not be told apart
-
 DASHES: Final = ("none", "7 3", "2 3", "9 3 2 3", "1 4", "12 4")
 """With the colours of the style sheet: two curves of one dash have different colours, whoever sees no colours has the dashes."""
 

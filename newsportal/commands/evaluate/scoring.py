@@ -17,7 +17,6 @@ from typing import Final
 
 MAX_CHARS: Final = 300_000  # longer texts are compared by their beginnings: the comparison is quadratic in principle
 GOOD: Final = 0.9  # the F1 of a page that reads as the article it is
-
 BLANK: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff\u00ad]+")
 DAY: Final = re.compile(r"((?:19|20)\d\d)\D{1,3}(\d{1,2})\D{1,3}(\d{1,2})")
 NAMES: Final = re.compile(r"[;；]")

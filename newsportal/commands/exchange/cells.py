@@ -25,7 +25,6 @@ LONGEST: Final = 64 * 1024 * 1024
 """Characters of a line and of a cell: an article has at most 16 MB of text, and a quote that nobody closed must not fill the memory."""
 
 BOM: Final = "\ufeff"
-
 ESCAPED: Final = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, in a stream that was opened with surrogateescape
 
 

@@ -32,7 +32,6 @@ LARGEST: Final = 2**31 - 1  # of a whole number: what a column of integers takes
 
 
 def plain(article: StoredArticle) -> dict[str, Any]:
-    """An article as JSON values; what was not found is left out."""
     values = {**asdict(article), "story": article.story_id, "corrected_fields": list(article.corrected_fields) or None}
     return bare({key: value for key, value in values.items() if key not in DESK_ALONE})
 

@@ -17,7 +17,6 @@ from newsportal.store.dialects import chunks
 
 GROUP: Final = 1000  # rows of a row group: some megabytes of articles
 READ: Final = 100  # rows that are read at once
-
 IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
 MORE: Final = "more"
 

@@ -26,7 +26,6 @@ from newsportal.store.results import StoredArticle
 ARTICLE: Final = "application/vnd.newsportal.article+json"  # the type of records that hold an article in the form of JSON lines
 LONGEST: Final = 64 * 1024 * 1024  # bytes of a page once it is unpacked: four times the longest that is downloaded
 READ: Final = ("title", "text", "html", "published", "author", "origin", "language", "algorithm")  # what the extractor finds on a page
-
 HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 
 
