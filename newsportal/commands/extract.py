@@ -154,17 +154,13 @@ def extract(
     if not library.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {library.parent}; make it first", param_hint="--library")
     if library.exists():
-        _restore(run, library)
+        text = templates.read(library)
+        try:
+            run.restore(text)
+        except LibraryError as error:
+            raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
     jsonl.write(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
     templates.save(run.saved(), library)
-
-
-def _restore(run: Keeper, library: Path) -> None:
-    text = templates.read(library)
-    try:
-        run.restore(text)
-    except LibraryError as error:
-        raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
 
 
 def fetch_public(url: str) -> Page:

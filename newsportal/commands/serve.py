@@ -69,7 +69,8 @@ def run(
         closing(open_accounts(found.accounts_uri)) as accounts,
         closing(DailySums(daily_uri(found.index_uri), zone_named(found.portal.timezone))) as daily,
     ):
-        names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
+        name = urlsplit(found.portal.url).hostname if found.portal.url else None
+        names = hosts_of(host, [*allow_hosts, *([name] if name else [])])
         app = create_app(
             store, index, found, hosts=names, pushed=pushed, queues=asking(found), settle=settling(found), accounts=accounts, daily=daily
         )
@@ -94,9 +95,3 @@ def _let_in(accounts: Accounts, address: str, console: Console) -> None:
     accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
     console.print(f"sign in at {address}/login as {person.name} with the password {password}")
     console.print(f"(it is shown this once; another one: newsportal user password {person.name})")
-
-
-def _public_name(url: str | None) -> list[str]:
-    """The host of ``portal.url``: whoever names it there wants to be reached by it."""
-    name = urlsplit(url).hostname if url else None
-    return [name] if name else []

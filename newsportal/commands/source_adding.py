@@ -171,7 +171,24 @@ def suggest(
             }
             print_json(row)
         return
-    _show_suggestions(found, looked, counting)
+    out = console()
+    if not found:
+        none = "no article of these days is stored; newsportal crawl brings some" if not counting.articles else None
+        out.print(none or f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
+        return
+    for one in found:
+        best = looked.get(one.site)
+        called = f"{one.name}, {one.site}" if one.name and one.name != one.site else one.site
+        topics = f"; topics: {', '.join(one.topics[:3])}" if one.topics else ""
+        links = f"{words(one.linked, 'link')} from {words(one.sites, 'site')}"
+        told = f"{links}, {words(one.reposted, 'repost')}, {one.found} found by search{topics}"
+        out.print(f"{clean(called)}", style="bold", markup=False)
+        out.print(f"  {clean(told)}", style="dim", markup=False)
+        bringing = f"  ({best.family}, {best.entries} entries now)" if best else ""
+        out.print(f"  newsportal source add {best.address if best else one.address}{bringing}", markup=False)
+    if named := counting.origins(10):
+        told = ", ".join(f"{name} ({number})" for name, number in named)
+        out.print(f"\nnamed as origin, address not known: {told}", style="dim", markup=False)
 
 
 def counted(store: Store, known: Sources, since: datetime) -> Counting:
@@ -203,24 +220,3 @@ def _looked(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
             except NewsportalError as error:
                 console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
     return looked
-
-
-def _show_suggestions(found: list[Suggestion], looked: dict[str, Proposal], counting: Counting) -> None:
-    out = console()
-    if not found:
-        none = "no article of these days is stored; newsportal crawl brings some" if not counting.articles else None
-        out.print(none or f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
-        return
-    for one in found:
-        best = looked.get(one.site)
-        called = f"{one.name}, {one.site}" if one.name and one.name != one.site else one.site
-        topics = f"; topics: {', '.join(one.topics[:3])}" if one.topics else ""
-        links = f"{words(one.linked, 'link')} from {words(one.sites, 'site')}"
-        told = f"{links}, {words(one.reposted, 'repost')}, {one.found} found by search{topics}"
-        out.print(f"{clean(called)}", style="bold", markup=False)
-        out.print(f"  {clean(told)}", style="dim", markup=False)
-        bringing = f"  ({best.family}, {best.entries} entries now)" if best else ""
-        out.print(f"  newsportal source add {best.address if best else one.address}{bringing}", markup=False)
-    if named := counting.origins(10):
-        told = ", ".join(f"{name} ({number})" for name, number in named)
-        out.print(f"\nnamed as origin, address not known: {told}", style="dim", markup=False)

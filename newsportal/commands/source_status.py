@@ -41,7 +41,20 @@ def health(
         for row in shown:
             print_json(plain(row))
     else:
-        _show_health(shown, summary(rows))
+        out = console()
+        width = max((len(row.health.state) for row in shown), default=0)
+        for row in shown:
+            said = row.health
+            success = said.figures.last_success
+            line = Text(f"{said.state:{width}}  ", style=COLOURS.get(said.state, "red"))
+            line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
+            line.append(f"  last success {success.astimezone():%m-%d %H:%M}" if success else "  never answered yet", style="dim")
+            out.print(line)
+            if said.state != "healthy":
+                out.print(f"    {said.reason()}", markup=False)
+            if remedy := said.remedy():
+                out.print(f"    → {remedy}", markup=False)
+        out.print(summary(rows) or "sources.yaml names no sources", markup=False)
     if bad and shown:
         raise typer.Exit(1)
 
@@ -77,23 +90,6 @@ def plain(row: Judged) -> dict[str, Any]:
         },
         "days": list(row.days),
     }
-
-
-def _show_health(rows: list[Judged], counted: str) -> None:
-    out = console()
-    width = max((len(row.health.state) for row in rows), default=0)
-    for row in rows:
-        said = row.health
-        success = said.figures.last_success
-        line = Text(f"{said.state:{width}}  ", style=COLOURS.get(said.state, "red"))
-        line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
-        line.append(f"  last success {success.astimezone():%m-%d %H:%M}" if success else "  never answered yet", style="dim")
-        out.print(line)
-        if said.state != "healthy":
-            out.print(f"    {said.reason()}", markup=False)
-        if remedy := said.remedy():
-            out.print(f"    → {remedy}", markup=False)
-    out.print(counted or "sources.yaml names no sources", markup=False)
 
 
 def day_bars(days: tuple[int, ...]) -> str:

@@ -146,7 +146,14 @@ class DailySums:
             if there:
                 rows = [{"id": id, "day": day, "labels": " ".join(map(str, labels))} for id, (day, labels) in there.items()]
                 connection.execute(insert(COUNTED), rows)
-            _add(connection, moved)
+            spans: Counter[tuple[int, int]] = Counter()
+            for (label, day), number in moved.items():
+                spans[label, day // SPAN] += number
+            for table, name, numbers in ((SUMS, "day", moved), (SPANS, "span", spans)):
+                rows = [{"label": label, name: place, "number": number} for (label, place), number in numbers.items() if number]
+                if rows:
+                    made = sqlite.insert(table)
+                    connection.execute(made.on_conflict_do_update(set_={"number": table.c.number + made.excluded.number}), rows)
             connection.execute(update(STATE).values(seq=upto))
 
     def _counted(self, connection: Connection, article: StoredArticle) -> tuple[int, tuple[int, ...]]:
@@ -210,17 +217,6 @@ def _part(kind: Kind, table: Table, place: Column[int], first: int, last: int) -
     """In the order of the labels, as the table has them: nothing is sorted."""
     found = select(NAMES.c.id, func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
     return found.where(NAMES.c.kind == kind, NAMES.c.name != "", place.between(first, last)).group_by(NAMES.c.id)
-
-
-def _add(connection: Connection, moved: Counter[tuple[int, int]]) -> None:
-    spans: Counter[tuple[int, int]] = Counter()
-    for (label, day), number in moved.items():
-        spans[label, day // SPAN] += number
-    for table, name, numbers in ((SUMS, "day", moved), (SPANS, "span", spans)):
-        rows = [{"label": label, name: place, "number": number} for (label, place), number in numbers.items() if number]
-        if rows:
-            made = sqlite.insert(table)
-            connection.execute(made.on_conflict_do_update(set_={"number": table.c.number + made.excluded.number}), rows)
 
 
 def day_of(moment: datetime, zone: tzinfo) -> date:

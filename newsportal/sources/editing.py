@@ -243,12 +243,8 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
     with contextlib.suppress(OSError, AttributeError):  # folders cannot be opened everywhere; the file itself is safe
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(handle)
         finally:

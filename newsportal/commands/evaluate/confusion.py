@@ -33,7 +33,15 @@ def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> No
     print_table(make_table(("", *columns), rows, right=columns))
     if by_label:
         typer.echo()
-        print_table(_labels(reports))
+        several, rows = len(reports) > 1, []
+        columns = ("documents", *(reports if several else ("precision", "recall", "F1")))
+        by_name = [{one.label: one for one in report.labels} for report in reports.values()]
+        for label in sorted({label for scores in by_name for label in scores}):
+            scores = [one.get(label) for one in by_name]
+            first = next(score for score in scores if score)
+            shown = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
+            rows.append((label, first.documents, *("–" if value is None else f"{100 * value:.1f}" for value in shown)))
+        print_table(make_table(("label", *columns), rows, right=columns))
 
 
 def print_confusion(report: Report) -> None:
@@ -50,18 +58,6 @@ def print_confusion(report: Report) -> None:
 
 def _shown(cell: Cell) -> Text:
     return Text(str(cell.count or "·"), style="bold" if cell.right else "red" if cell.share >= NOTABLE else "")
-
-
-def _labels(reports: Mapping[str, Report]) -> Table:
-    several, rows = len(reports) > 1, []
-    columns = ("documents", *(reports if several else ("precision", "recall", "F1")))
-    by_name = [{one.label: one for one in report.labels} for report in reports.values()]
-    for label in sorted({label for scores in by_name for label in scores}):
-        scores = [one.get(label) for one in by_name]
-        first = next(score for score in scores if score)
-        shown = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
-        rows.append((label, first.documents, *("–" if value is None else f"{100 * value:.1f}" for value in shown)))
-    return make_table(("label", *columns), rows, right=columns)
 
 
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
