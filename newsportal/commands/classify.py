@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final
 
@@ -16,6 +15,7 @@ from newsportal.commands.context import open_record
 from newsportal.commands.options import OutFile, SourcesFile
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
+from newsportal.store.dialects import chunks
 
 AT_ONCE: Final = 64
 """Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
@@ -72,8 +72,7 @@ def _from_store(corpus: str, version: int | None, sources: Path | None) -> Class
 def answers(
     lines: BinaryIO | Iterable[bytes], classifier: Classifier, *, at_once: int = AT_ONCE, always: bool = False, explain: bool = False
 ) -> Iterator[dict[str, Any]]:
-    rest = jsonl.documents(lines)
-    while read := list(islice(rest, at_once)):
+    for read in chunks(jsonl.documents(lines), at_once):
         said = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
         for row in read:
             if row.error is not None:

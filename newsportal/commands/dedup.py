@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from newsportal.commands import jsonl
 from newsportal.commands.options import OutFile
-from newsportal.commands.output import tracked
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder
 
@@ -34,15 +31,7 @@ def dedup(
         found = finder(algorithm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
-    if file == "-":
-        jsonl.write(answers(tracked(sys.stdin.buffer, "comparing"), found), out)
-        return
-    try:
-        with Path(file).open("rb") as stream:
-            jsonl.write(answers(tracked(stream, "comparing"), found), out)
-    except OSError as error:
-        typer.echo(f"{file}: {error.strerror or error}", err=True)
-        raise typer.Exit(1) from error
+    jsonl.answer_file(file, lambda lines: answers(lines, found), out, "comparing")
 
 
 def answers(lines: Iterable[bytes], found: Finder) -> Iterator[dict[str, Any]]:

@@ -7,11 +7,10 @@ change they were read at as their version, so that of two followers the slower o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundError
@@ -20,6 +19,7 @@ from newsportal.errors import SearchError, StoreError
 from newsportal.search.docs import cut, doc_of, seen
 from newsportal.search.elastic_connection import BUSY, FULL, Busy, Connection, answered, cause, portions
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
+from newsportal.store.dialects import chunks
 from newsportal.store.store import Store
 
 LATER = 409  # the status of a write that found a later state, which stays
@@ -227,7 +227,7 @@ def _filled(connection: Connection, door: str, store: Store, position: int, prog
     done = 0
     with ThreadPoolExecutor(1, "indexing") as sending:
         sent: Future[None] | None = None
-        for batch in _batches(seen(store.all_articles())):
+        for batch in chunks(seen(store.all_articles()), BATCH):
             writes = [written(door, doc, cut(doc), position) for doc in map(doc_of, batch)]
             if sent is not None:
                 sent.result()
@@ -238,9 +238,3 @@ def _filled(connection: Connection, door: str, store: Store, position: int, prog
         if sent is not None:
             sent.result()
     return done
-
-
-def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:
-    rest = iter(articles)
-    while batch := list(islice(rest, BATCH)):
-        yield batch

@@ -72,14 +72,15 @@ def mistake(message: Message | str, hint: Message | str | None = None, at: tuple
     return PydanticCustomError("mistake", "{message}", {"message": as_text(message), "hint": as_text(hint) if hint else None, "at": at})
 
 
-def _checked(check: Callable[[str], str]) -> Callable[[str], str]:
+def _checked(check: Callable[[str], object]) -> Callable[[str], str]:
     def checked(value: str) -> str:
         try:
-            return check(value)
+            check(value)
         except uris.BadAddress as error:
             raise mistake(error.message, error.hint) from error
         except ValueError as error:
             raise mistake(as_text(error.args[0])) from error
+        return value
 
     return checked
 
@@ -155,21 +156,10 @@ def _zone(value: str) -> str:
     return value
 
 
-def _selector(value: str) -> str:
-    dom.css(EMPTY, value)
-    return value
-
-
-def _rule(value: str) -> str:
-    selector.check(value)
-    return value
-
-
-def _private(value: str) -> str:
+def _private(value: str) -> None:
     from newsportal.egress import Policy  # loads the network's libraries, which a file without private hosts does not need
 
     Policy((value,))
-    return value
 
 
 def _network(value: str) -> str:
@@ -216,9 +206,9 @@ Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(_checked(uris.ch
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
 Pattern = Annotated[str, AfterValidator(_checked(patterns.check_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
-Selector = Annotated[Word, AfterValidator(_checked(_selector))]
+Selector = Annotated[Word, AfterValidator(_checked(lambda value: dom.css(EMPTY, value)))]
 Selectors = Annotated[tuple[Selector, ...], BeforeValidator(one_or_many, json_schema_input_type=Selector | list[Selector])]
-Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(_checked(_rule))]
+Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(_checked(selector.check))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 PrivateHost = Annotated[Word, AfterValidator(_checked(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]
