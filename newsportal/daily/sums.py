@@ -49,23 +49,15 @@ NAMES = Table("names", METADATA, Column("id", Integer, primary_key=True), Column
 COUNTED = Table(
     "counted", METADATA, Column("id", String, primary_key=True), Column("day", Integer), Column("labels", String), sqlite_with_rowid=False
 )
-SUMS = Table(
-    "sums",
-    METADATA,
-    Column("label", Integer, primary_key=True, autoincrement=False),
-    Column("day", Integer, primary_key=True, autoincrement=False),
-    Column("number", Integer),
-    sqlite_with_rowid=False,
-)
-SPANS = Table(
-    "spans",
-    METADATA,
-    Column("label", Integer, primary_key=True, autoincrement=False),
-    Column("span", Integer, primary_key=True, autoincrement=False),
-    Column("number", Integer),
-    sqlite_with_rowid=False,
-)
-"""The same added up over spans of :data:`SPAN` days, so that a year is a dozen rows of a label and not 365."""
+
+
+def _sums(name: str, place: str) -> Table:
+    key = (Column(column, Integer, primary_key=True, autoincrement=False) for column in ("label", place))
+    return Table(name, METADATA, *key, Column("number", Integer), sqlite_with_rowid=False)
+
+
+SUMS, SPANS = _sums("sums", "day"), _sums("spans", "span")
+"""The second is the first added up over spans of :data:`SPAN` days, so that a year is a dozen rows of a label and not 365."""
 
 SPAN: Final = 32
 FIRST: Final = date(1970, 1, 1)

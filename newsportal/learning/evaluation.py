@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -14,6 +14,7 @@ from newsportal.classify.base import Classifier, Progress, Reason
 from newsportal.classify.measure import Report, measure
 from newsportal.errors import ModelError, StoreError
 from newsportal.learning.training import answers, known_of
+from newsportal.store.dialects import chunks
 from newsportal.store.labels import Document
 from newsportal.store.store import Store
 
@@ -87,7 +88,7 @@ def mistakes(
     classifier, held = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
     unseen = (one for one in store.corpora.documents(corpus, label=true) if one.id in held)
     looked, wrong, shown = 0, 0, list[Mistaken]()
-    for part in _parts(islice(unseen, MOST)):
+    for part in chunks(islice(unseen, MOST), AT_ONCE):
         answers = classifier.classify_many((one.title, one.text) for one in part)
         looked += len(part)
         for one, answer in zip(part, answers, strict=True):
@@ -98,11 +99,6 @@ def mistakes(
                 sure = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
                 shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, TOLD)))
     return Mistakes(looked, wrong, tuple(shown))
-
-
-def _parts(documents: Iterator[Document]) -> Iterator[Sequence[Document]]:
-    while part := list(islice(documents, AT_ONCE)):
-        yield part
 
 
 def words_for(store: Store, corpus: str, classifier: Classifier, label: str, limit: int = 30) -> tuple[Reason, ...]:

@@ -13,10 +13,10 @@ nothing shorter than a long weekend.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 
 from newsportal.messages.reasons import UNREAD, cause_of
@@ -122,13 +122,11 @@ class Figures:
 def figures(visits: Sequence[Visit]) -> Figures:
     if not visits:
         return Figures()
-    broken = _while(visits, lambda visit: visit.broken)
-    empty = _while(visits, _found_nothing)
+    broken = list(takewhile(lambda visit: visit.broken, visits))
+    empty = list(takewhile(_found_nothing, visits))
     cut = _recent(visits)
     recent, older = visits[:cut], visits[cut:]
-    counted = Counter[str]()
-    for visit in recent:
-        counted.update(visit.failed)
+    counted = _summed(visit.failed for visit in recent)
     unread = sum(number for reason, number in counted.items() if cause_of(reason) == UNREAD)
     stored, repeats = sum(visit.stored for visit in recent), sum(visit.folded for visit in recent)
     return Figures(
@@ -138,7 +136,7 @@ def figures(visits: Sequence[Visit]) -> Figures:
         last_new=next((visit.at for visit in visits if visit.new), None),
         streak=len(broken),
         since=broken[-1].at if broken else None,
-        streak_reasons=_summed(broken),
+        streak_reasons=_summed(visit.list_failed for visit in broken),
         empty=len(empty),
         empty_since=empty[-1].at if empty else None,
         moved=next((visit.moved for visit in visits if visit.list_pages or visit.entries), None),
@@ -152,15 +150,6 @@ def figures(visits: Sequence[Visit]) -> Figures:
         failed=counted,
         before=_badly(older),
     )
-
-
-def _while(visits: Sequence[Visit], holds: Callable[[Visit], bool]) -> list[Visit]:
-    found = []
-    for visit in visits:
-        if not holds(visit):
-            break
-        found.append(visit)
-    return found
 
 
 def _found_nothing(visit: Visit) -> bool:
@@ -188,10 +177,10 @@ def _badly(visits: Sequence[Visit]) -> float | None:
     return bad / pages if pages >= RECENT_READ else None
 
 
-def _summed(visits: Sequence[Visit]) -> Mapping[str, int]:
+def _summed(numbers: Iterable[Mapping[str, int]]) -> Counter[str]:
     counted = Counter[str]()
-    for visit in visits:
-        counted.update(visit.list_failed)
+    for some in numbers:
+        counted.update(some)
     return counted
 
 

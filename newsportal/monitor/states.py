@@ -15,21 +15,8 @@ from newsportal.monitor.figures import Cadence, Figures, cadence, figures
 from newsportal.visits import Visit
 
 STATES = (
-    "off",
-    "new",
-    "healthy",
-    "quiet",
-    "silent",
-    "empty",
-    "failing",
-    "quarantined",
-    "resting",
-    "moved",
-    "shaky",
-    "garbled",
-    "duplicate",
-)
-"""Every state there is."""
+    "off", "new", "healthy", "quiet", "silent", "empty", "failing", "quarantined", "resting", "moved", "shaky", "garbled", "duplicate",
+)  # fmt: skip
 
 BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", "garbled", "duplicate"})
 """States that want somebody to look."""

@@ -237,10 +237,5 @@ def marked(article: StoredArticle, rules: Sequence[TopicRule], gone: Sequence[st
     by = {mark.topic: mark.by for mark in article.topic_marks}
     found = set(match(rules, article.title, article.text, article.summary))
     add = tuple(TopicMark(rule.name, KEYWORDS) for rule in rules if rule.name in found and rule.name not in by)
-    return Marking(article.id, add, tuple(_dropped(by, rules, found, gone)))
-
-
-def _dropped(by: Mapping[str, str | None], rules: Sequence[TopicRule], found: set[str], gone: Sequence[str]) -> Iterator[str]:
-    for topic in (*(rule.name for rule in rules if rule.name not in found), *gone):
-        if by.get(topic) == KEYWORDS:
-            yield topic
+    gone = (*(rule.name for rule in rules if rule.name not in found), *gone)
+    return Marking(article.id, add, tuple(topic for topic in gone if by.get(topic) == KEYWORDS))

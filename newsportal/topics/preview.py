@@ -81,20 +81,12 @@ def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], b
     """The articles in which the words stand anywhere, and whether there may be more."""
     ids: dict[str, None] = {}
     capped = len(rule.any) > MOST_WORDS
-    for words in _questions(rule):
+    for words in [(*rule.must, word) for word in rule.any[:MOST_WORDS]] or [rule.must]:
         text = " ".join(f'"{word.replace(chr(34), " ")}"' for word in words)
         found = index.search(Query(text, since=since, sort="time", collapse=False, limit=PER_WORD))
         ids |= dict.fromkeys(hit.id for hit in found.hits)
         capped = capped or found.capped or found.total > len(found.hits)
     return list(ids), capped
-
-
-def _questions(rule: TopicRule) -> Iterator[tuple[str, ...]]:
-    """Every word of «must» with each of «any»."""
-    for word in rule.any[:MOST_WORDS]:
-        yield (*rule.must, word)
-    if not rule.any:
-        yield rule.must
 
 
 def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
@@ -141,13 +133,8 @@ def _going(store: Store, rule: TopicRule, topic: str, since: datetime) -> tuple[
     """Of the topic's newest stories those that keywords brought and these words do not find."""
     which = StoryFilter(topic, since=since, limit=PAGE)
     heads = [story.head.id for story in store.stories(which).stories]
-    return tuple(one for one in _by_keywords(_articles(store, heads), topic) if not finds(rule, one))
-
-
-def _by_keywords(articles: Iterable[StoredArticle], topic: str) -> Iterator[StoredArticle]:
-    for article in articles:
-        if any(mark.topic == topic and mark.by == KEYWORDS for mark in article.topic_marks):
-            yield article
+    brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
+    return tuple(one for one in brought if not finds(rule, one))
 
 
 def lead(article: StoredArticle) -> str:
