@@ -114,23 +114,7 @@ def _test(
         raise typer.Exit(1)
 
 
-group = command_group(
-    "Look at sources.yaml, check it, try its sources, add to it.",
-    list_,
-    check,
-    schema,
-    init,
-    add,
-    suggest,
-    import_,
-    export,
-    _test,
-    enable,
-    disable,
-    interval,
-    remove,
-    visit,
-    undo,
-    health,
-    schedule,
-)
+COMMANDS = (
+    list_, check, schema, init, add, suggest, import_, export, _test, enable, disable, interval, remove, visit, undo, health, schedule,
+)  # fmt: skip
+group = command_group("Look at sources.yaml, check it, try its sources, add to it.", *COMMANDS)

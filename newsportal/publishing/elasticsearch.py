@@ -19,12 +19,10 @@ from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
 from newsportal.publishing.base import Overtaken, Placed, PutOff, Refused, Step, TargetAway, TargetUnfit
 from newsportal.publishing.document import DocumentTarget, document, words_of
 from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
+from newsportal.search.elastic_layout import ANALYSERS
 from newsportal.sources.publishing import Target, index_of
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
-
-ANALYZERS: Final = {"analysis-ik": "ik_max_word", "analysis-smartcn": "smartcn"}
-"""Plug-in of the server → its analyzer for titles and texts; the first that every node has is taken, else ``standard``."""
 
 CONFLICT: Final = 409
 PRIVILEGES: Final = ("create_index", "index", "delete", "view_index_metadata")
@@ -189,7 +187,7 @@ class ElasticsearchTarget(DocumentTarget):
 def _analyzer(client: Elasticsearch) -> str:
     nodes = client.options(ignore_status=403).nodes.info(metric="plugins").get("nodes", {}).values()
     plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
-    return next((ANALYZERS[name] for name in ANALYZERS if plugins and all(name in some for some in plugins)), "standard")
+    return next((ANALYSERS[name] for name in ANALYSERS if plugins and all(name in some for some in plugins)), "standard")
 
 
 def _document(article: StoredArticle) -> dict[str, Any]:

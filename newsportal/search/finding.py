@@ -79,20 +79,12 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     if asked.empty:
         return Results((), 0)
     found, capped = _candidates(connection, generation, query, asked)
-    found.sort(key=_by_time if query.sort == "time" else _by_relevance)
+    found.sort(key=lambda one: (0.0 if query.sort == "time" else -one.score, -one.moment, one.id))
     grouped = groups(found, query.collapse)
     page = grouped[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
     hits = _hits(connection, generation, page, asked.words)
     loose = bool(found) and all(candidate.score < CLOSE for candidate in found)
     return Results(hits, len(grouped), asked.words, facets(grouped, query.zone), capped, loose)
-
-
-def _by_time(candidate: Found) -> tuple[int, str]:
-    return -candidate.moment, candidate.id
-
-
-def _by_relevance(candidate: Found) -> tuple[float, int, str]:
-    return -candidate.score, -candidate.moment, candidate.id
 
 
 def _candidates(connection: Connection, generation: int, query: Query, asked: Asked) -> tuple[list[Found], bool]:
@@ -140,7 +132,8 @@ def _statement(generation: int, asked: Asked, match: Match, *, scored: bool) -> 
     filters = [(f"{table}_{generation}", "IN", all_but(some, but)) for table, some, but in others if some]
     filters += [(f"{table}_{generation}", "NOT IN", any_of(but)) for table, some, but in others if not some]
     score = f"-bm25({main}, {WEIGHTS})" if scored and first == "words" else "0.0"
-    low, high = _bounds(asked)
+    low = microseconds(asked.since) if asked.since else EARLIEST
+    high = microseconds(asked.until) - 1 if asked.until else LATEST
     conditions = [f"{main} MATCH ?", "rowid BETWEEN ? AND ?"]
     # the plus keeps SQLite from asking the main table anew for every row of the others
     conditions += [f"+rowid {word} (SELECT rowid FROM {table} WHERE {table} MATCH ?)" for table, word, _ in filters]  # noqa: S608
@@ -152,33 +145,22 @@ def _statement(generation: int, asked: Asked, match: Match, *, scored: bool) -> 
     return f"SELECT {columns} FROM ({inner}) m JOIN docs_{generation} d ON d.rowid = m.rowid WHERE {shown}", values  # noqa: S608
 
 
-def _bounds(asked: Asked) -> tuple[int, int]:
-    low = microseconds(asked.since) if asked.since else EARLIEST
-    high = microseconds(asked.until) - 1 if asked.until else LATEST
-    return low, high
-
-
 def microseconds(moment: datetime) -> int:
     return (moment - EPOCH) // MICROSECOND
 
 
 def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], phrases: Sequence[tuple[str | None, str]]) -> Sequence[Any]:
     """Those of ``rows`` whose title or text has every phrase, word by word."""
+    sql = f"SELECT d.title, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid WHERE d.rowid = ?"  # noqa: S608
     kept = []
-    for row, title, text in _texts(connection, generation, rows):
+    for row in rows:
+        title, packed = connection.exec_driver_sql(sql, (row[0],)).one()
         both = {"title": sequence(title)}
         if any(name is None for name, _ in phrases):
-            both["text"] = both["title"] + "\n" + sequence(text)
+            both["text"] = both["title"] + "\n" + sequence(unpack(packed))
         if all(phrase in both[name or "text"] for name, phrase in phrases):
             kept.append(row)
     return kept
-
-
-def _texts(connection: Connection, generation: int, rows: Iterable[Any]) -> Iterable[tuple[Any, str, str]]:
-    sql = f"SELECT d.title, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid WHERE d.rowid = ?"  # noqa: S608
-    for row in rows:
-        title, packed = connection.exec_driver_sql(sql, (row[0],)).one()
-        yield row, title, unpack(packed)
 
 
 def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Found]], words: Sequence[str]) -> tuple[Hit, ...]:
