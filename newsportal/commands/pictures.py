@@ -44,7 +44,11 @@ def photos(
     """List photo stories: pictures, pages read, what is missing and why."""
     with open_record(sources) as (_, store):
         key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
-        found = _incomplete(store, limit, topic, key) if incomplete else _wall(store, order, limit, topic, key)
+        if incomplete:
+            found = _incomplete(store, limit, topic, key)
+        else:
+            stories = store.galleries.wall(WallFilter(topic=topic, source=key, order=order.value, limit=limit)).stories
+            found = [(one.article, one.gallery) for one in stories]
     if as_json:
         print_json(*(plain(article, gallery) for article, gallery in found))
         return
@@ -56,11 +60,6 @@ def photos(
 
 
 Row = tuple[StoredArticle, StoredGallery]
-
-
-def _wall(store: Store, order: Order, limit: int, topic: str | None, source: str | None) -> list[Row]:
-    which = WallFilter(topic=topic, source=source, order=order.value, limit=limit)
-    return [(one.article, one.gallery) for one in store.galleries.wall(which).stories]
 
 
 def _incomplete(store: Store, limit: int, topic: str | None, source: str | None) -> list[Row]:

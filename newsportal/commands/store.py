@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated
 
@@ -18,7 +17,6 @@ from newsportal.store import open_store
 from newsportal.store.copying import MOST_TOLD, Copied, faults
 from newsportal.store.copying import copy as copied
 from newsportal.store.records import FORMS
-from newsportal.store.store import Store
 from newsportal.text import clean
 
 DIGITS = 12  # of a digest, as the table shows it; --json has all
@@ -46,7 +44,9 @@ def copy(
     as_json: AsJsonLine = False,
 ) -> None:
     """Copy everything of a store into another, of whatever kind, and prove that both hold the same. FROM may be in use meanwhile."""
-    with _both(source, target) as (one, other), count_bar(quiet=as_json) as tell:
+    if source == target:
+        raise StoreError("both are the same store; name another one to copy to")
+    with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other, count_bar(quiet=as_json) as tell:
         done = copied(one, other, again=again, tell=tell)
     if as_json:
         print_json({"from": shown(source), "to": shown(target), "equal": done.equal, **asdict(done)})
@@ -54,14 +54,6 @@ def copy(
         _show(done)
     if not done.equal:
         raise typer.Exit(1)
-
-
-@contextmanager
-def _both(source: str, target: str) -> Iterator[tuple[Store, Store]]:
-    if source == target:
-        raise StoreError("both are the same store; name another one to copy to")
-    with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other:
-        yield one, other
 
 
 def _show(done: Copied) -> None:

@@ -113,7 +113,7 @@ def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None
         _broken(found, now)
         or _resting(known, now)
         or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
-        or _empty(found)
+        or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
         or _refused(found)
         or _characters(found)
         or _badly_read(found)
@@ -156,12 +156,6 @@ def _resting(known: Known | None, now: datetime) -> Health | None:
         return None
     why = "blocked" if cause_of(known.last_error or "") == "blocked" else "busy"
     return Health("resting", None, None, {"until": known.rest_until, "why": Message(f"cause.{why}")})
-
-
-def _empty(found: Figures) -> Health | None:
-    if found.empty < FEW:
-        return None
-    return Health("empty", None, found.empty_since, {"visits": found.empty})
 
 
 def _refused(found: Figures) -> Health | None:

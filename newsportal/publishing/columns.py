@@ -185,7 +185,7 @@ def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator
     kind = kind_of(there)
     if wrong := _wrong_kind(kind, column):
         yield f"the column holds {_called(kind)}, and {wrong}"
-    if not there.nullable and _may_be_nothing(column):
+    if not there.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
         yield "the column may not be empty, and some articles have nothing for it: add a default"
     length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
     longest = _longest(column)
@@ -234,12 +234,6 @@ def _goes_in(column: Column) -> Kind | None:
 
 def _given(column: Column) -> list[Scalar]:
     return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
-
-
-def _may_be_nothing(column: Column) -> bool:
-    if column.default is not None or column.constant is not None or column.template is not None:
-        return False
-    return column.field not in ALWAYS
 
 
 def _longest(column: Column) -> int | None:

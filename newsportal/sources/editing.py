@@ -136,7 +136,13 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
 
 
 def _made(text: str, change: Change, path: Path, whole: str) -> str:
-    yaml = _yaml(whole)
+    yaml = YAML(typ="rt")
+    yaml.preserve_quotes = True
+    yaml.width = 100_000  # lines stay as long as they are
+    yaml.allow_unicode = True
+    found = DASH.search(whole)
+    offset = len(found["indent"]) if found else 2
+    yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     document = yaml.load(text)
     comments = ""
     if document is None:  # comments alone belong to nothing that the parser could hang them on
@@ -202,17 +208,6 @@ def cut_following(node: Any, key: Any = None) -> str:
 
 def _last(node: CommentedMap | CommentedSeq) -> Any:
     return list(node)[-1] if isinstance(node, CommentedMap) else len(node) - 1
-
-
-def _yaml(text: str) -> YAML:
-    yaml = YAML(typ="rt")
-    yaml.preserve_quotes = True
-    yaml.width = 100_000  # lines stay as long as they are
-    yaml.allow_unicode = True
-    found = DASH.search(text)
-    offset = len(found["indent"]) if found else 2
-    yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
-    return yaml
 
 
 @contextlib.contextmanager
