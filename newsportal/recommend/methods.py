@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
@@ -118,18 +119,10 @@ def paper(clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: floa
     )
 
 
-def paper_days(clicks: Clicks, now: float) -> Scored:
-    return paper(clicks, now, unit=formulas.DAY)
-
-
-def paper_refitted(clicks: Clicks, now: float) -> Scored:
-    return paper(clicks, now, rate=None)
-
-
 METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {
     "paper": paper,
-    "paper-days": paper_days,
-    "paper-refitted": paper_refitted,
+    "paper-days": partial(paper, unit=formulas.DAY),
+    "paper-refitted": partial(paper, rate=None),
     "popular": popular,
     "recent": recent,
     "items": items,

@@ -88,7 +88,6 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
         labels, words = tuple(map(str, text["labels"])), tuple(map(str, text["words"]))
         rows_starts, rows_story = _starts(arrays["rows_starts"], len(arrays["rows_story"])), _stories(arrays["rows_story"], len(items))
         readers = np.repeat(np.arange(len(rows_starts) - 1), np.diff(rows_starts))
-        by = np.lexsort((-readers, rows_story))
         learnt = Learnt(
             moment=float(text["moment"]),
             items=items,
@@ -97,7 +96,7 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
             together=_read("together", arrays, len(items)),
             after=_read("after", arrays, len(items)),
-            rows=Rows(rows_starts, rows_story, np.searchsorted(rows_story[by], np.arange(len(items) + 1)), readers[by]),
+            rows=signals.indexed(rows_starts, rows_story, readers, len(items)),
             labels=labels,
             base=_floats(arrays["base"], (len(labels),)),
             words=words,
