@@ -11,8 +11,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import Final, TypeVar, cast
 
-from newsportal.daily import DailySums, Kind
-from newsportal.daily.sums import Sum, day_of
+from newsportal.daily import DailySums, Kind, Sum, day_of
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.context import Portal
 from newsportal.portal.ttl_cache import TtlCache

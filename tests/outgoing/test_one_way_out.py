@@ -36,7 +36,7 @@ CALLS = frozenset(
 DRIVERS = {
     "redis": ("frontier/",),
     "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("store/", "frontier/queues/", "search/", "publishing/", "accounts/", "daily/"),
+    "sqlalchemy": ("store/", "frontier/queues/", "search/", "publishing/", "accounts/", "daily.py"),
     "pymysql": ("store/",),
     "psycopg": ("store/",),
     "pymongo": ("publishing/",),

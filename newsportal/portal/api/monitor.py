@@ -9,8 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
-from newsportal.daily import DailySums, Kind
-from newsportal.daily.sums import day_of
+from newsportal.daily import DailySums, Kind, day_of
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill

@@ -1,4 +1,5 @@
-"""The sums, and how they follow the store.
+"""How many articles came each day, by channel, site, category and topic: kept up to date from the store's change log, in a small SQLite
+file beside the search index. Derived: it may be deleted, and is counted again.
 
 Of each article is kept under which day and labels it was counted, so that one that changes or goes is taken out there exactly. A page
 reads some hundred sums, however many articles there are.
@@ -32,6 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 
 from newsportal.errors import StoreError
+from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
 from newsportal.store.dialects import chunks, open_engine, write_ahead
 from newsportal.store.dialects import reading as read
 from newsportal.store.dialects import writing as write
@@ -61,6 +63,12 @@ SUMS, SPANS = _sums("sums", "day"), _sums("spans", "span")
 
 SPAN: Final = 32
 FIRST: Final = date(1970, 1, 1)
+
+
+def daily_uri(index_uri: str) -> str:
+    """The file of the sums: beside the index's own SQLite file; in memory for an index that has none here."""
+    file = sqlite_file(index_uri)
+    return "sqlite://" if file is None else sqlite_uri(file.with_name(f"{file.name}.daily"))
 
 
 @dataclass(frozen=True, slots=True)
