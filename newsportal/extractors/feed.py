@@ -29,6 +29,8 @@ MAX_TITLE = 500
 MAX_SUMMARY = 2_000
 MAX_DATE = 64
 MAX_ODD_DATES = 10  # a feed writes its dates in one way; each that no form knows costs up to half a second
+MAX_TAGS = 20
+MAX_TAG = 60
 ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
 NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
 RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
@@ -41,7 +43,8 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
     chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
     clock = Clock(fetched, CHINA if chinese else None)
-    base = _absolute(url, raw.home) or url
+    home = _absolute(url, raw.home)
+    base = home or url
     entries = [_entry(entry, base, clock) for entry in raw.entries]
     shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
     keyed = tuple(_keyed(entries, shared))
@@ -53,11 +56,14 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     return Feed(
         format=raw.format,
         title=plain(raw.title, MAX_TITLE),
+        home=home,
+        language=clean(raw.language or "")[:35] or None,
         ttl_minutes=raw.ttl_minutes,
         hub=_absolute(url, raw.hub),
         topic=_absolute(url, raw.topic),
         skip_hours=raw.skip_hours,
         skip_days=raw.skip_days,
+        updated=clock.read(raw.updated),
         entries=keyed,
         warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *said))),
     )
@@ -121,16 +127,20 @@ def _standard(text: str, zone: tzinfo | None) -> datetime | None:
 
 
 def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
+    content = _unescaped(raw.content or raw.summary)
+    images = [image for image in (_absolute(base, image) for image in raw.images) if image]
     return FeedEntry(
         key="",
         id=clean(raw.id or "")[:2_000] or None,
         url=next((url for url in (_absolute(base, url) for url in raw.urls) if url), None),
         title=plain(raw.title, MAX_TITLE),
         summary=plain(raw.summary or raw.content, MAX_SUMMARY),
-        content_html=_unescaped(raw.content or raw.summary),
+        content_html=content,
         published=clock.read(raw.published),
         updated=clock.read(raw.updated),
         author=plain(raw.author, 100),
+        image=images[0] if images else _pictured(content, base),
+        categories=tuple(dict.fromkeys(tag for item in raw.categories[:MAX_TAGS] if (tag := plain(item, MAX_TAG)))),
     )
 
 
@@ -161,6 +171,14 @@ def _unescaped(markup: str | None) -> str | None:
         return markup
     text = dom.text_of(dom.parse_html(f"<div>{markup}</div>"))
     return text if ESCAPED_TWICE.search(text) else markup
+
+
+def _pictured(markup: str | None, base: str) -> str | None:
+    if not markup or "<img" not in markup.lower():
+        return None
+    for image in dom.parse_html(markup).iter("img"):
+        return _absolute(base, image.get("src"))
+    return None
 
 
 __all__ = ["Feed", "FeedEntry", "discover", "parse"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
@@ -36,6 +36,8 @@ class FeedEntry:
     published: datetime | None = None
     updated: datetime | None = None
     author: str | None = None
+    image: str | None = None
+    categories: tuple[str, ...] = ()
     shared_link: bool = False
 
 
@@ -48,6 +50,8 @@ class FeedHead:
 
     format: str
     title: str | None = None
+    home: str | None = None
+    language: str | None = None
     ttl_minutes: int | None = None
     hub: str | None = None
     topic: str | None = None
@@ -59,6 +63,7 @@ class FeedHead:
 class Feed(FeedHead):
     """A feed; ``warnings``: stable slugs of what was wrong with it (see :mod:`newsportal.extractors.feed`)."""
 
+    updated: datetime | None = None
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -83,12 +88,13 @@ class RawEntry:
     published: RawDate | None = None
     updated: RawDate | None = None
     author: str | None = None
+    images: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RawFeed(FeedHead):
-    home: str | None = None
-    language: str | None = None
+    updated: RawDate | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -123,6 +129,7 @@ def read_xml(text: str, url: str) -> RawFeed:
         hub=_rel(head, "hub"),
         topic=_rel(head, "self"),
         **_skips(text),
+        updated=_date(head, "updated") or _date(head, "published"),
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
     )
@@ -171,6 +178,8 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
         published=_date(entry, "published") or _date(entry, "created"),
         updated=_date(entry, "updated"),
         author=(_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author"),
+        images=tuple(_images(entry)),
+        categories=tuple(tag for item in _list(entry, "tags") if (tag := _text(item, "term") or _text(item, "label"))),
     )
 
 
@@ -226,6 +235,20 @@ def _number(text: str | None) -> int | None:
 
 def _rel(values: Mapping[str, Any], rel: str) -> str | None:
     return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
+
+
+def _images(entry: Mapping[str, Any]) -> Iterable[str]:
+    for item in (*_list(entry, "media_content"), *_list(entry, "enclosures")):
+        kind = f"{_text(item, 'type') or ''} {_text(item, 'medium') or ''}"
+        url = _text(item, "url") or _text(item, "href")
+        if "image" in kind and url:
+            yield url
+    for item in _list(entry, "media_thumbnail"):
+        if url := _text(item, "url"):
+            yield url
+    image = _get(entry, "image")
+    if isinstance(image, dict) and (url := _text(image, "href") or _text(image, "url")):
+        yield url
 
 
 ITEMS = re.compile(r'"items"\s*:\s*\[')
@@ -332,6 +355,8 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
         published=RawDate(published) if published else None,
         updated=RawDate(updated) if updated else None,
         author=", ".join(dict.fromkeys(names)) or None,
+        images=tuple(url for url in (_json_text(item, "image"), _json_text(item, "banner_image")) if url),
+        categories=tuple(tag for tag in _json_list(item, "tags") if isinstance(tag, str)),
     )
 
 
