@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,7 +54,10 @@ class Wrapper:
 
 
 def parse_with(*wrappers: Wrapper) -> Parse:
-    """A ``parse`` by the first of ``wrappers`` that finds nearly as many results as the best: rules of old layouts are wide."""
+    """A ``parse`` that reads a page with the first of ``wrappers`` that finds nearly as many results in it as the best one.
+
+    The order says which to trust: the rules of old layouts are wide, since old pages had few classes.
+    """
 
     def parse(document: Document, fetched: datetime) -> list[Result]:
         found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
@@ -115,7 +118,10 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
 
 
 def absolute(document: Document, link: str) -> str:
-    """``link`` as an address, as written where the page's own is unknown; line breaks and tabs are dropped, as in browsers."""
+    """``link`` as an address, without losing anything: as written where the page's own address is not known.
+
+    Line breaks and tabs inside are dropped, as browsers do.
+    """
     link = BREAKS.sub("", link)
     if link.startswith(("http://", "https://")):
         return link
@@ -173,3 +179,8 @@ def _date(wrapper: Wrapper, block: Piece) -> str | None:
         if date := split_site(shown)[1]:
             return date
     return None
+
+
+def filled(results: Sequence[Result], name: str) -> float:
+    """The share (0 to 1) of ``results`` that have the field ``name``; 0 for none."""
+    return sum(1 for result in results if getattr(result, name)) / len(results) if results else 0.0
