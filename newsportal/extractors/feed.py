@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 
@@ -17,7 +17,7 @@ from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.date import find_dates, parse_date, plausible
 from newsportal.extractors.feed_bytes import FeedText, mend_xml, read
-from newsportal.extractors.feed_dialects import Feed, FeedEntry, RawDate, RawEntry, RawFeed, read_json, read_xml
+from newsportal.extractors.feed_dialects import FeedHead, RawDate, RawEntry, RawFeed, read_json, read_xml
 from newsportal.items import content_id
 from newsportal.text import chinese_share, clean
 
@@ -35,6 +35,37 @@ ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|t
 NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
 RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
 ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """``title`` and ``summary`` are plain text on one line, ``content_html`` is as served and **not sanitised**; ``url``: absolute http(s).
+
+    ``key`` names the entry within its feed and stays the same from visit to visit: its guid, else its URL, else a digest of URL, title
+    and date. ``shared_link``: another entry has the same URL, so it is not the article's identity.
+    """
+
+    key: str
+    id: str | None = None
+    url: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    content_html: str | None = field(default=None, repr=False)
+    published: datetime | None = None
+    updated: datetime | None = None
+    author: str | None = None
+    image: str | None = None
+    categories: tuple[str, ...] = ()
+    shared_link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Feed(FeedHead):
+    """A feed; ``warnings``: stable slugs of what was wrong with it (see above)."""
+
+    updated: datetime | None = None
+    entries: tuple[FeedEntry, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:

@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from itertools import islice
@@ -17,28 +17,6 @@ from typing import Any
 import feedparser
 
 from newsportal.errors import NotApplicable
-
-
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
-    """``title`` and ``summary`` are plain text on one line, ``content_html`` is as served and **not sanitised**; ``url``: absolute http(s).
-
-    ``key`` names the entry within its feed and stays the same from visit to visit: its guid, else its URL, else a digest of URL, title
-    and date. ``shared_link``: another entry has the same URL, so it is not the article's identity.
-    """
-
-    key: str
-    id: str | None = None
-    url: str | None = None
-    title: str | None = None
-    summary: str | None = None
-    content_html: str | None = field(default=None, repr=False)
-    published: datetime | None = None
-    updated: datetime | None = None
-    author: str | None = None
-    image: str | None = None
-    categories: tuple[str, ...] = ()
-    shared_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +35,6 @@ class FeedHead:
     topic: str | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Feed(FeedHead):
-    """A feed; ``warnings``: stable slugs of what was wrong with it (see :mod:`newsportal.extractors.feed`)."""
-
-    updated: datetime | None = None
-    entries: tuple[FeedEntry, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

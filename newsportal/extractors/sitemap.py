@@ -1,8 +1,7 @@
 """Sitemaps of every kind over bytes that may be broken: URL sets, indexes, news sitemaps, lists in plain text, gzipped or not.
 
-sitemaps.org (protocol 0.9) and Google's news extension. Pictures, films and languages of an entry are left out. Warnings are stable
-slugs: those of :mod:`xml_stream`, ``too-many-tags`` and ``too-many-entries`` (cut), ``bad-address`` (an entry without a usable one),
-``lastmod-now`` and ``lastmod-same`` (the dates of change say nothing, see :func:`lies`).
+sitemaps.org (protocol 0.9) and Google's news extension, without pictures and films. Warnings: those of :mod:`xml_stream`,
+``too-many-tags``, ``too-many-entries`` (cut), ``bad-address``, ``lastmod-now`` and ``lastmod-same`` (they say nothing: :func:`lies`).
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ class SitemapEntry:
 
     @property
     def moment(self) -> datetime | None:
-        """When it was published, else when it changed, as far as the file tells."""
         return self.published or self.changed
 
 
@@ -62,7 +60,6 @@ class Sitemap:
 
     @property
     def news(self) -> bool:
-        """Whether it tells titles or moments of publication, as the news extension does."""
         return any(entry.title or entry.published for entry in self.entries)
 
 
