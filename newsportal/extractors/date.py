@@ -3,7 +3,7 @@
     「2024年3月5日 08:30」「二〇二四年三月五日」「民國113年3月5日」「03-05 08:30」「昨天 08:30」「3分钟前」
     2024-03-05T08:30:00Z · Mar 5, 2024 8:30 am · 5 March 2024 · 2 hours ago
 
-The forms of a day stand in :mod:`date_forms`, the time of day and its zone in :mod:`clock`; the two are read side by side.
+The forms of a day, the time of day and its zone stand in :mod:`date_forms`.
 """
 
 from __future__ import annotations

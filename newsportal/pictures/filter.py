@@ -15,6 +15,7 @@ bytes came to (``gone``, ``markup``, ``svg``, ``not-a-picture``, ``no-size``, ``
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -99,9 +100,7 @@ def copies(one: Shown, other: Shown) -> bool:
 def frequent(stories: Sequence[Shown], counted: Mapping[str, int]) -> str | None:
     """Why a picture that these stories show belongs to none of them; ``counted``: site → number of its stories that are known."""
     apart = different(stories)
-    sites: dict[str, int] = {}
-    for story in apart:
-        sites[story.site] = sites.get(story.site, 0) + 1
+    sites = Counter(story.site for story in apart)
     if any(number >= enough(counted.get(site, 0)) for site, number in sites.items()):
         return "frequent"
     return "frequent-elsewhere" if len(apart) >= LEAST_ELSEWHERE and len(sites) >= LEAST_SITES else None
@@ -154,9 +153,5 @@ def _named(url: str) -> bool:
         return False
 
 
-def left_out(images: Iterable[Image]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for image in images:
-        if image.dropped:
-            found[image.dropped] = found.get(image.dropped, 0) + 1
-    return found
+def left_out(images: Iterable[Image]) -> Counter[str]:
+    return Counter(image.dropped for image in images if image.dropped)
