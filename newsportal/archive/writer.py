@@ -63,7 +63,8 @@ class Writer:
             self._claim()
             self._end = _sound_length(self._file, self.path)
             self._file.truncate(self._end)
-            self._append([_info(software, self.path.name)])
+            about = {"software": software, "format": "WARC File Format 1.1"}
+            self._append([WARCWriter(BytesIO(), warc_version="1.1").create_warcinfo_record(self.path.name, about)])
         except BaseException:
             self._file.close()
             raise
@@ -147,11 +148,6 @@ def _record(url: str, kind: str, line: tuple[str, str], headers: Headers, body: 
     maker = WARCWriter(BytesIO(), warc_version="1.1")
     http = _AsServed(line[0], list(headers), protocol=line[1])
     return maker.create_warc_record(url, kind, payload=BytesIO(body), length=len(body), http_headers=http, warc_headers_dict=dict(warc))
-
-
-def _info(software: str, name: str) -> Any:
-    about = {"software": software, "format": "WARC File Format 1.1"}
-    return WARCWriter(BytesIO(), warc_version="1.1").create_warcinfo_record(name, about)
 
 
 def _sound_length(file: IO[bytes], path: Path) -> int:

@@ -127,7 +127,9 @@ class _Walk:
                 elif self.pieces:
                     self.pieces.append(" ")
         self._flush()
-        self._close()
+        count = len(self.page.blocks)
+        self.page.end = array("q", [count if end < 0 else end for end in self.page.end])
+        self.page.end[0] = count
 
     def _break(self, node: dom.Element, tag: str) -> None:
         if self.pieces:
@@ -216,8 +218,3 @@ class _Walk:
             linked, bold = min(self.linked, length), min(self.bold, length)
             self.page.blocks.append(Block(self.box, text, length, linked, bold, self.links, self.mask, self.parts))
         self._clear()
-
-    def _close(self) -> None:
-        count = len(self.page.blocks)
-        self.page.end = array("q", [count if end < 0 else end for end in self.page.end])
-        self.page.end[0] = count

@@ -105,19 +105,15 @@ def _assigned(text: str) -> Iterator[Any]:
         if match is None:
             return
         start, tried = match.end(), tried + 1
-        state, end = _decode_at(decoder, text, match.end())
+        try:
+            state, end = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            continue
         if isinstance(state, str):
             state = _decoded(state)
         if isinstance(state, (dict, list)) and state:
             start = max(end, start)
             yield state
-
-
-def _decode_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[Any, int]:
-    try:
-        return decoder.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None, start
 
 
 def _in_state(state: Any) -> Iterator[Held]:

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.date import find_dates, parse_date, plausible
-from newsportal.extractors.feed_bytes import FeedText, mend_xml, read
+from newsportal.extractors.feed_bytes import mend_xml, read
 from newsportal.extractors.feed_dialects import FeedHead, RawDate, RawEntry, RawFeed, read_json, read_xml
 from newsportal.items import content_id
 from newsportal.text import chinese_share, clean
@@ -236,7 +236,8 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
     text = source.text
     start = SKIPPED.match(text)
     if PAGE.match(text, start.end() if start else 0) is not None:
-        raise NotApplicable("not-a-feed", _page_detail(source, url))
+        found = discover(dom.from_text(text, url))
+        raise NotApplicable("not-a-feed", f"an HTML page; it declares {', '.join(found)}" if found else "an HTML page")
     mended = mend_xml(source)
     return finish(read_xml(mended.text, url), url, fetched, mended.warnings)
 
@@ -250,8 +251,3 @@ def discover(document: dom.Document) -> list[str]:
     ]
     linked = [url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and FEED_HREF.search(url[:2_000])]
     return [url for url in dict.fromkeys([*declared, *linked]) if url][:MAX_FOUND]
-
-
-def _page_detail(source: FeedText, url: str) -> str:
-    found = discover(dom.from_text(source.text, url))
-    return f"an HTML page; it declares {', '.join(found)}" if found else "an HTML page"

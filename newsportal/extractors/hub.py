@@ -49,7 +49,8 @@ def next_pages(document: dom.Document) -> list[str]:
     """Further pages of this list on the same site, the next one first; at most ``MAX_PAGES``, never the page itself."""
     own = Address(document.url)
     rows: dict[str, Row] = defaultdict(Row)
-    nexts = _declared(document)
+    declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
+    nexts = [url for node in declared if (url := dom.link_of(node, document.base))]
     for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
         text = dom.text_of(node)[:40]
         number = text.strip("[]【】()· ")
@@ -64,11 +65,6 @@ def next_pages(document: dom.Document) -> list[str]:
     row = _pager(rows, nexts, own)
     found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
     return [url for url in found if _further(url, own)][:MAX_PAGES]
-
-
-def _declared(document: dom.Document) -> list[str]:
-    found = (dom.link_of(node, document.base) for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
-    return [url for url in found if url]
 
 
 def _further(url: str, own: Address) -> bool:

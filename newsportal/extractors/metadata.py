@@ -73,7 +73,7 @@ class Metadata:
             yield clean(value), is_one
         elif isinstance(value, dict):
             thing = value if "name" in value else self.known.get(str(value.get("@id")), value)
-            yield from self._names(thing.get("name"), "Organi" in _type(thing), depth + 1)
+            yield from self._names(thing.get("name"), "Organi" in type_of(thing), depth + 1)
         elif isinstance(value, list):
             for item in value[:20]:
                 yield from self._names(item, is_one, depth + 1)
@@ -100,16 +100,16 @@ def read_metadata(document: dom.Document) -> Metadata:
                 canonical = dom.link_of(node, document.base)
         elif "ld+json" in (node.get("type") or "").lower():
             for thing in _objects(node.text or ""):
-                if ARTICLE_TYPES.search(_type(thing)):
+                if ARTICLE_TYPES.search(type_of(thing)):
                     things.append(thing)
                 elif "@id" in thing and ("name" in thing or "url" in thing):
                     known.setdefault(str(thing["@id"]), thing)
     things.extend(microdata_articles(document))
-    things.sort(key=lambda thing: _type(thing).endswith("WebPage"))
+    things.sort(key=lambda thing: type_of(thing).endswith("WebPage"))
     return Metadata(names, tuple(things), known, canonical, root.get("lang") or root.get("xml:lang") or names.get("content-language"))
 
 
-def _type(thing: Mapping[str, Any]) -> str:
+def type_of(thing: Mapping[str, Any]) -> str:
     kind = thing.get("@type")
     return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
@@ -145,8 +144,9 @@ def _beside_title(
     for number in sorted(range(len(lines)), key=lambda number: (-_at_most(number, place), number)):
         if _at_most(number, place) <= most:
             break
-        for written in _dates(lines[number], fetched, zone, day_first):
-            seen = Seen(number, lines[number], written)
+        line = lines[number]
+        for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
+            seen = Seen(number, line, written)
             score = _score(seen, place) - (SITES if place is not None and _is_sites(seen, place, fetched) else 0.0)
             if score > most:
                 best, most = written.when, score
@@ -164,11 +164,6 @@ def _same(line: str, heading: str) -> bool:
     if "\t" in line:
         line, heading = "".join(line.split()), "".join(heading.split())
     return len(line) <= len(heading) + MARK_CHARS and heading in line
-
-
-def _dates(line: str, fetched: datetime, zone: tzinfo, day_first: bool) -> Iterator[Written]:
-    if len(line) <= LONGEST_LINE:
-        yield from find_dates(line, fetched, zone, day_first=day_first)
 
 
 def _score(seen: Seen, place: int | None) -> float:

@@ -114,17 +114,11 @@ def enough(counted: int) -> int:
 def judged(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
     """Each with why it is left out, by ``reasons`` (key → why), its size or name; an editor's choice (:data:`KEPT`) stays."""
     areas = [image.width * image.height for image in images if image.width and image.height and image.format and not image.dropped]
-    return tuple(image if image.dropped else _judged(image, reasons.get(key(image.url)), areas) for image in images)
-
-
-def _judged(image: Image, reason: str | None, areas: Sequence[int]) -> Image:
-    return image if reason == KEPT else replace(image, dropped=reason or unfit(image, _others(image, areas)))
-
-
-def _others(image: Image, areas: Sequence[int]) -> float | None:
-    if not image.width or not image.height or len(areas) <= THUMBNAIL_OTHERS:
-        return None
-    return median(areas)
+    usual = median(areas) if len(areas) > THUMBNAIL_OTHERS else None
+    return tuple(
+        image if image.dropped or (reason := reasons.get(key(image.url))) == KEPT else replace(image, dropped=reason or unfit(image, usual))
+        for image in images
+    )
 
 
 def unfit(image: Image, others: float | None = None) -> str | None:

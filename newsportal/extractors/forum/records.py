@@ -86,8 +86,9 @@ def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -
     if len(names) != 1 or not next(iter(names))[1]:
         return []
     ((tag, name),) = names
-    inside = [(top, tree.nodes[top].stop) for record in records for top in record.nodes]
-    taken = _covered(tree, inside)
+    taken = [False] * len(tree.nodes)
+    for start in (start for record in records for start in record.nodes):
+        taken[start : tree.nodes[start].stop] = [True] * (tree.nodes[start].stop - start)
     found: list[Record] = []
     for at, node in enumerate(tree.nodes):
         if (
@@ -102,13 +103,6 @@ def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -
             if top is not None and not any(tree.holds(record.nodes[0], at) or tree.holds(top, record.nodes[0]) for record in found):
                 found.append(Record((top,), body=at))
     return found
-
-
-def _covered(tree: Tree, ranges: Sequence[tuple[int, int]]) -> list[bool]:
-    taken = [False] * len(tree.nodes)
-    for start, stop in ranges:
-        taken[start:stop] = [True] * (stop - start)
-    return taken
 
 
 def _is_quoted(tree: Tree, at: int) -> bool:

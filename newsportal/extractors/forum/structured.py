@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from newsportal import dom
 from newsportal.extractors.date import parse_date
+from newsportal.extractors.metadata import type_of
 from newsportal.items import Post
 from newsportal.text import clean
 
@@ -43,12 +44,7 @@ def _things(text: str) -> list[Mapping[str, Any]]:
     tops = data if isinstance(data, list) else [data]
     graph = [inner for top in tops if isinstance(top, dict) and isinstance(top.get("@graph"), list) for inner in top["@graph"]]
     mains = [top.get("mainEntity") for top in (*tops, *graph) if isinstance(top, dict)]
-    return [thing for thing in (*tops, *graph, *mains) if isinstance(thing, dict) and KINDS.search(_kind(thing))]
-
-
-def _kind(thing: Mapping[str, Any]) -> str:
-    kind = thing.get("@type")
-    return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
+    return [thing for thing in (*tops, *graph, *mains) if isinstance(thing, dict) and KINDS.search(type_of(thing))]
 
 
 def _thread(thing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -68,7 +68,9 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
         raise NotApplicable("no-posts")
     meta = read_metadata(document)
     text = [post.text for post in found]
-    return ThreadPage(best_title(document, meta), found, _onward(document), language_of(meta, text))
+    following = next_of_thread(document)
+    onward = following if following and read(following).url != read(document.url).url else None
+    return ThreadPage(best_title(document, meta), found, onward, language_of(meta, text))
 
 
 def _check_arrival(document: dom.Document) -> None:
@@ -111,8 +113,3 @@ def _name(post: Post) -> str:
     # A time that is counted from now is another one on every visit
     said = post.published.isoformat() if post.published and not (":" not in (post.date_text or "")) else post.text
     return SAID + content_id(f"{post.author}\n{said}")
-
-
-def _onward(document: dom.Document) -> str | None:
-    following = next_of_thread(document)
-    return following if following and read(following).url != read(document.url).url else None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final
 
 from newsportal import dom
@@ -182,7 +183,7 @@ class Line(str):
 def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
     """The lines before the first of ``nodes``, after the first, and so on; without links, pieces apart, titles and noise."""
     marked = set(nodes)
-    around = {above for node in nodes for above in (node, *_up_to(node, top))}
+    around = {above for node in nodes for above in (node, *takewhile(lambda one: one is not top, node.iterancestors()))}
     gaps: list[list[Line]] = [[]]
     line: list[str] = []
     holder = top
@@ -217,13 +218,6 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
                 line.append(node.tail.replace("\n", " "))
     close()
     return gaps
-
-
-def _up_to(node: dom.Element, top: dom.Element) -> Iterator[dom.Element]:
-    for above in node.iterancestors():
-        if above is top:
-            return
-        yield above
 
 
 def _is_apart(node: dom.Element, around: set[dom.Element]) -> bool:

@@ -57,7 +57,8 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
 def _entry(url: str, anchor: Anchor, now: datetime) -> Entry:
     card = hub_anchors.card(anchor)
     published = parse_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
-    return Entry(url, _title(anchor), card.summary, published)
+    said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
+    return Entry(url, anchor.text or anchor.title or next(filter(None, said), None), card.summary, published)
 
 
 def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
@@ -65,11 +66,6 @@ def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
         return False
     pictured = any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
     return anchor.address.same_page in articles or (pictured and not anchor.places & ASIDE)
-
-
-def _title(anchor: Anchor) -> str | None:
-    said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
-    return anchor.text or anchor.title or next(filter(None, said), None)
 
 
 def _fuller(one: Entry, other: Entry) -> Entry:

@@ -80,11 +80,8 @@ def _caption(record: Mapping[str, Any]) -> str | None:
                 if text and not PICTURE.match(text):
                     return text
     inner = (value for value in record.values() if isinstance(value, dict))
-    return next((text for value in inner if (text := _shallow_caption(value))), None)
-
-
-def _shallow_caption(record: Mapping[str, Any]) -> str | None:
-    return next((text for key in CAPTION_KEYS if (text := words_of(record.get(key))) and not PICTURE.match(text)), None)
+    texts = (words_of(value.get(key)) for value in inner for key in CAPTION_KEYS)
+    return next((text for text in texts if text and not PICTURE.match(text)), None)
 
 
 def words_of(value: Any) -> str | None:
