@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -14,7 +14,6 @@ from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import (
     ASIDE,
     DONE,
-    FAILED,
     HELD,
     HOSTS,
     LATER,
@@ -39,8 +38,7 @@ Line = tuple[str, str]
 """A host and a queue."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What must be known of a row to move it."""
 
     number: int
@@ -58,8 +56,7 @@ class Row:
     failures: int
 
 
-ROW: Final = [LINKS.c[name] for name in Row.__dataclass_fields__]
-OF_QUEUE = select(*ROW).where(LINKS.c.queue == bindparam("q"), LINKS.c.id.in_(bindparam("ids", expanding=True)))
+ROW: Final = [LINKS.c[name] for name in Row._fields]
 OF_IDS = select(*ROW).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 DUE = (
     select(*ROW)
@@ -73,7 +70,7 @@ SEEN = select(LINKS.c.seen).where(
 INSERT = insert(LINKS)
 MOVE = (
     update(LINKS)
-    .where(LINKS.c.number == bindparam("b_number"))
+    .where(LINKS.c.number.in_(bindparam("numbers", expanding=True)))
     .values(state=bindparam("b_state"), worker=bindparam("b_worker"), since=bindparam("b_since"), changed=bindparam("b_changed"))
 )
 LANE_HEAD = select(*ROW).where(LINKS.c.queue == bindparam("q"), LINKS.c.lane == bindparam("lane"), LINKS.c.state.in_(["ready", LEASED]))
@@ -122,49 +119,40 @@ class Turn:
 
     # into the table
 
-    def add(self, tasks: Iterable[Task], *, reopen: bool = True) -> set[str]:
+    def add(self, tasks: Iterable[Task]) -> set[str]:
         """Let tasks wait; answers the ids that were taken in: not those that wait, are leased or set aside, or whose fingerprint was seen.
-        ``reopen``: a link that is over is asked for once more."""
+        A link that is over is asked for once more."""
         wanted = {task.id: task for task in tasks}
         there = {row.id: row for row in self.rows(wanted)}
         numbers = {task.id: number_of(task.seen) for task in wanted.values() if task.seen is not None}
-        seen = self._seen_before(numbers.values())
+        seen, after = set[int | None](), self.wall - self.terms.forget
+        for some in chunks(numbers.values()):
+            seen.update(self.connection.scalars(SEEN, {"q": self.queue, "names": some, "after": after}))
         fresh, entered = [], set()
         for task in wanted.values():
             row, number = there.get(task.id), numbers.get(task.id)
-            if number in seen or (row is not None and (row.state not in OVER or not reopen)):
+            if number in seen or (row is not None and (row.state not in OVER)):
                 continue
             if number is not None:
                 seen.add(number)
-            if row is not None:
-                self._enter(row, task)
-            else:
-                fresh.append(self._values(task, number))
+            values = self._values(task, number if row is None else row.seen)
+            if row is None:
+                fresh.append(values)
+            else:  # it was over, and waits again, for another request perhaps
+                again = {**values, "reason": None, "since": None, "worker": None}
+                self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(again))
+            self._count(values["host"], self.queue, values["lane"], values["state"], 1)
             entered.add(task.id)
         if fresh:
             self.connection.execute(INSERT, fresh)
-            for values in fresh:
-                self._count(values["host"], self.queue, values["lane"], values["state"], 1)
         return entered
 
-    def _seen_before(self, numbers: Iterable[int]) -> set[int | None]:
-        asked, found = list(numbers), set[int | None]()
-        for some in chunks(asked):
-            after = self.wall - self.terms.forget
-            found.update(self.connection.scalars(SEEN, {"q": self.queue, "names": some, "after": after}))
-        return found
-
-    def _state_of(self, task: Task) -> str:
-        if task.at is not None and task.at > self.wall:
-            return LATER
-        return "ready" if task.lane is None else "behind"
-
     def _values(self, task: Task, seen: int | None) -> dict[str, Any]:
-        state = self._state_of(task)
+        later = task.at is not None and task.at > self.wall
         return {
             "id": task.id,
             "queue": self.queue,
-            "state": state,
+            "state": LATER if later else "ready" if task.lane is None else "behind",
             "host": name(task.host),
             "source": None if task.source is None else name(task.source),
             "precedence": -task.priority,
@@ -179,81 +167,50 @@ class Turn:
             "body": storable(task.body),
         }
 
-    def _enter(self, row: Row, task: Task) -> None:
-        """A row that was over waits again, for another request perhaps."""
-        values = self._values(task, row.seen)
-        del values["id"]
-        self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(**values, reason=None, since=None, worker=None))
-        self._count(values["host"], self.queue, values["lane"], values["state"], 1)
-
-    def rows(self, ids: Collection[str]) -> Iterator[Row]:
-        """Rows of this queue by id; those that are not there are left out."""
-        for some in chunks(list(ids)):
-            for found in self.connection.execute(OF_QUEUE, {"q": self.queue, "ids": some}).all():
-                yield Row(*found)
-
-    def rows_anywhere(self, ids: Collection[str]) -> Iterator[Row]:
-        """Rows of all queues by id."""
-        for some in chunks(list(ids)):
-            for found in self.connection.execute(OF_IDS, {"ids": some}).all():
-                yield Row(*found)
+    def rows(self, ids: Iterable[str], *, anywhere: bool = False) -> list[Row]:
+        """Rows of this queue by id (``anywhere``: of all queues); those that are not there are left out."""
+        found = rows_of(self.connection, ids)
+        return found if anywhere else [row for row in found if row.queue == self.queue]
 
     # from state to state
 
-    def move(self, rows: Sequence[Row], state: str, *, worker: int | None = None, since: float | None = None) -> None:
-        """The rows' state is ``state`` from now on."""
-        if not rows:
-            return
+    def move(self, rows: Collection[Row], state: str, *, worker: int | None = None, since: float | None = None, **also: Any) -> None:
+        """Change the state of rows, and the columns in ``also``."""
         values = {"b_state": state, "b_worker": worker, "b_since": since, "b_changed": self.wall}
-        self.connection.execute(MOVE, [{"b_number": row.number, **values} for row in rows])
+        for some in chunks([row.number for row in rows]):
+            self.connection.execute(MOVE.values(**also) if also else MOVE, {"numbers": some, **values})
         for row in rows:
             self._count(row.host, row.queue, row.lane, row.state, -1)
             self._count(row.host, row.queue, row.lane, state, 1)
 
-    def set(self, row: Row, **values: Any) -> None:
-        self.connection.execute(update(LINKS).where(LINKS.c.number == row.number).values(**values))
-
-    def give_back(self, row: Row, at: float | None = None) -> None:
-        """A row that was leased, set aside or due waits again, at its old place. ``at``: not before."""
+    def give_back(self, rows: Iterable[Row], at: float | None = None, **also: Any) -> None:
+        """Let rows that were leased, set aside or due wait again, at their old places. ``at``: not before."""
         if at is not None and at > self.wall:
-            self.set(row, not_before=at)
-            self.move([row], LATER)
-        elif row.tries >= SUSPECT_TRIES:
-            self.move([row], "suspect", since=self.ticks)
-        else:
-            self.move([row], "ready" if row.lane is None else "behind")
+            self.move(list(rows), LATER, not_before=at, **also)
+            return
+        places = defaultdict[str, list[Row]](list)
+        for row in rows:
+            places["suspect" if row.tries >= SUSPECT_TRIES else "ready" if row.lane is None else "behind"].append(row)
+        for state, found in places.items():
+            self.move(found, state, since=self.ticks if state == "suspect" else None, **also)
 
     def bury(self, row: Row, worker: str) -> None:
         """The worker that had it is dead."""
-        row = replace(row, tries=row.tries + 1)
-        if row.tries < self.terms.tries:
-            self.set(row, tries=row.tries)
-            self.give_back(row)
-            return
-        self.set(row, tries=row.tries, reason=f"{row.tries} workers died while they had it, at last {worker}")
-        self.move([row], ASIDE, since=self.wall)
+        tries = row.tries + 1
+        if tries < self.terms.tries:
+            self.give_back([row._replace(tries=tries)], tries=tries)
+        else:
+            self.move([row], ASIDE, since=self.wall, tries=tries, reason=f"{tries} workers died while they had it, at last {worker}")
 
-    def end(self, row: Row, state: str, reason: str | None = None) -> None:
-        """It is over."""
-        self.set(row, body="", reason=None if reason is None else storable(reason), not_before=None)
-        self.move([row], state)
+    def end(self, rows: Collection[Row], state: str, reason: str | None = None) -> None:
+        """They are over."""
+        self.move(rows, state, body="", reason=None if reason is None else storable(reason), not_before=None)
 
-    def fail(self, row: Row, reason: str, at: float | None, *, most: int | None = None) -> None:
-        """It failed in passing, and waits until ``at``. ``most``: failures until it is over."""
-        if most is not None and row.failures >= most:
-            self.end(row, FAILED, reason)
-            return
-        self.set(row, reason=storable(reason), failures=row.failures + (at is not None))
-        self.give_back(row, at)
+    def fail(self, row: Row, reason: str, at: float | None) -> None:
+        """It failed in passing, and waits until ``at``."""
+        self.give_back([row], at, reason=storable(reason), failures=row.failures + (at is not None))
 
-    def finish(self, row: Row) -> None:
-        """A request that is no link was answered: its row goes, unless its fingerprint is to be remembered."""
-        if row.seen is not None:
-            self.end(row, DONE)
-            return
-        self.remove([row])
-
-    def remove(self, rows: Sequence[Row]) -> None:
+    def remove(self, rows: Collection[Row]) -> None:
         for some in chunks([row.number for row in rows]):
             self.connection.execute(delete(LINKS).where(LINKS.c.number.in_(some)))
         for row in rows:
@@ -261,11 +218,8 @@ class Turn:
 
     def wake(self, limit: int) -> None:
         """Rows whose time has come wait from now on."""
-        due = self.connection.execute(DUE, {"q": self.queue, "until": self.wall, "most": limit}).all()
-        for row in [Row(*found) for found in due]:
-            self.give_back(row)
-        if due:
-            self.connection.execute(update(LINKS).where(LINKS.c.number.in_([found[0] for found in due])).values(not_before=None))
+        due = self.connection.execute(DUE, {"q": self.queue, "until": self.wall, "most": limit})
+        self.give_back([Row(*found) for found in due], not_before=None)
 
     def clear(self) -> int:
         """Forget some of what waits; answers how many rows it were."""
@@ -341,6 +295,10 @@ class Turn:
         values = {"waiting": waiting, "ready": ready, "top": top, "holder": holder, "free_at": free_at}
         resting = int(holder == 0 and free_at > self.ticks)
         self.connection.execute(insert(LINES).values(host=host, queue=queue, resting=resting, **values))
+
+
+def rows_of(connection: Connection, ids: Iterable[str]) -> list[Row]:
+    return [Row(*found) for some in chunks(ids) for found in connection.execute(OF_IDS, {"ids": some})]
 
 
 def rebuild(connection: Connection) -> None:

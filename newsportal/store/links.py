@@ -17,7 +17,7 @@ from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks, reading, writing
-from newsportal.store.link_rows import Turn
+from newsportal.store.link_rows import Turn, rows_of
 from newsportal.store.link_tables import (
     HELD,
     LATER,
@@ -79,24 +79,29 @@ class Links:
             waits = {row.id for row in there.values() if not row.over or row.changed >= since}
             fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
             over = [task.id for task in fresh if task.id in there]
-            turn.remove([row for row in turn.rows_anywhere(over) if row.queue != queue])  # this queue asks for them now
+            turn.remove([row for row in turn.rows(over, anywhere=True) if row.queue != queue])  # this queue asks for them now
             entered = turn.add(fresh)
             if kept := entered.intersection(held):
-                turn.move(list(turn.rows(kept)), HELD)
+                turn.move(turn.rows(kept), HELD)
             return entered
 
         return self.write(step, queue) if tasks else set()
 
     def finish(self, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
         """These links are over, wherever they wait."""
+
+        def step(turn: Turn) -> None:
+            rows = turn.rows(ids, anywhere=True)
+            turn.end([row for row in rows if row.link and (row.state not in OVER or state == STORED != row.state)], state, reason)
+
         if ids:
-            self.write(lambda turn: finish(turn, ids, state, reason))
+            self.write(step)
 
     def postpone(self, id: str, reason: str, at: float | None) -> None:
         """The link failed in passing: it waits until ``at``. ``None``: no longer than its host makes it wait."""
 
         def step(turn: Turn) -> None:
-            for row in turn.rows_anywhere([id]):
+            for row in turn.rows([id], anywhere=True):
                 if row.state in (*WAITING, LATER, LEASED, HELD):
                     turn.fail(row, reason, at)
 
@@ -104,21 +109,18 @@ class Links:
 
     def release(self, source: str) -> list[str]:
         """A visit of the source begins: links that failed in passing are tried now. Answers their ids."""
+        asked = select(LINKS.c.id).where(
+            LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
+        )
 
         def step(turn: Turn) -> list[str]:
-            asked = select(LINKS.c.id).where(LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None))
-            rows = [row for row in turn.rows_anywhere(turn.connection.scalars(asked).all()) if row.link]
-            for row in rows:
-                turn.set(row, not_before=None)
-                turn.give_back(row)
+            rows = turn.rows(turn.connection.scalars(asked).all(), anywhere=True)
+            turn.give_back(rows, not_before=None)
             return [row.id for row in rows]
 
-        return self.write(step) if self._waits_later(source) else []
-
-    def _waits_later(self, source: str) -> bool:
-        asked = select(LINKS.c.number).where(LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None)).limit(1)
         with reading(self.engine) as connection:
-            return connection.scalar(asked) is not None
+            waits = connection.scalar(asked.limit(1)) is not None
+        return self.write(step) if waits else []
 
     def forget(self, source: str) -> None:
         self.write(lambda turn: turn.connection.execute(LINKS.delete().where(LINKS.c.source == source, LINKS.c.state.not_in(OVER))))
@@ -160,20 +162,17 @@ def states(connection: Connection, ids: Iterable[str]) -> dict[str, LinkState]:
     return found
 
 
-def finish(turn: Turn, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
-    """Inside the transaction that stores their article, too."""
-    for row in turn.rows_anywhere(ids):
-        if row.link and (row.state not in OVER or state == STORED != row.state):
-            turn.end(row, state, reason)
-
-
 def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:
     """The links that lead to articles which this very transaction stores are over: by their own names, and those of the articles' pages."""
-    names = set[str]()
+    names, urls = set[str](), set[str]()
     for article in stored:
         link = article.link
-        pages = () if link.identity else map(identity, (article.url, *article.pages))  # else other articles have this URL's identity, too
-        names.update((article.identity or "", link.identity or identity(link.url), *pages))
-    turn = Turn(connection, clock_of(connection))
-    finish(turn, [content_id(name) for name in names if name])
-    turn.settle()
+        names.update((article.identity or "", link.identity or ""))
+        if not link.identity:  # else other articles have this URL's identity, too
+            urls.update((link.url, article.url, *article.pages))
+    names.update(map(identity, urls))
+    rows = [row for row in rows_of(connection, [content_id(name) for name in names if name]) if row.link and row.state != STORED]
+    if rows:
+        turn = Turn(connection, clock_of(connection))
+        turn.end(rows, STORED)
+        turn.settle()

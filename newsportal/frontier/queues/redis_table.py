@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.frontier.queues.base import Taken, Task, WaitingLinks
 from newsportal.frontier.queues.redis_queue import RedisQueue
-from newsportal.frontier.queues.table import end_request
+from newsportal.frontier.queues.table import end_requests
 from newsportal.frontier.queues.table_taking import task_of
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, Row, Turn
@@ -59,9 +59,7 @@ class RedisTableQueue(RedisQueue):
 
     def done(self, ids: Collection[str]) -> None:
         def step(turn: Turn) -> dict[str, float | None]:
-            for row in list(turn.rows(ids)):
-                if row.state in WAITING:
-                    end_request(turn, row)
+            end_requests(turn, [row for row in turn.rows(ids) if row.state in WAITING])
             turn.settle()
             return {task.id: task.at for task in self._waiting_tasks(turn, ids)}
 
@@ -72,13 +70,8 @@ class RedisTableQueue(RedisQueue):
             super().done([id for id in ids if id not in moments])
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        def step(turn: Turn) -> None:
-            for row in list(turn.rows(ids)):
-                if row.state in WAITING:
-                    turn.give_back(row, at)
-
         if at is not None:
-            self._table(step)
+            self._table(lambda turn: turn.give_back([row for row in turn.rows(ids) if row.state in WAITING], at))
         super().back(ids, at=at)
 
     def refresh(self, ids: Collection[str]) -> None:
@@ -91,11 +84,9 @@ class RedisTableQueue(RedisQueue):
         gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
 
         def step(turn: Turn) -> None:
-            for row in list(turn.rows(gone)):
-                if row.link:
-                    turn.end(row, FAILED, "dropped")
-                else:
-                    turn.remove([row])
+            rows = turn.rows(gone)
+            turn.end([row for row in rows if row.link], FAILED, "dropped")
+            turn.remove([row for row in rows if not row.link])
 
         self._table(step)
         return super().drop(ids)

@@ -20,6 +20,7 @@ from newsportal.frontier.queues.base import (
     Aside,
     HostState,
     Identity,
+    Lease,
     QueueState,
     Taken,
     Task,
@@ -30,8 +31,8 @@ from newsportal.frontier.queues.base import (
     identity,
 )
 from newsportal.store.columns import name as cut
-from newsportal.store.link_rows import ROW, Row, Turn
-from newsportal.store.link_tables import ASIDE, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
+from newsportal.store.link_rows import ROW, SUSPECT_TRIES, Row, Turn
+from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
 
 Answer = TypeVar("Answer")
@@ -63,27 +64,22 @@ class TableQueue:
         self.links, self._terms, self._close = links, terms or Terms(), close
         self._lock = RLock()
         self._number = 0
-        self._mine: dict[str, str] = {}
-        self._hosts: Counter[str] = Counter()
+        self._mine: dict[str, Lease] = {}
         self._lost: set[str] = set()
-        self._alone = False
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
-        return self._write(lambda turn: turn.add(tasks)) if tasks else set()
+        return self._table(lambda turn: turn.add(tasks)) if tasks else set()
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         with self._lock:
-            found = self._read(self._idle)
+            found = self._table(self._idle, write=False)
             if found is not None:
                 return found
-            taken, suspect = self._work(
-                lambda turn: table_taking.take(turn, number, delay, ahead, self._hosts, alone=self._alone), sweep=True
-            )
-            self._alone = self._alone or suspect
-            for lease in taken.leases:
-                self._mine[lease.task.id] = lease.task.host
-                self._hosts[lease.task.host] += 1
-                self._lost.discard(lease.task.id)
+            in_hand = Counter(lease.task.host for lease in self._mine.values())
+            alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())
+            taken = self._work(lambda turn: table_taking.take(turn, number, delay, ahead, in_hand, alone=alone), sweep=True)
+            self._mine.update((lease.task.id, lease) for lease in taken.leases)
+            self._lost.difference_update(lease.task.id for lease in taken.leases)
             return taken
 
     def _idle(self, turn: Turn) -> Taken | None:
@@ -92,20 +88,14 @@ class TableQueue:
 
     def done(self, ids: Collection[str]) -> None:
         def step(turn: Turn) -> None:
-            for row in turn.rows(ids):
-                ours = row.worker == turn.worker and row.state == LEASED
-                if ours or (not row.link and row.id in self._lost and row.state in WAITING):
-                    end_request(turn, row)
+            rows = turn.rows(ids)
+            lost = [row for row in rows if not row.link and row.id in self._lost and row.state in WAITING]
+            end_requests(turn, [*_leased(turn, rows), *lost])
 
         self._given(ids, step)
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
-        def step(turn: Turn) -> None:
-            for row in turn.rows(ids):
-                if row.worker == turn.worker and row.state == LEASED:
-                    turn.give_back(row, at)
-
-        self._given(ids, step)
+        self._given(ids, lambda turn: turn.give_back(_leased(turn, turn.rows(ids)), at))
 
     def refresh(self, ids: Collection[str]) -> None:
         """The table is what this queue hands out."""
@@ -150,16 +140,18 @@ class TableQueue:
     def leave(self) -> None:
         with self._lock:
             if self._number:
-                self._work(table_workers.leave)
+                self._work(lambda turn: table_workers.part(turn, turn.worker))
                 self._number = 0
-                self._forget_all()
+                self._mine.clear()
 
     def state(self, hosts: int = 20) -> QueueState:
-        return self._read(lambda turn: _state(turn, hosts))
+        return self._table(lambda turn: _state(turn, hosts), write=False)
 
     def outstanding(self, source: str) -> int:
         asked = (LINKS.c.queue == self.name, LINKS.c.source == cut(source), LINKS.c.state.in_(OUTSTANDING))
-        return int(self._read(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked))) or 0)
+        return int(
+            self._table(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked)), write=False) or 0
+        )
 
     def retries(self) -> list[WaitingLinks]:
         return [row for row in self.links.waiting() if row.queue == self.name]
@@ -168,19 +160,17 @@ class TableQueue:
         """Those set aside last first."""
         asked = select(*ROW, LINKS.c.body, LINKS.c.not_before, LINKS.c.reason, LINKS.c.since)
         asked = asked.where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE).order_by(LINKS.c.since.desc(), LINKS.c.number.desc())
-        found = self._read(lambda turn: turn.connection.execute(asked.limit(limit)).all())
+        found = self._table(lambda turn: turn.connection.execute(asked.limit(limit)).all(), write=False)
         rows = [(Row(*one[:-4]), *one[-4:]) for one in found]
         return [Aside(table_taking.task_of(row, body, at), reason or "", row.tries, since) for row, body, at, reason, since in rows]
 
     def again(self, ids: Collection[str] | None = None) -> int:
         def step(turn: Turn) -> int:
-            found = _set_aside(turn, ids)
-            for row in found:
-                turn.set(row, tries=0, reason=None)
-                turn.move([row], "ready" if row.lane is None else "behind")
+            found = [row._replace(tries=0) for row in _set_aside(turn, ids)]
+            turn.give_back(found, tries=0, reason=None)
             return len(found)
 
-        return self._write(step)
+        return self._table(step)
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         def step(turn: Turn) -> int:
@@ -188,11 +178,11 @@ class TableQueue:
             turn.remove(found)
             return len(found)
 
-        return self._write(step)
+        return self._table(step)
 
     def clear(self) -> int:
-        number = sum(iter(lambda: self._write(lambda turn: turn.clear()), 0))
-        self._write(lambda turn: turn.forget_seen())
+        number = sum(iter(lambda: self._table(lambda turn: turn.clear()), 0))
+        self._table(lambda turn: turn.forget_seen())
         return number
 
     def close(self) -> None:
@@ -205,59 +195,49 @@ class TableQueue:
         with self._lock:
             self._work(step)
             for id in ids:
-                host = self._mine.pop(id, None)
-                self._lost.discard(id)
-                if host is not None:
-                    self._hosts[host] -= 1
-                    if not self._hosts[host]:
-                        del self._hosts[host]
-            self._alone = self._alone and bool(self._mine)
+                self._mine.pop(id, None)
+            self._lost.difference_update(ids)
 
     def _work(self, step: Callable[[Turn], Answer], *, sweep: bool = False) -> Answer:
         """``step`` as a worker that is known to the others; it joins them by its first step, and anew if it was taken for dead."""
 
-        def whole(turn: Turn) -> tuple[Answer, int, bool]:
-            turn.worker, joined = self._number, False
-            if not (turn.worker and table_workers.lives(turn, turn.worker)):
-                turn.worker, joined = table_workers.join(turn, self.worker), True
+        def whole(turn: Turn) -> tuple[Answer, int]:
+            turn.worker = self._number
+            joins = not (turn.worker and table_workers.lives(turn, turn.worker))
+            if joins:
+                turn.worker = table_workers.join(turn, self.worker)
             if sweep:
                 table_workers.sweep(turn)
-            if joined:
-                self._taken_for_dead()
-            return step(turn), turn.worker, joined
+            if joins:
+                self._lost |= set(self._mine)
+                self._mine.clear()
+            return step(turn), turn.worker
 
         with self._lock:
-            answer, self._number, _ = self._write(whole)
+            answer, self._number = self._table(whole)
             return answer
 
-    def _taken_for_dead(self) -> None:
-        self._lost |= set(self._mine)
-        self._forget_all()
-
-    def _forget_all(self) -> None:
-        self._mine.clear()
-        self._hosts.clear()
-        self._alone = False
-
-    def _write(self, step: Callable[[Turn], Answer]) -> Answer:
+    def _table(self, step: Callable[[Turn], Answer], *, write: bool = True) -> Answer:
         try:
-            return self.links.write(step, self.name, self._terms)
-        except StoreError as error:
-            raise FrontierUnavailable(f"queue of requests: {error}") from error
-
-    def _read(self, step: Callable[[Turn], Answer]) -> Answer:
-        try:
-            return self.links.read(step, self.name, self._terms)
+            return (self.links.write if write else self.links.read)(step, self.name, self._terms)
         except StoreError as error:
             raise FrontierUnavailable(f"queue of requests: {error}") from error
 
 
-def end_request(turn: Turn, row: Row) -> None:
-    """A request was answered. If it was for a link, and nothing was said of that, it is asked for again."""
-    if row.link:
-        turn.fail(row, "unfinished", turn.wall + UNFINISHED * 2**row.failures, most=MOST_UNFINISHED)
-    else:
-        turn.finish(row)
+def end_requests(turn: Turn, rows: Sequence[Row]) -> None:
+    """Requests were answered. A link of which nothing was said is asked for again; other rows go, but fingerprints are remembered."""
+    turn.remove([row for row in rows if not row.link and row.seen is None])
+    turn.end([row for row in rows if not row.link and row.seen is not None], DONE)
+    for row in rows:
+        if row.link and row.failures >= MOST_UNFINISHED:
+            turn.end([row], FAILED, "unfinished")
+        elif row.link:
+            turn.fail(row, "unfinished", turn.wall + UNFINISHED * 2**row.failures)
+
+
+def _leased(turn: Turn, rows: Sequence[Row]) -> list[Row]:
+    """Those that this worker has."""
+    return [row for row in rows if row.worker == turn.worker and row.state == LEASED]
 
 
 def _set_aside(turn: Turn, ids: Collection[str] | None) -> list[Row]:

@@ -88,7 +88,6 @@ class Taking:
     in_hand: Mapping[str, int]
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
-    suspect: bool = False
 
 
 def idle(turn: Turn) -> Taken | None:
@@ -101,8 +100,8 @@ def idle(turn: Turn) -> Taken | None:
     return Taken((), 0, None if due is None else due - turn.wall, held, yielded)
 
 
-def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[str, int], *, alone: bool) -> tuple[Taken, bool]:
-    """The answer, and whether it is a suspect. ``alone``: a suspect is in hand, so nothing goes with it."""
+def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[str, int], *, alone: bool) -> Taken:
+    """``alone``: a suspect is in hand, so nothing goes with it."""
     other = (WORKERS.c.number == turn.worker, WORKERS.c.delay != delay)
     turn.connection.execute(update(WORKERS).where(*other).values(delay=delay))
     turn.wake(WAKE)
@@ -125,7 +124,7 @@ def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[s
         soon = 0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay)
     if due is not None:
         soon = max(0.0, due - turn.wall) if soon is None else min(soon, max(0.0, due - turn.wall))
-    return Taken(tuple(taking.leases), waiting, soon, held, yielded), taking.suspect
+    return Taken(tuple(taking.leases), waiting, soon, held, yielded)
 
 
 def task_of(row: Row, body: str, at: float | None) -> Task:
@@ -198,10 +197,10 @@ def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) 
         leases = _lease_suspect(turn, row)
         if leases:
             table_workers.take_host(turn, row.host)
-            taking.leases, taking.suspect = leases, True
+            taking.leases = leases
             break
     _drains_no_more(turn)
-    return taking.suspect
+    return bool(taking.leases)
 
 
 def _lease_suspect(turn: Turn, row: Row) -> list[Lease]:

@@ -97,23 +97,23 @@ def look_after(turn: Turn, number: int) -> bool:
 
 
 def bury(turn: Turn, number: int) -> None:
-    """What it had goes back, with one try more; its hosts wait as if they had been asked just now."""
-    name, delay = turn.connection.execute(select(WORKERS.c.name, WORKERS.c.delay).where(WORKERS.c.number == number)).first() or ("", 0.0)
-    for row in leases(turn, number):
-        turn.bury(row, name)
-    _forget(turn, number, delay)
+    """What a dead worker had goes back, with one try more."""
+    name = turn.connection.scalar(select(WORKERS.c.name).where(WORKERS.c.number == number)) or ""
+    for row in turn.connection.execute(LEASES, {"w": number}).all():
+        turn.bury(Row(*row), name)
+    part(turn, number)
 
 
-def leave(turn: Turn) -> None:
-    """This worker ends well."""
-    delay = turn.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == turn.worker)) or 0.0
-    for row in leases(turn, turn.worker):
-        turn.give_back(row)
-    _forget(turn, turn.worker, delay)
-
-
-def leases(turn: Turn, number: int) -> list[Row]:
-    return [Row(*found) for found in turn.connection.execute(LEASES, {"w": number}).all()]
+def part(turn: Turn, number: int) -> None:
+    """A worker is there no more: what it has goes back, and its hosts wait as if they had been asked just now."""
+    delay = turn.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
+    turn.give_back([Row(*row) for row in turn.connection.execute(LEASES, {"w": number})])
+    for host in turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)).all():
+        let_go(turn, host, number, delay)
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == number).values(wanted_until=0.0))
+    _offer(turn)
+    turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
+    turn.connection.execute(delete(WORKERS).where(WORKERS.c.number == number))
 
 
 def claim(turn: Turn, job: str, seconds: float) -> bool:
@@ -128,12 +128,6 @@ def claim(turn: Turn, job: str, seconds: float) -> bool:
 
 def release(turn: Turn, job: str) -> None:
     turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.job == job, CLAIMS.c.worker == turn.worker))
-
-
-def _forget(turn: Turn, number: int, delay: float) -> None:
-    let_all_go(turn, number, delay)
-    turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
-    turn.connection.execute(delete(WORKERS).where(WORKERS.c.number == number))
 
 
 def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
@@ -182,14 +176,6 @@ def let_go(turn: Turn, host: str, of: int, seconds: float) -> None:
     turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(holder=0, free_at=free_at, gap=seconds))
     resting = int(reserved == 0 and seconds > 0)
     turn.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=reserved, resting=resting, free_at=free_at))
-
-
-def let_all_go(turn: Turn, of: int, seconds: float) -> None:
-    """Everything that worker ``of`` holds or waits for."""
-    for host in turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == of)).all():
-        let_go(turn, host, of, seconds)
-    turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == of).values(wanted_until=0.0))
-    _offer(turn)
 
 
 def ripen(turn: Turn, ahead: float) -> None:
