@@ -21,18 +21,12 @@ if TYPE_CHECKING:
 HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})
 """Reasons of ``RenderFailed`` that may be the page's own doing; a busy machine has them as well."""
 
-MOST: Final = 3
-"""Runs in which a page hangs. Chosen: a machine may be busy twice."""
-
-ALONE: Final = timedelta(days=7)
-"""Then it is asked for once more, if a list still names it: the site may have mended it."""
+MOST: Final = 3  # runs in which a page hangs. Chosen: a machine may be busy twice.
+ALONE: Final = timedelta(days=7)  # then it is asked for once more, if a list still names it: the site may have mended it
 
 FORGOTTEN: Final = 4 * ALONE
-REMEMBERED: Final = 1000
-"""Pages of a source; those that hung longest ago are forgotten first."""
-
-Hung = Mapping[str, tuple[int, str]]
-"""Hash of a link's name → in how many runs its page hung, and when last (ISO 8601)."""
+REMEMBERED: Final = 1000  # pages of a source; those that hung longest ago are forgotten first
+Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → in how many runs its page hung, and when last (ISO 8601)
 
 
 def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
@@ -84,11 +78,8 @@ async def hangs_again(ledger: Ledger, link: Link) -> bool:
 PAGES: Final = 3
 """Different pages in a row. Chosen: two broken pages may follow each other in a list; a host that is down costs two requests more."""
 
-MOST_HOSTS: Final = 10_000
-"""Hosts that are remembered; those whose last word is oldest are forgotten first."""
-
-LONGEST: Final = 86_400.0
-"""Seconds. No host is left alone for longer (``middlewares.retry.MAX_WAIT``)."""
+MOST_HOSTS: Final = 10_000  # hosts that are remembered; those whose last word is oldest are forgotten first
+LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (middlewares.retry.MAX_WAIT).
 
 
 @dataclass(slots=True)

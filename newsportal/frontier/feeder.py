@@ -12,20 +12,21 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
-from newsportal.frontier.host_locks import PATIENCE, Asked, Entry, HostLocks, HostQueues
+from newsportal.frontier.host_locks import PATIENCE, Entry, HostLocks, HostQueues
 from newsportal.frontier.leases import Answer, Leases, Order, send_batch
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.redis_connection import EVERY as STARTS
 from newsportal.frontier.requests import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy import Request
 
+    from newsportal.frontier.host_locks import Crawl
     from newsportal.frontier.queues.base import Lease, Queue, Task
     from newsportal.frontier.redis_connection import StartUrls
 
@@ -37,44 +38,18 @@ TICK: Final = 0.25
 """Seconds between two conversations when nothing happens. Chosen: what others push is begun at once, and four small questions a second
 cost nothing."""
 
-LEAST: Final = 0.05
-"""Seconds between two questions for work when nothing else is to be said."""
-
-GATHER: Final = 0.005
-"""Seconds for which a conversation waits for more to say: a page's links come one by one."""
-
-BEAT: Final = 5.0
-"""Seconds between two signs of life at most: a twelfth of a usual lease."""
-
-BEATS: Final = 4
-"""Signs of life in a lease at least: two may be late."""
-
-AHEAD: Final = 2.0
-"""Seconds of a host's work in the hand: the queue may be away for so long without a host standing still."""
-
-HOLDS: Final = 50
-"""Hosts that are asked for in one conversation."""
-
-PAUSES: Final = (0.2, 0.5, 1.0, 2.0)
-"""Seconds between two tries while the queue is away; the last one again and again."""
+LEAST: Final = 0.05  # seconds between two questions for work when nothing else is to be said
+GATHER: Final = 0.005  # seconds for which a conversation waits for more to say: a page's links come one by one
+BEAT: Final = 5.0  # seconds between two signs of life at most: a twelfth of a usual lease
+BEATS: Final = 4  # signs of life in a lease at least: two may be late
+AHEAD: Final = 2.0  # seconds of a host's work in the hand: the queue may be away for so long without a host standing still
+HOLDS: Final = 50  # hosts that are asked for in one conversation
+PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between two tries while the queue is away; the last one again and again
 
 STORE_TRIES: Final = 6
 """Tries in a row after which a store that has the queue takes nothing any more: over some six seconds, as for an article."""
 
-CLOSING: Final = 5.0
-"""Seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves."""
-
-
-class Crawl(Asked, Protocol):
-    """What the feeder must know of the crawl; given by the scheduler."""
-
-    @property
-    def in_progress(self) -> Container[Request]: ...
-    def request_of(self, task: Task) -> Request: ...  # raises Unreadable
-    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]: ...  # what is to be asked for those of others
-    async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
-    def stir(self) -> None: ...  # let the engine look again
-    def count(self, what: str, number: int = 1) -> None: ...
+CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +130,6 @@ class Feeder:
         """Whether nothing is left to do, as far as the queue's last answer tells."""
         busy = len(self.leases) or self.hand.waiting
         return self._known == (self._changes, True) and not busy
-
-    async def turn(self, host: str) -> None:
-        """Wait until this worker holds ``host`` and may ask it. Raises ``turns.Ending`` or ``turns.Resting``."""
-        await self.turns.turn(host)
-
-    def rest(self, host: str, seconds: float) -> None:
-        """The host asked to be left alone."""
-        self.hand.rest(host, time.monotonic() + seconds)
-        self.changed()
 
     async def close(self) -> None:
         """Tell what is to be told, give back what was not done, and leave."""

@@ -16,14 +16,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
     from scrapy import Request
 
     from newsportal.frontier.leases import Leases, Order
-    from newsportal.frontier.queues.base import Taken
+    from newsportal.frontier.queues.base import Taken, Task
 
 
-LOOK_AGAIN: Final = 0.02
-"""Seconds after which a host whose places are full is looked at again: a fraction of any answer's time."""
+LOOK_AGAIN: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +114,13 @@ class HostQueues:
             if self._room(host) <= 0:
                 self._queue(host, now + LOOK_AGAIN)
                 continue
-            return self._handed(host, now)
+            entry = heappop(host.waiting)[2]
+            self.waiting -= 1
+            host.out.add(entry.request)
+            host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the gap; a late turn delays no later one
+            self._queue(host)
+            return entry
         return None
-
-    def _handed(self, host: Host, now: float) -> Entry:
-        entry = heappop(host.waiting)[2]
-        self.waiting -= 1
-        host.out.add(entry.request)
-        host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the gap; a late turn delays no later one
-        self._queue(host)
-        return entry
 
     def soonest(self) -> float | None:
         """When the next request may be had; ``None`` if none waits for its turn."""
@@ -160,15 +158,13 @@ class HostQueues:
             heappush(self._turns, (host.ready if at is None else at, next(self._count), host))
 
 
-LINGER: Final = 1.0
-"""Seconds for which a host without work stays ours: its pictures and further pages often come in a moment."""
+LINGER: Final = 1.0  # seconds for which a host without work stays ours: its pictures and further pages often come in a moment
 
 PATIENCE: Final = 61.0
 """Seconds. A host that is to be left alone for longer (Retry-After) ends what this process wants of it, and a crawl does not wait for it:
 a little more than the longest crawl-delay that is obeyed."""
 
-SHORT: Final = 5.0
-"""Seconds of rest for which tasks need not be given back."""
+SHORT: Final = 5.0  # seconds of rest for which tasks need not be given back
 
 
 class Ending(Exception):
@@ -182,13 +178,20 @@ class Resting(Exception):
         super().__init__(f"it asked to be left alone for {seconds:.0f} s")
 
 
-class Asked(Protocol):
-    """What must be known of the crawl."""
+class Crawl(Protocol):
+    """What host locks and feeder ask of the crawl; given by the scheduler."""
 
     @property
     def ending(self) -> bool: ...
-    def wait_after(self, host: str) -> float: ...  # seconds until somebody else may ask a host that we asked
+    @property
+    def in_progress(self) -> Container[Request]: ...
+    def wait_after(self, host: str) -> float: ...  # seconds until another process may ask a host that we asked
     def busy(self, host: str) -> bool: ...  # whether a request to it is under way
+    def request_of(self, task: Task) -> Request: ...  # raises Unreadable
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]: ...  # what to ask for instead, or nothing
+    async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
+    def stir(self) -> None: ...  # let the engine look again
+    def count(self, what: str, number: int = 1) -> None: ...
 
 
 @dataclass(slots=True)
@@ -197,7 +200,7 @@ class HostLocks:
 
     hand: HostQueues
     leases: Leases
-    crawl: Asked
+    crawl: Crawl
     wake: Callable[[], None]
     waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
 

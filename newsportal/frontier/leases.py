@@ -46,11 +46,6 @@ class Leases:
         if id in self._held:
             self._held[id].waiting += 1
 
-    def left(self, id: str | None) -> None:
-        """One of them waits no more, and was not handed out."""
-        if id in self._held:
-            self._held[id].waiting -= 1
-
     def handed(self, id: str | None, request: Any) -> None:
         """One of them was handed out."""
         if id in self._held:
@@ -97,8 +92,7 @@ class Leases:
 LEASE: Final = "frontier_lease"
 """In the meta of a request that was handed out, and of its retries and redirects: the lease under which it runs."""
 
-PARENT: Final = "frontier_parent"
-"""In the meta of what a callback made: the lease of the request whose answer it read."""
+PARENT: Final = "frontier_parent"  # in the meta of what a callback made: the lease of the request whose answer it read
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +135,7 @@ def marked(one: Any, lease: str) -> Any:
     return one
 
 
-BATCH: Final = 500
-"""Tasks in one push: some 500 kB, so that no other worker waits long for the queue."""
+BATCH: Final = 500  # tasks in one push: some 500 kB, so that no other worker waits long for the queue
 
 
 @dataclass(slots=True)
@@ -174,10 +167,9 @@ class Order:
 
 @dataclass(slots=True)
 class Answer:
-    """``entered``: ids that were taken in. ``holds``: seconds until a host may be asked, ``None``: somebody else has it. ``lost``: leases
-    that are not ours any more. ``fault``: the queue went away in the middle."""
+    """``holds``: seconds until a host may be asked, ``None``: another worker has it. ``lost``: leases that are not ours any more.
+    ``fault``: the queue went away in the middle."""
 
-    entered: set[str] = field(default_factory=set)
     holds: dict[str, float | None] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
     taken: Taken | None = None
@@ -185,22 +177,28 @@ class Answer:
 
 
 def send_batch(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answer:
-    """Say everything in ``order``. Blocking."""
+    """Send ``order``; what was not sent stays in it. Blocking."""
     answer = Answer()
     try:
-        _tell(queue, order, answer)
-        _ask(queue, order, answer, delay=delay, ahead=ahead)
+        _send(queue, order)
+        if order.beat is not None:
+            answer.lost, order.beat = queue.beat(order.beat), None
+        answer.holds = {host: queue.hold(host) for host in order.hold}
+        order.hold = []
+        if order.take is not None:
+            answer.taken, order.take = queue.take(order.take, delay=delay, ahead=ahead), None
     except FrontierUnavailable as error:
         answer.fault = error
     return answer
 
 
-def _tell(queue: Queue, order: Order, answer: Answer) -> None:
-    _push(queue, order.push, answer)
+def _send(queue: Queue, order: Order) -> None:
+    """In the order in which a death between two steps costs nothing."""
+    _push(queue, order.push)
     if order.done:
         queue.done(order.done)
         order.done = []
-    _push(queue, order.anew, answer)
+    _push(queue, order.anew)
     while order.back:
         ids, at = order.back[0]
         queue.back(ids, at=at)
@@ -210,19 +208,7 @@ def _tell(queue: Queue, order: Order, answer: Answer) -> None:
         order.free = {}
 
 
-def _push(queue: Queue, tasks: list[Task], answer: Answer) -> None:
+def _push(queue: Queue, tasks: list[Task]) -> None:
     while tasks:
-        answer.entered |= queue.push(tasks[:BATCH])
+        queue.push(tasks[:BATCH])
         del tasks[:BATCH]
-
-
-def _ask(queue: Queue, order: Order, answer: Answer, *, delay: float, ahead: float) -> None:
-    if order.beat is not None:
-        answer.lost = queue.beat(order.beat)
-        order.beat = None
-    for host in order.hold:
-        answer.holds[host] = queue.hold(host)
-    order.hold = []
-    if order.take is not None:
-        answer.taken = queue.take(order.take, delay=delay, ahead=ahead)
-        order.take = None

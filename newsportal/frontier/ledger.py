@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import itemgetter
@@ -23,7 +23,7 @@ from newsportal.frontier import backoff
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.record import record_of
 from newsportal.frontier.requests import NO_ADDRESS, ROW, askable, id_of, is_entry, name_of, sound, task_of
-from newsportal.frontier.visit_counters import OUTAGE, PREFIX, States
+from newsportal.frontier.visit_counters import OUTAGE, PREFIX, SourceStates
 from newsportal.frontier.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.messages import Message
 from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-STORE_FAILS = "store-unavailable"
-"""The reason, in reports and as a crawl's end, when the store does not take what it is given."""
+STORE_FAILS = "store-unavailable"  # the reason, in reports and as a crawl's end, when the store does not take what it is given
 
 TAKEN_OVER = Message("note.retries-articles")
 
@@ -51,8 +50,7 @@ GIVE_UP = timedelta(days=7)
 """A link that still fails in passing after so long is done with. Chosen: it was asked for at each of its source's visits, and no news is
 read after a week; a list that still names it begins anew."""
 
-GIVE_UP_OFFLINE = 4 * GIVE_UP
-"""The same where the reason may be our own network: a machine may be away for weeks."""
+GIVE_UP_OFFLINE = 4 * GIVE_UP  # the same where the reason may be our own network: a machine may be away for weeks
 
 OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")
 """Reasons that lie with us, however long they last: no link is given up for them. A disk may be full for weeks."""
@@ -86,7 +84,7 @@ def ledger_of(crawler: Crawler) -> Ledger:
     return ledger
 
 
-class Ledger(States):
+class Ledger(SourceStates):
     """See the module. Methods that ask the store are coroutines; counting is immediate."""
 
     def __init__(self, crawler: Crawler, sources: Sources) -> None:
@@ -108,7 +106,7 @@ class Ledger(States):
         Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
         """
         broken = [link for link in links if not sound(link)]
-        links = await self._told_apart([link for link in links if sound(link)])
+        links = await self._set_apart([link for link in links if sound(link)])
         by_name: dict[str, Link] = {}
         for link in links:
             by_name.setdefault(name_of(link), link)
@@ -116,35 +114,25 @@ class Ledger(States):
         wanted = [link for name, link in by_name.items() if name not in known]
         requests = await self.open(wanted, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
-        self._count_entries(links, by_name, known, requests)
+        await self.count_listed([(name_of(link), link) for link in links], requests, known, broken)
+        for name in requests:
+            self.visit_counts.published(by_name[name].source, [by_name[name].published])
+        fresh = tuple(link for name, link in by_name.items() if name in requests)
+        return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
+
+    async def count_listed(
+        self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
+    ) -> None:
+        """Count the entries of a list by their names: each ``fresh`` one is new once. ``broken`` ones have no address, so they failed."""
+        left = set(fresh)
+        for name, link in entries:
+            self.count(link.source, "entries")
+            self.count(link.source, "new" if name in left else "known" if name in known else "repeated")
+            left.discard(name)
         for link in broken:
             self.count(link.source, "entries")
             self.count(link.source, "new")
             await self.fail(link, NO_ADDRESS)
-        fresh = tuple(link for name, link in by_name.items() if name in requests)
-        return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
-
-    def _count_entries(self, links: Sequence[Link], first: Mapping[str, Link], known: Collection[str], fresh: Collection[str]) -> None:
-        for link in links:
-            name = name_of(link)
-            new = name in fresh and first[name] is link
-            self.count(link.source, "entries")
-            self.count(link.source, "new" if new else "known" if name in known else "repeated")
-            if new and link.published is not None:
-                self.visit_counts.published(link.source, [link.published])
-
-    async def count_listed(self, entries: Iterable[tuple[str, Link]], fresh: set[str], known: Collection[str]) -> None:
-        """Count the entries of a list by their names: each ``fresh`` one is new once. Those without an address have failed."""
-        for name, link in entries:
-            self.count(link.source, "entries")
-            if not askable(link.url):
-                self.count(link.source, "new")
-                await self.fail(link, NO_ADDRESS)
-            elif name in fresh:
-                fresh.discard(name)
-                self.count(link.source, "new")
-            else:
-                self.count(link.source, "known" if name in known else "repeated")
 
     async def open(
         self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
@@ -180,7 +168,7 @@ class Ledger(States):
         began = await self._visit_began(asked[0].source) if rows else 0.0
         return any(row.added >= began for row in rows.values())
 
-    async def _told_apart(self, links: Sequence[Link]) -> list[Link]:
+    async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
         """``links``, each with a name of its own. Raises ``StoreError``."""
         others = spellings(links)
         known = await asyncio.to_thread(self.known.known, others) if others else set()
@@ -260,7 +248,7 @@ class Ledger(States):
         """``link`` failed. ``later``: it may work another time, so it waits for that; else it is over, as is what hangs again and again,
         and what has failed for so long that nobody will read it as news (counted ``given-up``)."""
         self._decided(link)
-        if later and await self._is_over(link, reason):
+        if later and _is_over(await self._row(link), reason):
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             self.count(link.source, "failed", GIVEN_UP)
             await self._finish(link, GIVEN_UP, reason)
@@ -287,14 +275,6 @@ class Ledger(States):
     def _decided(self, link: Link) -> None:
         self._counted[link.source].discard(id_of(link))
         self._met.add(link.source)
-
-    async def _is_over(self, link: Link, reason: str) -> bool:
-        """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
-        if reason in OUR_OWN:
-            return False
-        row = await self._row(link)
-        limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
-        return row is not None and utcnow().timestamp() - row.added > limit.total_seconds()
 
     async def _row(self, link: Link) -> LinkState | None:
         try:
@@ -348,3 +328,9 @@ class Ledger(States):
         for source, number in filter(itemgetter(1), left.items()):
             for column in ("entries", "new"):
                 self._stats.set_value(f"{PREFIX}{source}/{column}", number)
+
+
+def _is_over(row: LinkState | None, reason: str) -> bool:
+    """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
+    limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
+    return row is not None and reason not in OUR_OWN and utcnow().timestamp() - row.added > limit.total_seconds()

@@ -78,7 +78,8 @@ async def filter_threads(
         return ask(Wanted(link, names[name][1], kept.get(name)))
 
     requests = await ledger.open(links, spider, request, settled=False)
-    await ledger.count_listed([(listed.key, link) for link, listed in entries], set(requests), old)
+    listed = [(listed.key, link) for link, listed in entries if askable(link.url)]
+    await ledger.count_listed(listed, requests, old, [link for link, _ in entries if not askable(link.url)])
     stale = all(listed.key in old or listed.sticky for _, listed in entries)
     return Filtered(tuple(requests.values()), stale)
 
@@ -101,7 +102,8 @@ async def filter_galleries(ledger: Ledger, links: Sequence[Link], spider: Spider
     old |= refused | await left_alone(ledger, list(names.values()))
     requests = await ledger.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
     stale = bool(names) and old == set(names) and not await ledger.added_in_visit(names.values())
-    await ledger.count_listed([(name_of(link), link) for link in links], set(requests), old)
+    broken = [link for link in links if not askable(link.url)]
+    await ledger.count_listed([(name_of(link), link) for link in links if askable(link.url)], requests, old, broken)
     return Filtered(tuple(requests.values()), stale)
 
 

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from newsportal.classify import base
 from newsportal.errors import ModelError, StoreError
 from newsportal.extractors.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledge, packed, site_of, unpacked
-from newsportal.frontier.seen_filter import KnownUrls, open_filter
+from newsportal.frontier.seen_filter import open_filter
 from newsportal.frontier.visit_counters import Reach
 from newsportal.messages import Message
 from newsportal.store import open_store
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK_AGAIN: Final = 15.0
-"""Seconds between two looks whether another version is in use. A look reads one row."""
+LOOK_AGAIN: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ class Record:
 
     def __init__(self, sources: Sources, settings: BaseSettings) -> None:
         self.store: Store = open_store(sources.store)
-        self.known = KnownUrls(self.store, open_filter(sources, settings, self.store))
+        self.known = open_filter(sources, settings, self.store)
         self.sites = SiteMemory(self.store, SiteKnowledge())
         self.models = Models(self.store)
         self.reach = Reach()

@@ -22,11 +22,8 @@ PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
 """Seconds; scrapy-redis waits 30. A crawl can do without Redis, so it need not wait long. ``REDIS_PARAMS`` wins."""
 
 QUEUE_KEY: Final = "%(spider)s:requests"
-SEEN_KEY: Final = "%(spider)s:dupefilter"
-"""scrapy-redis' SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY, as it comes."""
-
-SHARED: Final = "newsportal:"
-"""What is shared by all queues of a Redis begins with it."""
+SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY, as it comes
+SHARED: Final = "newsportal:"  # what is shared by all queues of a Redis begins with it
 
 REMEDIES: Final = {
     "OOM": "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
@@ -122,15 +119,11 @@ def as_text(value: Any) -> str:
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
 
 
-KEY: Final = "%(name)s:start_urls"
-"""scrapy-redis' default of ``REDIS_START_URLS_KEY``."""
-
-EVERY: Final = 0.5
-"""Seconds between two looks."""
+KEY: Final = "%(name)s:start_urls"  # scrapy-redis' default of REDIS_START_URLS_KEY
+EVERY: Final = 0.5  # seconds between two looks
 
 BATCH: Final = 100
-JOB_SECONDS: Final = 30.0
-"""For which one worker has the list; it gives it back at once."""
+JOB_SECONDS: Final = 30.0  # for which one worker has the list; it gives it back at once
 
 
 class StartUrls:

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-NO_ADDRESS = "bad-address"
-"""The reason when a link is none: ``http://host:99999/``, ``javascript:…``."""
+NO_ADDRESS = "bad-address"  # the reason when a link is none: http://host:99999/, javascript:…
 
 
 def name_of(link: Link) -> str:
@@ -66,20 +65,14 @@ def sound(link: Link) -> bool:
     return is_entry(link) or askable(link.url)
 
 
-MARK: Final = "$"
-"""The key that says what a JSON object stands for, where it is not a dict."""
+MARK: Final = "$"  # the key that says what a JSON object stands for, where it is not a dict
 
 WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}
 """Dataclasses that are written by their fields. Adding one is one entry; its fields must be writable."""
 
-LANE: Final = "lane"
-"""In the meta: of requests with the same lane one is in flight."""
-
-AT: Final = "not_before"
-"""In the meta: seconds since 1970; the request waits until then."""
-
-ROW: Final = "frontier_row"
-"""In the meta of a link's request: its row stands in the table of links already."""
+LANE: Final = "lane"  # in the meta: of requests with the same lane one is in flight
+AT: Final = "not_before"  # in the meta: seconds since 1970; the request waits until then
+ROW: Final = "frontier_row"  # in the meta of a link's request: its row stands in the table of links already
 
 UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})
 """Keys of the meta that are not written: they belong to one process, or stand in the task."""

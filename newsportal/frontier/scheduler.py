@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-STANDING: Final = "NEWSPORTAL_STANDING"
-"""Setting: the spider stays when it has nothing to do (``newsportal worker``)."""
+STANDING: Final = "NEWSPORTAL_STANDING"  # setting: the spider stays when it has nothing to do (newsportal worker)
 
 REPLAY: Final = "NEWSPORTAL_REPLAY"
 """Setting: requests are answered from a file. Then no queue is opened: nobody's server is spared, and a replay leaves nothing behind."""
@@ -52,11 +51,8 @@ REPLAY: Final = "NEWSPORTAL_REPLAY"
 FLUSH: Final = "SCHEDULER_FLUSH_ON_START"
 """scrapy-redis' setting: forget what waits when the spider opens. ``SCHEDULER_PERSIST`` is always true: no queue is wiped at the end."""
 
-LEAST_HAND: Final = 16
-"""Requests kept in hand at least; twice Scrapy's places (``CONCURRENT_REQUESTS``) where that is more."""
-
-BROKEN: Final = "frontier-failed"
-"""The reason of a crawl's end when the scheduler itself is at fault; the log says why."""
+LEAST_HAND: Final = 16  # requests kept in hand at least; twice Scrapy's places (CONCURRENT_REQUESTS) where that is more
+BROKEN: Final = "frontier-failed"  # the reason of a crawl's end when the scheduler itself is at fault; the log says why
 
 AWAY: Final = "queue-unavailable"
 """The reason of a crawl's end when its queue did not serve for :data:`AWAY_SECONDS`; a standing spider waits for as long as it takes."""
@@ -64,8 +60,7 @@ AWAY: Final = "queue-unavailable"
 AWAY_SECONDS: Final = 300.0
 """Chosen: a Redis that restarts with its log is back within; nobody sits longer before a crawl that does nothing."""
 
-REFUSED: Final = "frontier/refused"
-"""Statistic: why the queue is none of ours, with the remedy."""
+REFUSED: Final = "frontier/refused"  # statistic: why the queue is none of ours, with the remedy
 
 
 _SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
@@ -266,12 +261,13 @@ class Scheduler(BaseScheduler):
         host = host_of(request.url)
         if self._crawler.engine is not None:
             self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
-        await self.feeder.turn(host)
+        await self.feeder.turns.turn(host)
 
     def rest(self, request: Request, seconds: float) -> None:
         """The host of ``request`` asked to be left alone: by everybody."""
         if self.feeder is not None:
-            self.feeder.rest(host_of(request.url), seconds)
+            self.hand.rest(host_of(request.url), time.monotonic() + seconds)
+            self.feeder.changed()
 
     def delay_of(self, host: str) -> float:
         """Seconds between two requests to a host: what its slot says (robots.txt may ask for more), else the setting."""

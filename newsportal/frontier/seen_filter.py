@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, Unusable, UrlBloom, packed, unpacked
 from newsportal.dedup.bloom_redis import KEY, Emptied, RedisBloom
@@ -35,28 +36,42 @@ Answer = TypeVar("Answer")
 CATCH_UP = 30.0
 """Seconds after which names that other processes stored are asked for. A page that two of them fetch meanwhile is stored once."""
 
-AWAY = 5.0
-"""Seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page."""
+AWAY = 5.0  # seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page
 
 
-class SeenFilter(Protocol):
-    """Blocking, shared between threads. Never raises but ``StoreError``."""
+class KnownUrls(ABC):
+    """Identities that are stored in ``store``. Blocking, shared between threads; raises ``StoreError``.
 
+    An identity is *entered* only when its article is stored: a crash between fetch and store costs a second fetch, never an article.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def known(self, identities: Collection[str]) -> set[str]:
+        """Those that are stored."""
+        perhaps = self.perhaps(identities)
+        return self._store.known(perhaps) if perhaps else set()
+
+    @abstractmethod
     def perhaps(self, identities: Collection[str]) -> set[str]:
         """Those that the store must be asked about; the others are not known."""
 
+    @abstractmethod
     def enter(self, identities: Collection[str]) -> None:
         """These are stored now."""
 
+    @abstractmethod
     def keep(self) -> None:
         """The crawl ends: what is known is for the next one."""
 
 
-class LocalFilter:
+class LocalFilter(KnownUrls):
     """This process's own filter, filled from its ``file`` and from the store. ``file`` None: from the store alone."""
 
     def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
-        self._store, self._file = store, file
+        super().__init__(store)
+        self._file = file
         self._bloom, self._position = load(file, capacity, error_rate)
         if self._position > store.last_seq():
             logger.warning("%s is of another store or of a later state of this one: filled anew", file)
@@ -118,14 +133,15 @@ def replace_file(file: Path, data: bytes) -> None:
         made.unlink(missing_ok=True)
 
 
-class RedisFilter:
+class RedisFilter(KnownUrls):
     """The filter in Redis. While Redis is away every name is asked of the store; when it is back, it gets what it missed.
 
     ``faults`` are the errors of its client, ``where`` names it in messages (no password).
     """
 
     def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
-        self._store, self._bloom, self._where = store, bloom, where
+        super().__init__(store)
+        self._bloom, self._where = bloom, where
         self._faults: tuple[type[Exception], ...] = (*faults, Emptied)
         self._lock = Lock()
         self._looked: float | None = None
@@ -189,30 +205,6 @@ class RedisFilter:
             self._looked = monotonic()
 
 
-class KnownUrls:
-    """Known identities of one store. Blocking where the store or the filter must be asked, so call it in a thread.
-
-    An identity is *entered* only when its article is stored: a crash between fetch and store costs a second fetch, never an article.
-    """
-
-    def __init__(self, store: Store, filter_: SeenFilter | None = None) -> None:
-        self._store = store
-        self._filter = LocalFilter(store) if filter_ is None else filter_
-
-    def known(self, identities: Iterable[str]) -> set[str]:
-        """Those that are stored. Raises ``StoreError``."""
-        perhaps = self._filter.perhaps(list(identities))
-        return self._store.known(perhaps) if perhaps else set()
-
-    def enter(self, identities: Iterable[str]) -> None:
-        """They are stored now."""
-        self._filter.enter(list(identities))
-
-    def keep(self) -> None:
-        """At the end of a crawl: what is known is for the next one."""
-        self._filter.keep()
-
-
 def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
     """The settings by which the filter's Redis is reached: ``sources.yaml`` may name another one for it than for the queue."""
     named = sources.url_filter.redis
@@ -231,7 +223,7 @@ def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
     return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
 
 
-def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> SeenFilter:
+def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> KnownUrls:
     """The filter that the settings ask for. Raises ``StoreError``."""
     form = sources.url_filter
     if not is_named(settings):

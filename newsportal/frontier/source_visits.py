@@ -33,11 +33,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DOUBTED: Final = 100
-"""Visits that are looked at before "not modified" is doubted."""
-
-PRICED: Final = 600.0
-"""Seconds for which a price holds: it depends on the rates of all sources, which change over hours."""
+DOUBTED: Final = 100  # visits that are looked at before "not modified" is doubted
+PRICED: Final = 600.0  # seconds for which a price holds: it depends on the rates of all sources, which change over hours
 
 
 class Timing:
@@ -106,8 +103,7 @@ class Timing:
             self._worth, self._priced = timing.worth(sources, states, visited), monotonic()
 
 
-FOR_EVER = frozenset({301, 308})
-"""Redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)."""
+FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)
 
 
 async def note_health(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:

@@ -23,17 +23,16 @@ from newsportal.store.results import SourceState
 from newsportal.store.store import Store
 from newsportal.visits import COUNTED, Visit, newest
 
-PREFIX = "newsportal/"
-"""Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
+logger = logging.getLogger(__name__)
 
-SECONDS = "seconds"
-"""The column of how long visits took."""
+PREFIX = "newsportal/"  # Scrapy's stats are named newsportal/SOURCE/COLUMN and newsportal/SOURCE/failed/REASON
+SECONDS = "seconds"  # the column of how long visits took
+OUTAGE = ("dns", "connection", "robots-unreachable")  # reasons that every source has when there is no network
+LATELY = 300.0  # seconds: a list page that was read so long ago says that there is a network
 
-OUTAGE = ("dns", "connection", "robots-unreachable")
-"""Reasons that every source has when there is no network."""
 
-LATELY = 300.0
-"""Seconds: a list page that was read so long ago says that there is a network."""
+BLOCKED = "blocked"  # how the reasons begin when an engine asks who we are
+Validators = tuple[str | None, str | None]  # ETag and Last-Modified
 
 
 def utcnow() -> datetime:
@@ -155,14 +154,19 @@ class VisitCounters:
         return [part.visit(source, now) for source, part in counted.items() if source not in left]
 
 
-class ReportCounters:
-    """``reach`` is the process's: a list page that came says that there is a network."""
+class SourceStates:
+    """The counters of a crawl by source, and what is saved of each source when its visit ends. ``reach`` is the process's. Methods that ask
+    the store are coroutines."""
 
-    def __init__(self, stats: StatsCollector, reach: Reach) -> None:
-        self._stats = stats
-        self._reach = reach
+    def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
+        self._stats, self._reach, self.store = stats, reach, store
         self._notes: dict[str, dict[Message, None]] = defaultdict(dict)
         self.visit_counts = VisitCounters()
+        self.hung: dict[str, set[str]] = defaultdict(set)
+        self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
+        self._errors: dict[str, str] = {}
+        self._rests: dict[str, datetime] = {}
+        self._layouts: set[str] = set()
 
     def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
         """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
@@ -203,27 +207,6 @@ class ReportCounters:
             )
             for source, tables in sorted(rows.items())
         )
-
-
-logger = logging.getLogger(__name__)
-
-BLOCKED = "blocked"
-"""How the reasons begin when an engine asks who we are."""
-
-Validators = tuple[str | None, str | None]
-
-
-class States(ReportCounters):
-    """Methods that ask the store are coroutines."""
-
-    def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
-        super().__init__(stats, reach)
-        self.store = store
-        self.hung: dict[str, set[str]] = defaultdict(set)
-        self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
-        self._errors: dict[str, str] = {}
-        self._rests: dict[str, datetime] = {}
-        self._layouts: set[str] = set()
 
     def list_failed(self, source: str, reason: str, detail: str | None = None) -> None:
         """A list page gave nothing; ``detail`` is for the source's health page."""

@@ -28,14 +28,12 @@ from newsportal.store.link_tables import (
     number_of,
 )
 
-SLICE: Final = 500
-"""Rows that are forgotten in one transaction: some hundredths of a second in which the others wait."""
+SLICE: Final = 500  # rows that are forgotten in one transaction: some hundredths of a second in which the others wait
 
 SUSPECT_TRIES: Final = 2
 """Workers that died with a row until it is handed out alone. The first death is bad luck: a worker has many rows in hand."""
 
-Line = tuple[str, str]
-"""A host and a queue."""
+Line = tuple[str, str]  # A host and a queue
 
 
 class Row(NamedTuple):

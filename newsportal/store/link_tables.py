@@ -16,21 +16,18 @@ WAITING: Final = ("ready", "behind", "suspect")
 """``ready``: may be taken as soon as its host may be asked. ``behind``: another row of its lane comes first. ``suspect``: two workers died
 with it, so it is handed out alone."""
 
-LATER: Final = "later"
-"""Waits until ``not_before``."""
+LATER: Final = "later"  # waits until not_before
 
 HELD: Final = "held"
 """A feed entry that needs no request: no queue hands it out; its list page, or the source's next visit, makes the article."""
 
 LEASED: Final = "leased"
-ASIDE: Final = "aside"
-"""Worker after worker died with it; it waits for a decision (``newsportal frontier aside``)."""
+ASIDE: Final = "aside"  # worker after worker died with it; it waits for a decision (newsportal frontier aside)
 
 STORED: Final = "stored"
 FAILED: Final = "failed"
 GIVEN_UP: Final = "given-up"
-DONE: Final = "done"
-"""A request that is no link and was answered."""
+DONE: Final = "done"  # A request that is no link and was answered
 
 OVER: Final = (STORED, FAILED, GIVEN_UP, DONE)
 OUTSTANDING: Final = (*WAITING, LEASED)
@@ -90,10 +87,6 @@ class WaitingLinks:
     reason: str
     number: int
     next: float | None
-
-
-Opened = Mapping[str, LinkState]
-"""Id of a link → what its row said before."""
 
 
 def number_of(name: str) -> int:

@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from newsportal.errors import StoreError
 from newsportal.frontier import seen_filter
 from newsportal.frontier.ledger import Ledger, ledger_of
-from newsportal.frontier.seen_filter import KnownUrls, LocalFilter, RedisFilter
+from newsportal.frontier.seen_filter import LocalFilter, RedisFilter
 from newsportal.items import Article, Link
 from newsportal.sources import Sources
 from newsportal.store import open_store
@@ -160,7 +160,7 @@ class TestShared:
     ) -> None:
         put(store, "a.example/1")
         shared_one = connect()
-        known = KnownUrls(store, shared_one)
+        known = shared_one
         redis_server.kill()
         put(store, "a.example/2")
         known.enter(["a.example/2"])
@@ -177,7 +177,7 @@ class TestShared:
     ) -> None:
         redis_server.kill()
         put(store, "a.example/1")
-        known = KnownUrls(store, connect())
+        known = connect()
         assert known.known(["a.example/1", "a.example/2"]) == {"a.example/1"}
         known.keep()
         assert "does not serve" in caplog.text
@@ -223,7 +223,7 @@ class TestShared:
         (tmp_path / "sources.yaml").write_text(f"url_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
         assert crawler_for().settings["REDIS_URL"] == redis_server.url
         ledger = ledger_of(crawler_for())
-        assert isinstance(ledger.known._filter, RedisFilter)
+        assert isinstance(ledger.known, RedisFilter)
         ledger.store.close()
 
 
@@ -260,7 +260,7 @@ class TestTold:
 def test_what_was_stored_by_earlier_runs_is_known_from_the_start(ledger: Ledger) -> None:
     put(ledger.store, "a.example/1")
     ledger.store.add_alias("a.example/old", "a.example/1")
-    fresh = KnownUrls(ledger.store)
+    fresh = LocalFilter(ledger.store)
     assert fresh.known(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
 
 

@@ -38,8 +38,7 @@ from newsportal.store.link_tables import WaitingLinks as WaitingLinks
 
 _numbers = count(1)
 
-STARTED = 19
-"""Where the start of a process stands in ``/proc/PID/stat``, counted from the end of its name (proc(5): the 22nd field)."""
+STARTED = 19  # where the start of a process stands in /proc/PID/stat, counted from the end of its name (proc(5): the 22nd field)
 
 
 @dataclass(frozen=True, slots=True)

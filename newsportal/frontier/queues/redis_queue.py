@@ -41,17 +41,10 @@ from newsportal.frontier.queues.base import (
 )
 from newsportal.frontier.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained
 
-BATCH: Final = 100
-"""Tasks a call: some milliseconds in which Redis serves nobody else."""
-
-MOST: Final = 1000
-"""Tasks that one call hands out."""
-
-LOOK: Final = 1.0
-"""Seconds between two looks whether workers of this machine are gone."""
-
-PREFIX: Final = 14
-"""Digits before a stored task: ten of its number, four of its tries."""
+BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
+MOST: Final = 1000  # tasks that one call hands out
+LOOK: Final = 1.0  # seconds between two looks whether workers of this machine are gone
+PREFIX: Final = 14  # digits before a stored task: ten of its number, four of its tries
 
 One = TypeVar("One")
 

@@ -25,8 +25,7 @@ from newsportal.store.links import Links
 
 Answer = TypeVar("Answer")
 
-RECONCILE: Final = 15.0
-"""Seconds between two comparisons of the table with Redis: one count each while they agree."""
+RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
 
 PAGE: Final = 500
 

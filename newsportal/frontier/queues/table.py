@@ -40,8 +40,7 @@ Answer = TypeVar("Answer")
 UNFINISHED: Final = 60.0
 """Seconds after which a link is asked for again whose request ended without a word of its fate; twice as long each time."""
 
-MOST_UNFINISHED: Final = 5
-"""Then the link has failed."""
+MOST_UNFINISHED: Final = 5  # then the link has failed
 
 
 def stay_open() -> None:

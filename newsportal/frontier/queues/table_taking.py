@@ -21,32 +21,18 @@ from newsportal.frontier.queues.base import Lease, Taken
 from newsportal.store.link_rows import ROW, Row, Turn
 from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS, Task
 
-WAKE: Final = 1000
-"""Rows for later that one call lets wait, at most; the rest comes with the next ones."""
-
-HUNGER: Final = 5.0
-"""Seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second."""
+WAKE: Final = 1000  # rows for later that one call lets wait, at most; the rest comes with the next ones
+HUNGER: Final = 5.0  # seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second.
 
 PATIENCE: Final = 30.0
 """Seconds after which a suspect is not put off any more: a worker takes nothing new until it has nothing in hand, then the suspect."""
 
-POLL: Final = 0.5
-"""Seconds until it is worth asking again where that depends on others."""
-
-MANY: Final = 4096
-"""More hosts than this need not be counted to be shared fairly."""
-
-SUSPECTS: Final = 32
-"""Suspects that are looked at, at most, for one whose host is free."""
-
-WANTS: Final = 16
-"""Hosts of another queue's worker that are asked for at once."""
-
-SOME: Final = 100
-"""Hosts whose waiting rows are added up: whether something waits matters, and not how much."""
-
-ROUNDING: Final = 1e-9
-"""0.3 / 0.1 is 3."""
+POLL: Final = 0.5  # seconds until it is worth asking again where that depends on others
+MANY: Final = 4096  # more hosts than this need not be counted to be shared fairly
+SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
+WANTS: Final = 16  # hosts of another queue's worker that are asked for at once
+SOME: Final = 100  # hosts whose waiting rows are added up: whether something waits matters, and not how much
+ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
 READY = (
     select(*ROW, LINKS.c.body, LINKS.c.not_before)

@@ -13,11 +13,8 @@ from newsportal.frontier.queues.base import Identity, gone
 from newsportal.store.link_rows import HOST, ROW, Row, Turn, rebuild
 from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
 
-SWEEP: Final = 1.0
-"""Seconds between two looks after the dead."""
-
-FORGET_EVERY: Final = 86400.0
-"""Seconds between two deletions of rows that have been over for long."""
+SWEEP: Final = 1.0  # seconds between two looks after the dead
+FORGET_EVERY: Final = 86400.0  # seconds between two deletions of rows that have been over for long
 
 BEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(beat=bindparam("now"))
 SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
