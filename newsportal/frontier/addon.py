@@ -26,8 +26,7 @@ UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_E
 
 
 class SourcesAddon:
-    """Loads the file that the setting ``NEWSPORTAL_SOURCES`` names; else the one of the environment variable of that name; else, in a
-    deployed egg, the one that lies in the egg; else the nearest ``sources.yaml``."""
+    """Loads the file that ``NEWSPORTAL_SOURCES`` names (setting, environment), else a deployed egg's, else the nearest ``sources.yaml``."""
 
     sources: Sources
 

@@ -30,7 +30,7 @@ Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → in how many ru
 
 
 def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
-    """``hung`` after a run in which the pages of these names hung. Pure."""
+    """``hung`` after a run in which the pages of these names hung."""
     added = {content_id(name): (hung.get(content_id(name), (0, ""))[0] + 1, now.isoformat()) for name in names}
     kept = {id: told for id, told in hung.items() if now - datetime.fromisoformat(told[1]) < FORGOTTEN} | added
     latest = sorted(kept, key=lambda id: (kept[id][1], id), reverse=True)[:REMEMBERED]
@@ -38,7 +38,7 @@ def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
 
 
 def given_up(hung: Hung, names: Collection[str], now: datetime) -> set[str]:
-    """Of these names, those that are left alone. Pure."""
+    """Those of these names that are left alone."""
     return {name for name in names if _alone(hung.get(content_id(name)), now)}
 
 
@@ -47,7 +47,6 @@ def _alone(told: tuple[int, str] | None, now: datetime) -> bool:
 
 
 def rendered(sources: Sources) -> set[str]:
-    """Keys of the sources with ``render: true``."""
     kinds = (sources.feeds, sources.sitemaps, sources.regions, sources.forums, sources.galleries)
     return {source.key for kind in kinds for source in kind if source.render}
 
@@ -84,7 +83,7 @@ LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (middlewa
 
 @dataclass(slots=True)
 class _Said:
-    """``busy``: pages that answered 503 → until when. ``until``: when the host's last rest ends, which took ``seconds``."""
+    """``busy``: page that answered 503 → until when. ``until``: the end of the host's last pause, which took ``seconds``."""
 
     busy: dict[str, float] = field(default_factory=dict)
     until: float = 0.0
@@ -92,13 +91,12 @@ class _Said:
 
 
 class RetryAfter:
-    """What the hosts have said since each last answered well."""
+    """When each host asks to be left alone."""
 
     def __init__(self) -> None:
         self._said: dict[str, _Said] = {}
 
     def well(self, host: str) -> None:
-        """It answered something else."""
         self._said.pop(host, None)
 
     def asked(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:

@@ -1,7 +1,6 @@
-"""Between a crawl and its queue: keeps a small hand of leased requests, and tells the queue in batches what happened.
+"""Between a crawl and its queue: keeps some leased requests at hand, and sends the queue in batches what happened.
 
-One asyncio task, and one thread for the queue: nothing of the crawl ever waits for a disk or a network here. While the queue is away
-everything stays in memory.
+One asyncio task, and one thread for the queue: the crawl never waits for a disk or a network here.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue th
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """``hand``: how many tasks are kept in hand; ``delay``: seconds between two requests to a host; ``lease``: seconds that a task stays
-    ours without a sign of life."""
+    """``hand``: requests kept at hand; ``delay``: seconds between two to a host; ``lease``: seconds without a sign of life."""
 
     hand: int
     delay: float
@@ -63,14 +61,11 @@ class Pace:
 
     @property
     def beat(self) -> float:
-        """Seconds between two signs of life."""
         return min(BEAT, self.lease / BEATS)
 
 
 @dataclass(slots=True)
 class Feeder:
-    """See the module."""
-
     open: Callable[[], Queue]
     hand: HostQueues
     crawl: Crawl
@@ -104,12 +99,11 @@ class Feeder:
     # for the scheduler
 
     def start(self, broken: Callable[[BaseException], None]) -> None:
-        """Begin; ``broken`` is called if that ends with an error of ours."""
+        """``broken`` is called with an error that ends it."""
         self._task = asyncio.get_running_loop().create_task(self._run())
         self._task.add_done_callback(lambda task: None if task.cancelled() or not (why := task.exception()) else broken(why))
 
     def push(self, task: Task) -> None:
-        """Let a request wait in the queue."""
         if task.id in self._saying or task.id in self._next.done or self.leases.over(task.id, self.crawl.in_progress):
             self._next.anew.append(task)
         else:
@@ -117,12 +111,12 @@ class Feeder:
         self.changed()
 
     def changed(self) -> None:
-        """Something is to be told or asked for."""
+        """Something is to be sent."""
         self._changes += 1
         self._wake.set()
 
     def look(self) -> None:
-        """The engine has nothing to do: see whether that is so."""
+        """Ask the queue for work soon."""
         self._wake.set()
 
     @property
@@ -132,7 +126,7 @@ class Feeder:
         return self._known == (self._changes, True) and not busy
 
     async def close(self) -> None:
-        """Tell what is to be told, give back what was not done, and leave."""
+        """Send what is left, give back what was not done, and leave."""
         self._over = True
         self._wake.set()
         if self._task is not None:
@@ -204,7 +198,6 @@ class Feeder:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     def _order(self, *, last: bool = False) -> Order:
-        """What is to be said now."""
         order, self._next = self._next, Order()
         finished = self.leases.finished(self.crawl.in_progress)
         order.done += [task.id for task in finished if not (task.link and self.crawl.ending)]
@@ -222,7 +215,7 @@ class Feeder:
         return order
 
     def _keep(self, order: Order) -> None:
-        """What could not be said goes before what is to be said next; questions are asked anew."""
+        """What could not be sent goes before what is to be sent next; questions are asked once more."""
         later = self._next
         later.push[:0], later.done[:0], later.anew[:0], later.back[:0] = order.push, order.done, order.anew, order.back
         later.free = {**order.free, **later.free}
@@ -240,7 +233,7 @@ class Feeder:
         self.changed()
 
     async def _start_urls(self) -> None:
-        """Make tasks of what was pushed by hand; it is dropped from its list once those are in the queue."""
+        """Make tasks of pushed start URLs, which leave their list once the tasks are in the queue."""
         starts, queue = self.starts, self.queue
         if starts is None or queue is None or self._next.push:
             return
@@ -278,7 +271,7 @@ class Feeder:
             self.crawl.stir()
 
     async def _leased(self, leases: Sequence[Lease]) -> None:
-        """Into the hand, but for what nobody wants any more and what nobody can read."""
+        """Queue the requests of new leases, but for unwanted and unreadable ones."""
         readable: list[tuple[Task, Request]] = []
         for lease in leases:
             try:
@@ -299,7 +292,7 @@ class Feeder:
             self.changed()
 
     def _lost(self, ids: set[str]) -> None:
-        """Leases that are not ours any more: this worker was thought dead, or the queue was emptied. What was not begun is put back."""
+        """These leases are another worker's now, or the queue was emptied: push what was not begun."""
         lost = list(self.leases.lose(ids))
         for held in lost:
             if self.leases.single(held.task.id):

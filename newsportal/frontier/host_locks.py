@@ -1,7 +1,6 @@
-"""Hosts that this worker holds, waits for and lets go, and the requests that wait for each. No input or output but waiting.
+"""Hosts that this worker holds, waits for and lets go, and the requests that wait for each. No input or output.
 
-A host is asked only while this worker holds it, with its delay, and with no more requests under way than it allows, so a slow host never
-fills the crawl's places.
+A host is asked only while this worker holds it, with its delay, so a slow host never fills the crawl's places.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ LOOK_AGAIN: Final = 0.02  # seconds after which a host whose places are full is 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A request that waits for its host's turn, and the lease under which it runs. ``own``: it is the leased task itself, and no request
-    that only this process knows of; so it can be given back."""
+    """A waiting request and its lease. ``own``: it is the leased task itself, which can be given back."""
 
     request: Request
     lease: str | None = None
@@ -39,9 +37,8 @@ class Entry:
 
 @dataclass(slots=True)
 class Host:
-    """``ready``: when it may be asked next; ``since``: when it may be asked for the first time; ``rest``: until when it asked to
-    be left alone. ``out``: requests that were handed out and
-    are, as far as known, not answered yet. ``yields``: somebody else waits for it. ``quiet``: since when it has nothing to do."""
+    """``ready``: when it may be asked next, ``since``: for the first time; ``rest``: until when it is left alone. ``out``: requests
+    that may be under way. ``yields``: another worker waits for it. ``quiet``: since when it has nothing to do."""
 
     name: str
     waiting: list[tuple[int, int, Entry]] = field(default_factory=list)
@@ -56,7 +53,7 @@ class Host:
 
 
 class HostQueues:
-    """``room`` tells how many more requests a host may have under way, ``pace`` the seconds between two."""
+    """``room``: how many more requests a host may have under way; ``pace``: the seconds between two."""
 
     def __init__(self, room: Callable[[Host], int], pace: Callable[[str], float]) -> None:
         self._room, self._pace = room, pace
@@ -80,7 +77,6 @@ class HostQueues:
         return found
 
     def hold(self, name: str, ready: float) -> None:
-        """The worker holds this host now, and may ask it from ``ready`` on."""
         host = self.host(name)
         host.held, host.yields, host.quiet = True, False, None
         host.ready = max(host.ready, ready)
@@ -88,7 +84,6 @@ class HostQueues:
         self._queue(host)
 
     def loose(self, name: str) -> None:
-        """The host is not ours any more. What waits for it waits until it is again."""
         host = self.hosts.get(name)
         if host is not None:
             host.held = host.yields = False
@@ -96,7 +91,7 @@ class HostQueues:
                 del self.hosts[name]
 
     def take(self, now: float) -> Entry | None:
-        """The next request that may be sent now, or that nobody waits for any more (:meth:`hurry`)."""
+        """The next request to send now, or to fail (:meth:`hurry`)."""
         if self._at_once:
             self.waiting -= 1
             return self._at_once.popleft()
@@ -127,12 +122,11 @@ class HostQueues:
         return self._turns[0][0] if self._turns else None
 
     def rest(self, name: str, until: float) -> None:
-        """The host asked to be left alone until then."""
         host = self.host(name)
         host.ready, host.rest = max(host.ready, until), max(host.rest, until)
 
     def out_of(self, name: str, gone: Callable[[Entry], bool]) -> list[Entry]:
-        """Take what waits for a host and is ``gone`` out of the hand."""
+        """Take out what waits for a host and is ``gone``."""
         host = self.hosts.get(name)
         if host is None:
             return []
@@ -143,13 +137,13 @@ class HostQueues:
         return taken
 
     def hurry(self, entries: Iterable[Entry]) -> None:
-        """Hand these out whatever their host says: it rests for so long that they are to fail now, and not in an hour."""
+        """Hand these out at once, so that they fail: their host rests for too long."""
         for entry in entries:
             self._at_once.append(entry)
             self.waiting += 1
 
     def unheld(self) -> Iterator[str]:
-        """Hosts for which something waits, and which must be held first."""
+        """Hosts to hold: something waits for them."""
         return (host.name for host in self.hosts.values() if host.waiting and not host.held)
 
     def _queue(self, host: Host, at: float | None = None) -> None:
@@ -168,11 +162,11 @@ SHORT: Final = 5.0  # seconds of rest for which tasks need not be given back
 
 
 class Ending(Exception):
-    """Raised to who waits for a host when the crawl ends."""
+    """Raised to those who wait for a host when the crawl ends."""
 
 
 class Resting(Exception):
-    """Raised to who waits for a host that is to be left alone for ``seconds``, too long to wait."""
+    """Raised to those who wait for a host that is to be left alone for ``seconds``, too long to wait."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"it asked to be left alone for {seconds:.0f} s")
@@ -196,7 +190,7 @@ class Crawl(Protocol):
 
 @dataclass(slots=True)
 class HostLocks:
-    """See the module. ``wake``: a host is waited for, so the queue is to be asked now."""
+    """``wake``: ask the queue now, since a host is waited for."""
 
     hand: HostQueues
     leases: Leases
@@ -224,7 +218,7 @@ class HostLocks:
             await future
 
     def taken(self, taken: Taken, now: float) -> None:
-        """The queue has told which hosts are ours (``now``: by ``time.monotonic``)."""
+        """Take over which hosts the queue says are ours."""
         for name, host in list(self.hand.hosts.items()):
             if host.held and name not in taken.held:
                 self.hand.loose(name)
@@ -235,7 +229,6 @@ class HostLocks:
             host.yields = name in taken.yielded
 
     def holds(self, name: str, ready: float) -> None:
-        """A host is ours, and may be asked from ``ready`` on."""
         self.hand.hold(name, ready)
         self._release(name)
 
@@ -245,7 +238,7 @@ class HostLocks:
                 future.set_result(None)
 
     def look_after(self, order: Order) -> bool:
-        """Let go hosts that have nothing to do, that others wait for, or that want to be left alone. Whether tasks go back."""
+        """Let go of hosts that are idle, waited for by others, or to be left alone. Whether tasks go back."""
         now, back = time.monotonic(), False
         for name, host in list(self.hand.hosts.items()):
             rests = host.rest - now
@@ -279,12 +272,12 @@ class HostLocks:
         return bool(ids)
 
     def _refuse(self, host: Host) -> None:
-        """Nobody waits so long: who wants something of this host is told, and the store keeps its links for another time."""
+        """It rests for longer than anybody waits: its requests fail now, and its links wait in the table."""
         self.hand.hurry(self.hand.out_of(host.name, lambda _: True))
         self._release(host.name)
 
     def dismiss(self) -> None:
-        """The crawl ends: nobody waits for a host any more."""
+        """The crawl ends: nobody waits any more."""
         for name in list(self.waiters):
             for future in self.waiters.pop(name):
                 if not future.done():

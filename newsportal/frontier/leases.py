@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Held:
-    """``out``: requests in the engine; ``waiting``: how many wait here for their host's turn. ``lost``: somebody else has it now."""
+    """``out``: requests in the engine; ``waiting``: those that wait here. ``lost``: another worker has the lease now."""
 
     task: Task
     out: set[Any] = field(default_factory=set)
@@ -37,34 +37,31 @@ class Leases:
         return id in self._held
 
     def take(self, task: Task) -> Held:
-        """A task came into our hands."""
         held = self._held[task.id] = Held(task)
         return held
 
     def waits(self, id: str | None) -> None:
-        """One more request under this lease waits in the hand."""
+        """One more request under this lease waits here."""
         if id in self._held:
             self._held[id].waiting += 1
 
     def handed(self, id: str | None, request: Any) -> None:
-        """One of them was handed out."""
         if id in self._held:
             held = self._held[id]
             held.waiting -= 1
             held.out.add(request)
 
     def single(self, id: str | None) -> bool:
-        """Whether nothing of a lease was begun: its task alone waits in the hand."""
+        """Whether its task alone waits here, and nothing of it was begun."""
         held = self._held.get(id or "")
         return held is not None and held.waiting == 1 and not held.out
 
     def over(self, id: str, in_progress: Container[Any]) -> bool:
-        """Whether a lease is done, and only not told yet."""
+        """Whether a lease is done but not acknowledged."""
         held = self._held.get(id)
         return held is not None and not held.waiting and all(request not in in_progress for request in held.out)
 
     def lose(self, ids: set[str]) -> Iterator[Held]:
-        """These leases are not ours any more."""
         for id in ids:
             held = self._held.get(id)
             if held is not None and not held.lost:
@@ -72,11 +69,10 @@ class Leases:
                 yield held
 
     def drop(self, id: str) -> None:
-        """The task is not in our hands any more, and not done."""
         self._held.pop(id, None)
 
     def finished(self, in_progress: Container[Any]) -> list[Task]:
-        """The tasks of leases that are done and still ours; those are forgotten, and so are lost ones that are over."""
+        """Remove leases that are done, and answer the tasks of those that are still ours."""
         over = []
         for id, held in list(self._held.items()):
             if held.out:
@@ -107,7 +103,6 @@ class Errback:
 
 
 def marked_output(output: Any, lease: str) -> Any:
-    """What an errback gives, its requests marked as children of ``lease``."""
     if isinstance(output, Request):
         return marked(output, lease)
     if hasattr(output, "__aiter__"):
@@ -129,7 +124,7 @@ async def _marked_then(output: Any, lease: str) -> Any:
 
 
 def marked(one: Any, lease: str) -> Any:
-    """A request as a child of ``lease``; other things as they are."""
+    """``one`` as a child of ``lease``, if it is a request."""
     if isinstance(one, Request):
         one.meta[PARENT] = lease
     return one
@@ -140,11 +135,8 @@ BATCH: Final = 500  # tasks in one push: some 500 kB, so that no other worker wa
 
 @dataclass(slots=True)
 class Order:
-    """What to say: new tasks first, then what is done with what made them; then what is given back, and only then what is wanted.
-
-    ``anew``: tasks whose leases end with this very order (in ``done``), and which are wanted once more: they are refused as long as they
-    are leased. ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask.
-    """
+    """What to send, in this order. ``anew``: tasks that are wanted once more although their leases end with this very order (``done``).
+    ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask."""
 
     push: list[Task] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
@@ -157,7 +149,6 @@ class Order:
 
     @property
     def changes(self) -> bool:
-        """Whether the queue is another one afterwards."""
         return bool(self.push or self.done or self.anew or self.back or self.free or self.hold)
 
     @property
@@ -167,8 +158,7 @@ class Order:
 
 @dataclass(slots=True)
 class Answer:
-    """``holds``: seconds until a host may be asked, ``None``: another worker has it. ``lost``: leases that are not ours any more.
-    ``fault``: the queue went away in the middle."""
+    """``holds``: seconds until a host may be asked, ``None``: it is held. ``lost``: leases no longer ours. ``fault``: it broke off."""
 
     holds: dict[str, float | None] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)

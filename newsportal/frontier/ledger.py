@@ -1,7 +1,6 @@
-"""What a crawl knows and counts: the sources, the store, the known URLs, and the figures of the run report.
+"""The links of a crawl and what became of each, in the store and in the run report. One ledger a crawler (:func:`ledger_of`).
 
-One ledger a crawler (:func:`ledger_of`); ledgers of one process that write to one store share it and what it knows of URLs and sites.
-Every entry a list page gave has exactly one fate here, so the report adds up (``newsportal.report``).
+Every entry of a list page has exactly one outcome, so the report adds up (``newsportal.report``).
 """
 
 from __future__ import annotations
@@ -62,8 +61,7 @@ lets it be tried at once. Chosen: servers that restart are back within minutes, 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The requests to make, and for articles their links. ``stale``: every entry of the page was known before this visit, so older pages
-    bring nothing."""
+    """The requests to make, and for articles their links. ``stale``: all was known before this visit, so older pages bring nothing."""
 
     requests: tuple[Request, ...]
     stale: bool
@@ -74,7 +72,7 @@ _LEDGERS: WeakKeyDictionary[Crawler, Ledger] = WeakKeyDictionary()
 
 
 def ledger_of(crawler: Crawler) -> Ledger:
-    """The ledger of a crawler, opened at the first call. Raises ``StoreError`` or ``SourcesError``."""
+    """The ledger of a crawl, opened at the first call. Raises ``StoreError`` or ``SourcesError``."""
     ledger = _LEDGERS.get(crawler)
     if ledger is None:
         addon = crawler.get_addon(SourcesAddon)
@@ -85,7 +83,7 @@ def ledger_of(crawler: Crawler) -> Ledger:
 
 
 class Ledger(SourceStates):
-    """See the module. Methods that ask the store are coroutines; counting is immediate."""
+    """Methods that ask the store are coroutines; counting is immediate."""
 
     def __init__(self, crawler: Crawler, sources: Sources) -> None:
         record = record_of(sources, crawler.settings)
@@ -100,10 +98,9 @@ class Ledger(SourceStates):
         self._met: set[str] = set()
 
     async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
-        """Of the entries of one list page, those to fetch: not stored, and neither waiting nor over in this visit. They wait in the table
-        of links from now on. Counts every one. ``again``: those that are over are fetched once more.
+        """Let those entries of a list page wait that are not stored, and neither wait nor were over in this visit; counts every one.
 
-        Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
+        ``again``: those that are over are fetched once more. Raises ``StoreError``; then nothing is counted or taken.
         """
         broken = [link for link in links if not sound(link)]
         links = await self._set_apart([link for link in links if sound(link)])
@@ -137,8 +134,7 @@ class Ledger(SourceStates):
     async def open(
         self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
     ) -> dict[str, Request]:
-        """Let those of ``links`` wait that do not wait yet and were not over in this visit; answers their requests by the links' names.
-        ``settled``: what is stored is done with. Raises ``StoreError``."""
+        """Let links wait that do not wait and were not over in this visit: their requests by name. ``settled``: not stored ones."""
         if not links:
             return {}
         requests = {name_of(link): ask(link) for link in links}
@@ -155,12 +151,12 @@ class Ledger(SourceStates):
         return found
 
     async def _visit_began(self, source: str) -> float:
-        """When the visit of a source began, whichever process pays it: seconds since 1970. Raises ``StoreError``."""
+        """When the visit of a source began, in whichever process: seconds since 1970."""
         began = (await self.state(source)).unfinished
         return self._began if began is None else began.timestamp()
 
     async def added_in_visit(self, links: Iterable[Link]) -> bool:
-        """Whether one of these links was met for the first time in the present visit of its source. Raises ``StoreError``."""
+        """Whether one of these links was first met in the present visit of its source."""
         asked = list(links)
         if not asked:
             return False
@@ -169,7 +165,7 @@ class Ledger(SourceStates):
         return any(row.added >= began for row in rows.values())
 
     async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
-        """``links``, each with a name of its own. Raises ``StoreError``."""
+        """``links``, each with a name of its own."""
         others = spellings(links)
         known = await asyncio.to_thread(self.known.known, others) if others else set()
         if shared(links):
@@ -177,10 +173,7 @@ class Ledger(SourceStates):
         return set_apart(links, known)
 
     async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
-        """``link`` was a redirect to ``target``: the request to make now; ``None`` if there is nothing to fetch (counted as what it is).
-
-        Raises ``StoreError``; then ``link`` waits as before.
-        """
+        """``link`` redirects to ``target``: the request to make now, if any. Raises ``StoreError``; then ``link`` waits."""
         if not askable(target):
             await self.fail(link, NO_ADDRESS)
             return None
@@ -197,8 +190,10 @@ class Ledger(SourceStates):
         return request
 
     async def resume(self, source: str) -> tuple[list[str], list[str]]:
-        """A visit of the source begins: links that failed in passing are tried now. Answers their ids, and the requests (JSON) of feed
-        entries of an earlier visit that was killed. A replay has no queue: its lists name the links again. Raises ``StoreError``."""
+        """A visit begins: ids of links that failed in passing and are tried now, and feed entries (JSON) of a visit that was killed.
+
+        A replay has no queue: its lists name the links again. Raises ``StoreError``.
+        """
         if self._replay:
             await asyncio.to_thread(self.store.links.forget, source)
         if released := await asyncio.to_thread(self.store.links.release, source):
@@ -206,8 +201,7 @@ class Ledger(SourceStates):
         return released, await asyncio.to_thread(self.store.links.held, source)
 
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
-        """Whether to ask for links that the queue handed out: not for those that are stored by now (``settled``). Those that another
-        process or an earlier run wrote are entries of this process's report, too. While the store is away all are asked for."""
+        """Whether to ask for links that the queue handed out: not if they are stored (``settled``). Counts other processes' here."""
         try:
             known = await asyncio.to_thread(self.known.known, [name_of(link) for link in links]) if settled else set()
         except StoreError as error:
@@ -234,8 +228,7 @@ class Ledger(SourceStates):
             self._decided(link)
 
     async def settle(self, link: Link, column: str, *, later: bool = False, written: bool = False) -> None:
-        """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it waits for another
-        try. ``written``: the transaction that stored the article has said so of its link."""
+        """``link`` led to an article (``stored`` …). ``later``: it is not whole, so try again. ``written``: its row says so."""
         self._decided(link)
         self.count(link.source, "parsed")
         self.count(link.source, column)
@@ -245,8 +238,7 @@ class Ledger(SourceStates):
             await self._finish(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
-        """``link`` failed. ``later``: it may work another time, so it waits for that; else it is over, as is what hangs again and again,
-        and what has failed for so long that nobody will read it as news (counted ``given-up``)."""
+        """``link`` failed. ``later``: it waits for another try, unless its page hangs often or it has failed for too long."""
         self._decided(link)
         if later and _is_over(await self._row(link), reason):
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
@@ -262,7 +254,7 @@ class Ledger(SourceStates):
             await self._finish(link, FAILED, reason)
 
     async def note_waiting(self, sources: Collection[str]) -> None:
-        """Say in the report which links of these sources wait for another try, why, and until when."""
+        """Say in the report which links of these sources wait for another try."""
         try:
             rows = await asyncio.to_thread(self.store.links.waiting)
         except StoreError:
@@ -292,7 +284,7 @@ class Ledger(SourceStates):
             logger.warning("%s will be asked for once more: %s", link.url, error)
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
-        """It waits no longer. If the store cannot be told, it is asked for once more and its article is found known."""
+        """It waits no longer. If the store cannot be told, its article is found known at the next try."""
         try:
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
         except StoreError as error:
@@ -300,12 +292,12 @@ class Ledger(SourceStates):
 
     @property
     def met(self) -> frozenset[str]:
-        """Sources whose links had an outcome here, that is not forgotten."""
+        """Sources whose links had an outcome here."""
         return frozenset(self._met)
 
     @property
     def counted(self) -> frozenset[str]:
-        """Sources whose links were counted here and had no outcome here: they wait, or another worker has them, or had."""
+        """Sources with links that were counted here and have no outcome here."""
         return frozenset(source for source, names in self._counted.items() if names)
 
     def over(self, source: str) -> None:
@@ -313,14 +305,14 @@ class Ledger(SourceStates):
         self._counted.pop(source, None)
 
     def forget(self, source: str) -> None:
-        """What this process did of a visit is saved: nothing of it is needed any more."""
+        """What this process did of a visit is saved."""
         for memory in (self._errors, self._validators, self._rests, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
         self._met.discard(source)
 
     def begin_anew(self) -> None:
-        """A new report of a process that stays: counters are 0, but for links that have no outcome yet, neither here nor elsewhere."""
+        """Begin a new report: counters are 0, but for links without an outcome."""
         left = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
         for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
             self._stats.get_stats().pop(key)
@@ -331,6 +323,6 @@ class Ledger(SourceStates):
 
 
 def _is_over(row: LinkState | None, reason: str) -> bool:
-    """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
+    """Whether a link has failed for too long; longer where no network may be the reason."""
     limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
     return row is not None and reason not in OUR_OWN and utcnow().timestamp() - row.added > limit.total_seconds()

@@ -35,7 +35,7 @@ NO_PICTURES: Final = "no-pictures"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A thread to visit: its link, what the list says of it, and what is stored of it."""
+    """A thread to visit, with what the list says of it and what is stored of it."""
 
     link: Link
     listed: Listed
@@ -43,11 +43,7 @@ class Wanted:
 
 
 def has_grown(listed: Listed, kept: StoredThread) -> bool:
-    """Whether a list's word says that a thread has posts which are not stored. Pure.
-
-    The numbers of replies tell it if both visits saw one, else the times; where a list says neither, the thread is looked at again.
-    A time counts as later only by more than either is good to.
-    """
+    """Whether a thread has posts that are not stored: by the numbers of replies, else by times, within their precision."""
     if not kept.whole:
         return True
     if listed.replies is not None and kept.replies is not None and listed.replies != kept.replies:
@@ -62,9 +58,9 @@ def has_grown(listed: Listed, kept: StoredThread) -> bool:
 async def filter_threads(
     ledger: Ledger, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]
 ) -> Filtered:
-    """Of the entries of one list, those to visit: new threads and those that have grown. ``stale``: so are none but the sticky ones.
+    """Of the entries of a list, visit new threads and those that have grown; counts every one. ``stale``: there are none but sticky ones.
 
-    They wait in the table of links from now on, and every one is counted. Raises ``StoreError``; then nothing is counted or taken.
+    Raises ``StoreError``; then nothing is counted or taken.
     """
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
     kept = await asyncio.to_thread(ledger.store.threads.known, list(names))
@@ -85,14 +81,14 @@ async def filter_threads(
 
 
 def waits(kept: StoredGallery) -> bool:
-    """Whether a stored story is worth another visit. Pure."""
+    """Whether a stored story is worth another visit."""
     return not kept.complete and kept.vain < MAX_VAIN
 
 
 async def filter_galleries(ledger: Ledger, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
-    """Of the entries of one index page, those to visit: new stories and incomplete ones, but those refused in the last six hours.
+    """Of the entries of an index page, visit new and incomplete stories, but none refused in the last six hours; counts every one.
 
-    They wait in the table of links from now on, and every one is counted. Raises ``StoreError``; then nothing is counted or taken.
+    Raises ``StoreError``; then nothing is counted or taken.
     """
     names = {name_of(link): link for link in reversed(links) if askable(link.url)}
     known = await asyncio.to_thread(ledger.known.known, list(names))

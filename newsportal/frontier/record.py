@@ -55,7 +55,7 @@ class _Kept:
 
 
 class Models:
-    """Blocking; may be called from several threads. The models are loaded once for all spiders of a process."""
+    """Models in use, loaded once for all spiders of a process. Blocking; may be called from several threads."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -64,41 +64,33 @@ class Models:
         self._lock = Lock()
 
     def active(self, corpus: str) -> Loaded | None:
-        """The model of ``corpus`` in use; ``None`` if there is none, or it cannot be used (then :meth:`trouble` says why)."""
+        """The model of ``corpus`` in use; ``None`` if there is none, or none that works (:meth:`trouble`)."""
         with self._lock:
             now = self._clock()
-            kept = self._kept.get(corpus)
-            if kept is None:
-                kept = self._kept[corpus] = _Kept(now - LOOK_AGAIN)
+            kept = self._kept.setdefault(corpus, _Kept(now - LOOK_AGAIN))
             if now - kept.looked >= LOOK_AGAIN:
                 kept.looked = now
                 self._look(corpus, kept)
             return kept.loaded
 
     def trouble(self, corpus: str) -> Message | None:
-        """What is wrong with the model of ``corpus`` in use, for the report."""
         kept = self._kept.get(corpus)
         return kept.trouble if kept else None
 
     def _look(self, corpus: str, kept: _Kept) -> None:
         try:
             version = self._store.corpora.active(corpus)
-            if version != kept.version:
-                kept.loaded, kept.trouble = self._opened(corpus, version)
-                kept.version = version
+            if version == kept.version:
+                return
+            loaded, trouble = None, None
+            try:
+                loaded = None if version is None else self._load(corpus, version)
+            except ModelError as error:
+                trouble = Message("note.model-broken", version=version or 0, corpus=corpus, why=error.message)
+                logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
+            kept.version, kept.loaded, kept.trouble = version, loaded, trouble
         except StoreError as error:  # away: what was loaded goes on, and the next look asks again
             logger.warning("the model of %s was not asked for: %s", corpus, error)
-
-    def _opened(self, corpus: str, version: int | None) -> tuple[Loaded | None, Message | None]:
-        """The model, or what is wrong with it. Raises ``StoreError``."""
-        if version is None:
-            return None, None
-        try:
-            return self._load(corpus, version), None
-        except ModelError as error:
-            trouble = Message("note.model-broken", version=version, corpus=corpus, why=error.message)
-            logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
-            return None, trouble
 
     def _load(self, corpus: str, version: int) -> Loaded:
         facts = self._store.corpora.model(corpus, version).facts
@@ -118,7 +110,7 @@ class SiteMemory:
         self._lock = Lock()
 
     def recall(self, url: str) -> None:
-        """Before a page is read: what the store knows of its site, unless it is known. A crawl of very many sites forgets some."""
+        """Load what the store knows of a page's site, before the page is read."""
         site = site_of(url)
         if site is None:
             return
@@ -136,7 +128,7 @@ class SiteMemory:
                 logger.warning("what is known of %s is broken, and learnt anew: %s", site, error)
 
     def keep(self, now: datetime) -> None:
-        """At the end of the crawl: what is known of the sites it met. The store's pages of a site stay where there is room for them."""
+        """Save what is known of the sites that were met, at the end of the crawl."""
         try:
             self._store.save_site_lines(self._kept(), now=now, most=MAX_SITES)
         except StoreError as error:
@@ -153,7 +145,7 @@ class SiteMemory:
         return {site: {url: packed(known) for url, known in self._joined(site, pages).items()} for site, pages in sites.items()}
 
     def _joined(self, site: str, pages: Mapping[str, Known]) -> Mapping[str, Known]:
-        """``pages``, and before them the store's that are not among them, as many as a site may have. Raises ``StoreError``."""
+        """``pages``, and before them as many others of the store's as a site may have."""
         room = MAX_PAGES - len(pages)
         if room <= 0:
             return pages
@@ -164,12 +156,12 @@ class SiteMemory:
         return {**dict(others[-room:]), **pages}
 
     def _stored(self, site: str) -> Mapping[str, Known]:
-        """Raises ``StoreError``, and ``ValueError`` for what nobody can read."""
+        """Raises ``StoreError``, and ``ValueError`` for what cannot be read."""
         return {url: unpacked(lines) for url, lines in self._store.site_lines(site).items()}
 
 
 class Record:
-    """See the module. It lives as long as a ledger has it."""
+    """Lives as long as a ledger has it."""
 
     def __init__(self, sources: Sources, settings: BaseSettings) -> None:
         self.store: Store = open_store(sources.store)

@@ -1,5 +1,4 @@
-"""The connection to Redis, by the names of scrapy-redis' settings (``REDIS_URL``, ``REDIS_HOST``, ``REDIS_PARAMS`` …), and what its errors
-mean."""
+"""The connection to Redis, by scrapy-redis' settings (``REDIS_URL``, ``REDIS_PARAMS`` …), its errors, and start URLs pushed there."""
 
 from __future__ import annotations
 
@@ -51,7 +50,6 @@ KINDS: Final = {
 
 
 def is_named(settings: BaseSettings) -> bool:
-    """Whether the settings name a Redis."""
     return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
 
 
@@ -99,8 +97,7 @@ def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | F
 
 
 def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str) -> list[str]:
-    """The queues whose keys look like ``queue_key`` (``%(spider)s:requests``) and that belong to ``owner``. Closes the client. Raises
-    ``FrontierUnavailable``."""
+    """Queues of ``owner`` whose keys look like ``queue_key``. Closes the client. Raises ``FrontierUnavailable``."""
     from redis.exceptions import RedisError
 
     form = re.compile(re.escape(queue_key or QUEUE_KEY).replace(re.escape("%(spider)s"), "(.+)"))
@@ -115,7 +112,6 @@ def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str) -
 
 
 def as_text(value: Any) -> str:
-    """An answer of Redis, whether the client decodes it or not."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
 
 
@@ -127,7 +123,7 @@ JOB_SECONDS: Final = 30.0  # for which one worker has the list; it gives it back
 
 
 class StartUrls:
-    """The start URLs of one spider. Blocking; called in the queue's thread. Raises ``FrontierUnavailable``."""
+    """Blocking; called in the queue's thread. Raises ``FrontierUnavailable``."""
 
     def __init__(self, client: Any, key: str) -> None:
         self._client = client
@@ -135,8 +131,7 @@ class StartUrls:
         self._kind = "none"
 
     def read(self, queue: Queue) -> list[bytes]:
-        """What was pushed, some of it; it stays where it is until :meth:`drop`, and so long nobody else reads it. Empty: nothing is there,
-        or another worker reads."""
+        """Some of what was pushed. It stays until :meth:`drop`, and no other worker reads it so long."""
         found: list[bytes] = self._asked(lambda: self._peek(queue))
         return found
 
@@ -186,7 +181,7 @@ _DROP: Final[Mapping[str, Any]] = {
 
 
 def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
-    """The start URLs of a spider that knows what to do with them; ``None`` without Redis. Nothing is sent yet. Raises ``StoreError``."""
+    """``None`` without Redis, or for a spider without start URLs. Nothing is sent yet. Raises ``StoreError``."""
     if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
         return None
     written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
@@ -194,7 +189,7 @@ def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
 
 
 def parse_pushed(value: bytes) -> dict[str, Any]:
-    """A pushed value: a plain address, or JSON as scrapy-redis has it. Raises ``ValueError`` or ``KeyError`` for what is neither."""
+    """A plain address, or JSON as scrapy-redis has it. Raises ``ValueError`` or ``KeyError``."""
     text = value.decode("utf-8").strip()
     if not text.startswith("{"):
         return {"url": text}

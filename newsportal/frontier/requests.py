@@ -164,44 +164,31 @@ def identity_of(request: Request, written: Mapping[str, Any]) -> str:
 
     Of a link its identity counts and not what was said about it; of the meta what :data:`MANNERS` leaves.
     """
-    arguments = {name: _distinct(value) for name, value in written.get("cb_kwargs", {}).items()}
+    arguments = dict(written.get("cb_kwargs", {}))
+    for name, value in arguments.items():
+        if isinstance(value, dict) and value.get(MARK) in WORDS:
+            arguments[name] = value.get("identity") if value[MARK] == "Link" else value["key"]
     meta = {name: value for name, value in written.get("meta", {}).items() if name not in MANNERS}
     said = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 
-def _distinct(value: Any) -> Any:
-    if isinstance(value, dict) and value.get(MARK) == "Link":
-        return value.get("identity")
-    if isinstance(value, dict) and value.get(MARK) == "Listed":
-        return value["key"]
-    return value
-
-
 def _written(request: Request, spider: Spider) -> dict[str, Any]:
-    found: dict[str, Any] = {"url": request.url}
-    if request.method != "GET":
-        found["method"] = request.method
-    if request.body:
-        found["body"] = _value(request.body, spider)
-    if request.headers:
-        found["headers"] = {key.decode("latin-1"): [value.decode("latin-1") for value in values] for key, values in request.headers.items()}
-    for name in ("callback", "errback"):
-        if (method := getattr(request, name)) is not None:
-            found[name] = _name(method, spider)
-    if request.cookies:
-        found["cookies"] = _value(request.cookies, spider)
-    if meta := {key: value for key, value in request.meta.items() if key not in UNSAID}:
-        found["meta"] = _value(meta, spider)
-    if request.cb_kwargs:
-        found["cb_kwargs"] = _value(request.cb_kwargs, spider)
-    if request.encoding != "utf-8":
-        found["encoding"] = request.encoding
-    if request.dont_filter:
-        found["dont_filter"] = True
-    if request.flags:
-        found["flags"] = list(request.flags)
-    return found
+    found = {
+        "url": request.url,
+        "method": request.method if request.method != "GET" else None,
+        "body": _value(request.body, spider) if request.body else None,
+        "headers": {key.decode("latin-1"): [value.decode("latin-1") for value in values] for key, values in request.headers.items()},
+        "callback": _name(request.callback, spider) if request.callback is not None else None,
+        "errback": _name(request.errback, spider) if request.errback is not None else None,
+        "cookies": _value(request.cookies, spider),
+        "meta": _value({key: value for key, value in request.meta.items() if key not in UNSAID}, spider),
+        "cb_kwargs": _value(request.cb_kwargs, spider),
+        "encoding": request.encoding if request.encoding != "utf-8" else None,
+        "dont_filter": request.dont_filter,
+        "flags": list(request.flags),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def _name(method: Any, spider: Spider) -> str:

@@ -72,7 +72,7 @@ def scheduler_of(crawler: Crawler) -> Scheduler | None:
 
 
 class Scheduler(BaseScheduler):
-    """See the module. Without a queue (a replay) requests wait in memory, by priority."""
+    """Without a queue (a replay) requests wait in memory, by priority."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
@@ -142,7 +142,9 @@ class Scheduler(BaseScheduler):
             return self._here(request, parent)
         if task.link and task.id in self.feeder.leases:  # the same link by another address, under the same lease
             return self._here(request, task.id)
-        self.feeder.push(self._once_more(task, request))
+        if request.dont_filter and task.id in self.feeder.leases:  # a callback asks for its own page again: its task is not done yet
+            task = replace(task, id=f"{task.id}+")
+        self.feeder.push(task)
         return True
 
     def next_request(self) -> Request | None:
@@ -165,7 +167,7 @@ class Scheduler(BaseScheduler):
     # requests
 
     def _here(self, request: Request, lease: str | None) -> bool:
-        """The request waits in this process."""
+        """Let the request wait in this process."""
         host = host_of(request.url)
         if self.feeder is None:
             self.hand.hold(host, 0.0)
@@ -175,12 +177,6 @@ class Scheduler(BaseScheduler):
         self.hand.add(host, Entry(request, lease))
         return True
 
-    def _once_more(self, task: Task, request: Request) -> Task:
-        """A callback may ask for its own page again: that is another task, for its own is not done yet."""
-        if self.feeder is None or not request.dont_filter or task.id not in self.feeder.leases:
-            return task
-        return replace(task, id=f"{task.id}+")
-
     @property
     def queues(self) -> bool:
         """Whether there is a queue: not in a replay."""
@@ -188,7 +184,7 @@ class Scheduler(BaseScheduler):
 
     @property
     def queue(self) -> Queue | None:
-        """The queue, for who claims jobs or counts what is outstanding; ``None`` before it is open, and in a replay."""
+        """``None`` before it is open, and in a replay."""
         return None if self.feeder is None else self.feeder.queue
 
     # what the feeder asks
@@ -221,13 +217,13 @@ class Scheduler(BaseScheduler):
         return request_of(task, self.spider)
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
-        """What to ask for requests that the queue hands out: the spider may know better (``accept``), or want nothing any more."""
+        """The spider's ``accept`` may replace or refuse requests that the queue hands out."""
         self.count("taken", len(requests))
         ask = getattr(self.spider, "accept", None)
         return requests if ask is None else list(await ask(requests))
 
     async def started(self, values: Sequence[bytes]) -> None:
-        """Requests for start URLs that were pushed into Redis. What is none is told and dropped."""
+        """Make requests of start URLs that were pushed into Redis; others are logged and dropped."""
         spider: Any = self.spider
         if hasattr(spider, "spider_idle_start_time"):
             spider.spider_idle_start_time = int(time.time())  # scrapy-redis' MAX_IDLE_TIME_BEFORE_CLOSE counts from here
@@ -254,8 +250,7 @@ class Scheduler(BaseScheduler):
     # hosts
 
     async def turn(self, request: Request) -> None:
-        """Wait until ``request``'s host may be asked by this process; every request comes by, from the queue or not. Raises ``Ending`` or
-        ``Resting``."""
+        """Wait until this process may ask the host of ``request``. Raises ``Ending`` or ``Resting``."""
         if self.feeder is None:
             return
         host = host_of(request.url)
@@ -264,13 +259,13 @@ class Scheduler(BaseScheduler):
         await self.feeder.turns.turn(host)
 
     def rest(self, request: Request, seconds: float) -> None:
-        """The host of ``request`` asked to be left alone: by everybody."""
+        """All processes leave the host of ``request`` alone."""
         if self.feeder is not None:
             self.hand.rest(host_of(request.url), time.monotonic() + seconds)
             self.feeder.changed()
 
     def delay_of(self, host: str) -> float:
-        """Seconds between two requests to a host: what its slot says (robots.txt may ask for more), else the setting."""
+        """Seconds between two requests to a host: its slot's (robots.txt may ask for more), else the setting's."""
         slot = self._slot(host)
         if slot is not None:
             return slot.delay
@@ -283,8 +278,7 @@ class Scheduler(BaseScheduler):
         return None if engine is None else engine.downloader.slots.get(self._slots.get(host, host))
 
     def _room(self, host: Host) -> int:
-        """How many more requests of a host may be under way. Where there is no delay, as many again wait in its slot, so that it never
-        stands still. What callbacks ask for counts as well: a story that was begun goes before new ones."""
+        """How many more requests of a host may be under way. Without a delay as many again wait in its slot, which never stands still."""
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
         most = places if (slot.delay if slot is not None else self._delay) else 2 * places
@@ -314,7 +308,7 @@ class Scheduler(BaseScheduler):
         return queue
 
     def _wait(self, now: float) -> None:
-        """Look again when the next host's turn comes: Scrapy by itself does only every five seconds."""
+        """Look again when the next host may be asked: Scrapy by itself looks every five seconds."""
         soonest = self.hand.soonest()
         if self._timer is not None:
             self._timer.cancel()
@@ -323,16 +317,14 @@ class Scheduler(BaseScheduler):
             self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
         if self.feeder is not None:
             self.feeder.look()
-            if self.feeder.away_since is not None and not self._standing:
-                self._end_if_away(self.feeder, now - self.feeder.away_since)
-
-    def _end_if_away(self, feeder: Feeder, seconds: float) -> None:
-        if feeder.store_failed:
-            logger.error("the crawl ends: its store takes nothing any more")
-            self._end(STORE_FAILS)
-        elif seconds > AWAY_SECONDS:
-            logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
-            self._end(AWAY)
+            if self.feeder.away_since is None or self._standing:
+                return
+            if self.feeder.store_failed:
+                logger.error("the crawl ends: its store takes nothing any more")
+                self._end(STORE_FAILS)
+            elif now - self.feeder.away_since > AWAY_SECONDS:
+                logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
+                self._end(AWAY)
 
     def _broke(self, error: BaseException) -> None:
         if isinstance(error, NewsportalError):  # a queue of a newer version: the message says it all
@@ -349,5 +341,5 @@ class Scheduler(BaseScheduler):
 
 
 def _stay() -> None:
-    """Raises ``DontCloseSpider``: a standing spider waits for work."""
+    """Raises ``DontCloseSpider``."""
     raise DontCloseSpider

@@ -49,13 +49,12 @@ class KnownUrls(ABC):
         self._store = store
 
     def known(self, identities: Collection[str]) -> set[str]:
-        """Those that are stored."""
         perhaps = self.perhaps(identities)
         return self._store.known(perhaps) if perhaps else set()
 
     @abstractmethod
     def perhaps(self, identities: Collection[str]) -> set[str]:
-        """Those that the store must be asked about; the others are not known."""
+        """Those to ask the store about; the others are not known."""
 
     @abstractmethod
     def enter(self, identities: Collection[str]) -> None:
@@ -63,11 +62,11 @@ class KnownUrls(ABC):
 
     @abstractmethod
     def keep(self) -> None:
-        """The crawl ends: what is known is for the next one."""
+        """Save it at the end of a crawl."""
 
 
 class LocalFilter(KnownUrls):
-    """This process's own filter, filled from its ``file`` and from the store. ``file`` None: from the store alone."""
+    """This process's filter, filled from ``file`` (if any) and the store."""
 
     def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
         super().__init__(store)
@@ -89,7 +88,7 @@ class LocalFilter(KnownUrls):
         self._bloom.enter(identities)
 
     def keep(self) -> None:
-        """Write the file, whole or not at all. What cannot be written is filled from the store the next time."""
+        """Write the file, whole or not at all."""
         if self._file is None:
             return
         try:
@@ -100,7 +99,7 @@ class LocalFilter(KnownUrls):
             logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
 
     def _catch_up(self) -> None:
-        """Enter what the store has got since. The position is taken first: what is stored meanwhile comes again the next time."""
+        """Enter what is new in the store. The position is taken first: what is stored meanwhile comes again."""
         with self._lock:
             position = self._store.last_seq()
             self._bloom.enter(self._store.identities(after=self._position))
@@ -108,7 +107,7 @@ class LocalFilter(KnownUrls):
 
 
 def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
-    """The filter in ``file`` and its position; an empty one at 0 where there is no file, or (said in the log) none that can be used."""
+    """The filter in ``file`` and its position; an empty one at 0 where there is none that can be used."""
     if file is not None:
         try:
             return unpacked(file.read_bytes(), capacity, error_rate)
@@ -120,7 +119,7 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
 
 
 def replace_file(file: Path, data: bytes) -> None:
-    """``data`` as the whole content of ``file``: a reader sees the old or the new one, after a power cut too. Raises ``OSError``."""
+    """Replace the content of ``file``: a reader sees the old or the new one, after a power cut too. Raises ``OSError``."""
     handle, name = mkstemp(prefix=f"{file.name}.", suffix=".new", dir=file.parent)  # the spiders of a process may end at once
     made = Path(name)
     try:
@@ -134,10 +133,7 @@ def replace_file(file: Path, data: bytes) -> None:
 
 
 class RedisFilter(KnownUrls):
-    """The filter in Redis. While Redis is away every name is asked of the store; when it is back, it gets what it missed.
-
-    ``faults`` are the errors of its client, ``where`` names it in messages (no password).
-    """
+    """While Redis is away the store is asked about every name. ``faults``: errors of its client; ``where``: its address."""
 
     def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
         super().__init__(store)
@@ -165,7 +161,7 @@ class RedisFilter(KnownUrls):
         self._tried(lambda: None, None)
 
     def _tried(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """What ``ask`` answers; ``otherwise`` while Redis is away. Raises ``StoreError`` where the store fails."""
+        """What ``ask`` answers; ``otherwise`` while Redis is away."""
         if monotonic() < self._away_until:
             return otherwise
         try:
@@ -192,7 +188,7 @@ class RedisFilter(KnownUrls):
             logger.warning("Redis at %s does not serve (%s): the store is asked about every address until it does", self._where, error)
 
     def _catch_up(self) -> None:
-        """Enter what the store has got since the filter's position, which lies in Redis beside it: both go back together."""
+        """Enter what is new in the store since the position, which lies in Redis beside the filter: both go back together."""
         with self._lock:
             if self._looked is not None and monotonic() - self._looked < CATCH_UP:
                 return
@@ -206,7 +202,7 @@ class RedisFilter(KnownUrls):
 
 
 def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
-    """The settings by which the filter's Redis is reached: ``sources.yaml`` may name another one for it than for the queue."""
+    """``sources.yaml`` may name another Redis for the filter than for the queue."""
     named = sources.url_filter.redis
     if named is None or settings.get("REDIS_URL") != sources.frontier.redis:
         return settings
@@ -217,14 +213,14 @@ def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
 
 
 def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
-    """The filter of the sources' store in Redis. Each store has its own, so several portals may share one Redis."""
+    """Each store has its own filter, so several portals may share one Redis."""
     form = sources.url_filter
     key = f"{KEY}:{content_id(sources.store)}"
     return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
 
 
 def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> KnownUrls:
-    """The filter that the settings ask for. Raises ``StoreError``."""
+    """Raises ``StoreError``."""
     form = sources.url_filter
     if not is_named(settings):
         return LocalFilter(store, sources.known_file, capacity=form.capacity, error_rate=form.error_rate)
@@ -236,33 +232,27 @@ def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> Known
 
 @dataclass(frozen=True, slots=True)
 class FilterStatus:
-    """What is to be said of the filter; ``fill`` None: there is none yet."""
+    """``fill`` None: there is no filter yet."""
 
     says: str
     fill: Fill | None = None
 
 
 def filter_status(sources: Sources) -> FilterStatus:
-    """How the filter stands that ``sources.yaml`` asks for. Raises ``StoreError`` for a Redis that does not answer."""
+    """Raises ``StoreError`` for a Redis that does not answer."""
     from scrapy.settings import Settings
 
     from newsportal.frontier.addon import scrapy_settings
 
     settings = filter_settings(sources, Settings(scrapy_settings(sources)))
-    return _redis_status(sources, settings) if is_named(settings) else _file_status(sources)
+    if is_named(settings):
+        from redis.exceptions import RedisError
 
-
-def _redis_status(sources: Sources, settings: BaseSettings) -> FilterStatus:
-    from redis.exceptions import RedisError
-
-    try:
-        fill = shared_bloom(sources, settings).fill()
-    except (RedisError, OSError) as error:
-        raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
-    return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
-
-
-def _file_status(sources: Sources) -> FilterStatus:
+        try:
+            fill = shared_bloom(sources, settings).fill()
+        except (RedisError, OSError) as error:
+            raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
+        return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
     file, form = sources.known_file, sources.url_filter
     if file is None or not file.exists():
         return FilterStatus("no filter is kept yet; the first crawl makes it from the store")

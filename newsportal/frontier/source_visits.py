@@ -38,7 +38,7 @@ PRICED: Final = 600.0  # seconds for which a price holds: it depends on the rate
 
 
 class Timing:
-    """See the module. One a spider; blocking calls run in threads."""
+    """When sources are due. One a spider; blocking calls run in threads."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -49,19 +49,17 @@ class Timing:
         return timing.rules(self._ledger.sources, source, self._worth)
 
     def due(self, source: Any, state: SourceState, now: datetime) -> bool:
-        """Whether the source is to be visited at ``now`` (aware)."""
         return self.due_at(source, state, now) <= now
 
     def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:
-        """When the source is, or was, due."""
         return timing.due_at(state, self.rules(source), now)
 
     async def stuck(self, source: str) -> bool:
-        """Whether the source answers "not modified" for longer than can be believed. Raises ``StoreError``."""
+        """Whether the source answers "not modified" for too long to be believed. Raises ``StoreError``."""
         return freshness.stuck(await asyncio.to_thread(self._ledger.store.visits.of, source, limit=DOUBTED))
 
     async def pages(self, source: str, *, usual: int) -> int:
-        """Result pages of a search engine at this hour."""
+        """Result pages of a search engine that are worth reading at this hour."""
         try:
             visits = await asyncio.to_thread(self._ledger.store.visits.of, source, limit=timing.LOOKED_BACK)
         except StoreError as error:
@@ -70,7 +68,7 @@ class Timing:
         return policies.pages(visits, utcnow(), timing.zone(self._ledger.sources.portal.timezone), usual=usual)
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
-        """The visits of these sources are over and their states saved. What cannot be planned now is due by the usual interval."""
+        """Write when these sources are visited next, after a visit. Without a plan the usual interval holds."""
         for source in sources:
             try:
                 await asyncio.to_thread(self._plan, source, now)
@@ -107,7 +105,7 @@ FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (R
 
 
 async def note_health(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:
-    """The visits of these sources are over and written. A store that cannot be asked now is asked after the next visit."""
+    """After a visit: warn of a source whose health changed, and let one in quarantine rest."""
     for source in sources:
         try:
             await asyncio.to_thread(_note_health, ledger, source, now)
@@ -129,7 +127,7 @@ def _note_health(ledger: Ledger, source: str, now: datetime) -> None:
 
 
 def note_moved(ledger: Ledger, source: str, response: Response) -> None:
-    """A list page came: say so if its address has gone for ever."""
+    """Remember where a list page has moved to for ever."""
     asked = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
     if moved := moved_to(asked[0], response.url, reasons):
@@ -137,7 +135,7 @@ def note_moved(ledger: Ledger, source: str, response: Response) -> None:
 
 
 def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
-    """Where a list page has gone for ever; ``None`` where it has not, or only to another spelling of its address (https, www.)."""
+    """Where a list page has gone for ever; ``None`` if only to another spelling of its address (https, www.)."""
     found = tuple(statuses)
     return answered if found and FOR_EVER.issuperset(found) and identity(asked) != identity(answered) else None
 
@@ -147,7 +145,7 @@ TOKEN_BYTES, SECRET_BYTES = 24, 32
 
 
 async def note_hub(ledger: Ledger, source: str, response: Response, hub: str | None, topic: str | None) -> None:
-    """A feed was read. Its headers go before what stands in it (WebSub, 4); without a ``self`` it is what we asked for."""
+    """Remember the hub of a feed. Its headers go before what stands in it (WebSub, 4); without a ``self`` it is what we asked for."""
     said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
     hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
     sources = ledger.sources
@@ -161,7 +159,7 @@ async def note_hub(ledger: Ledger, source: str, response: Response, hub: str | N
 
 
 def _is_hub_url(url: str) -> bool:
-    """Whether an address can be sent to a hub: feeds in JSON may hold half characters."""
+    """Feeds in JSON may hold half characters."""
     return askable(url) and url.isprintable()
 
 

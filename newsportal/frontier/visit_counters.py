@@ -40,13 +40,13 @@ def utcnow() -> datetime:
 
 
 def unreached(reasons: Iterable[str]) -> bool:
-    """Whether these reasons, of which there is one at least, are all such that no host was reached."""
+    """Whether no host was reached, by all of these reasons."""
     found = tuple(reasons)
     return bool(found) and all(reason.startswith(OUTAGE) for reason in found)
 
 
 class Reach:
-    """Whether there is a network, by which hosts answered the spiders of a process. ``clock`` gives seconds."""
+    """Whether there is a network, by which hosts answered the spiders of a process."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -54,17 +54,16 @@ class Reach:
         self._reached: float | None = None
 
     def reached(self) -> None:
-        """A list page came."""
         self._reached = self._clock()
         self._missed.clear()
 
     def missed(self, source: str, told: str) -> None:
-        """A list page of a source did not come, for a reason of :data:`OUTAGE`. ``told`` begins with its address, if that is known."""
+        """A list page did not come, for a reason of ``OUTAGE``. ``told`` may begin with its address."""
         self._missed.add(urlsplit(told.partition(" ")[0].rstrip(":")).netloc or source)
 
     @property
     def away(self) -> bool:
-        """Whether several hosts could not be reached, and none could lately. One host alone, of many sources or one, may be gone itself."""
+        """Whether several hosts could not be reached, and none could lately."""
         return len(self._missed) > 1 and (self._reached is None or self._clock() - self._reached > LATELY)
 
 
@@ -80,7 +79,6 @@ class _Part:
 
     @property
     def unreached(self) -> bool:
-        """Whether nothing came, since its host was not reached."""
         return not any(self.counts.values()) and not self.failed and unreached(self.list_failed)
 
     def visit(self, source: str, now: datetime) -> Visit:
@@ -100,20 +98,19 @@ class _Part:
 
 
 class VisitCounters:
-    """What a worker did of the visits of sources since it last wrote it down (``spiders.visiting``). Safe between threads."""
+    """What a worker did of visits since it last wrote it down. Safe between threads."""
 
     def __init__(self) -> None:
         self._parts: dict[str, _Part] = defaultdict(_Part)
         self._lock = Lock()
 
     def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
-        """As ``Ledger.count``, which calls it."""
         with self._lock:
             part = self._parts[source]
             (getattr(part, column) if reason else part.counts)[reason or column] += number
 
     def published(self, source: str, moments: Iterable[datetime | None]) -> None:
-        """When new entries were published; those that do not say are left out."""
+        """When new entries were published, if they say so."""
         with self._lock:
             part = self._parts[source]
             part.published = newest((*part.published, *(moment for moment in moments if moment is not None)))
@@ -125,26 +122,23 @@ class VisitCounters:
             part.asked_wait = max(seconds, part.asked_wait or 0.0)
 
     def moved(self, source: str, url: str) -> None:
-        """A list page has gone there for ever."""
         with self._lock:
             self._parts[source].moved = url
 
     def hub(self, source: str, url: str) -> None:
-        """Where the feed can be subscribed to."""
         with self._lock:
             self._parts[source].hub = url
 
     @property
     def uncounted(self) -> frozenset[str]:
-        """Sources of which something was counted that is not taken yet."""
+        """Sources with counts that are not taken yet."""
         with self._lock:
             return frozenset(self._parts)
 
     def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
-        """What was counted, a part a source; counting begins anew.
+        """Take the counts, a part a source.
 
-        Of visits that are still ``going`` what only says that a host was not reached waits for their end, when more is known. While the
-        network is ``away`` it is dropped: that says nothing of the source.
+        Of visits that are still ``going``, failures to reach a host wait for the end; while the network is ``away`` they are dropped.
         """
         with self._lock:
             counted, self._parts = self._parts, defaultdict(_Part)
@@ -155,8 +149,7 @@ class VisitCounters:
 
 
 class SourceStates:
-    """The counters of a crawl by source, and what is saved of each source when its visit ends. ``reach`` is the process's. Methods that ask
-    the store are coroutines."""
+    """Counters by source, and what is saved of a source when its visit ends. Methods that ask the store are coroutines."""
 
     def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
         self._stats, self._reach, self.store = stats, reach, store
@@ -177,16 +170,14 @@ class SourceStates:
             self._reach.reached()
 
     def took(self, source: str, seconds: float) -> None:
-        """A visit has ended that took so long."""
         key = f"{PREFIX}{source}/{SECONDS}"
         self._stats.set_value(key, self._stats.get_value(key, 0.0) + seconds)
 
     def note(self, source: str, message: Message) -> None:
-        """A note of the report, once. Stages call it from their threads, too."""
+        """Add a note to the report, once."""
         self._notes[source].setdefault(message)
 
     def report(self) -> tuple[SourceReport, ...]:
-        """The rows so far, by source."""
         rows: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
         for key, value in self._stats.get_stats().items():
             if key.startswith(PREFIX):
@@ -216,11 +207,11 @@ class SourceStates:
             self._reach.missed(source, detail or "")
 
     def list_left(self, source: str, reason: str) -> None:
-        """A list page that is not for us (a board for members only) is counted in the report; the visit has not failed by it."""
+        """A list page that is not for us (a board for members only): the visit has not failed by it."""
         self._stats.inc_value(f"{PREFIX}{source}/list_failed/{reason}")
 
     def validate(self, source: str, url: str, validators: Validators) -> None:
-        """Remember a list page's ETag and Last-Modified; saved at the end of the run, when its links are safely deferred."""
+        """Remember a list page's ETag and Last-Modified until the end of the run, when its links are safe."""
         self._validators[source][url] = validators
 
     def rest(self, source: str, until: datetime) -> None:
@@ -229,7 +220,7 @@ class SourceStates:
         self.visit_counts.asked(source, max(0.0, (until - utcnow()).total_seconds()))
 
     async def rest_at_once(self, source: str, until: datetime) -> None:
-        """The same, and told to the workers that ask it just now: see :meth:`rests`."""
+        """The same, for other workers, too."""
         self.rest(source, until)
         try:
             await asyncio.to_thread(self._save_rest, source, until)
@@ -240,7 +231,7 @@ class SourceStates:
         self.store.save_source_state(replace(self.store.source_state(source), rest_until=until))
 
     async def rests(self, source: str) -> bool:
-        """Whether some worker was asked to leave ``source`` alone. While the store is away it is not known, and said to be false."""
+        """Whether some worker was asked to leave ``source`` alone; not while the store is away."""
         try:
             until = (await self.state(source)).rest_until
         except StoreError:
@@ -256,24 +247,20 @@ class SourceStates:
         return await asyncio.to_thread(self.store.source_state, source)
 
     async def begin(self, state: SourceState) -> bool:
-        """A visit of a source begins. Whether it must be thorough: the one before did not come to its end, or there was none.
-
-        Else list pages may lie behind one whose entries are all known: the run was killed before it got there. Raises ``StoreError``.
-        """
+        """Begin a visit: whether it must be thorough, since the last one did not come to its end. Raises ``StoreError``."""
         await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
         return state.unfinished is not None or state.last_success is None
 
     @property
     def offline(self) -> bool:
-        """Whether the network is away, by what all spiders of this process met (:class:`Reach`): no fault of the sources."""
+        """Whether the network is away, which is no fault of the sources."""
         return self._reach.away
 
     def unreached(self, source: str) -> bool:
-        """Whether its host was not reached, as is the case where there is no network."""
         return self._errors.get(source, "").startswith(OUTAGE)
 
     async def transfer_visit(self, source: str) -> None:
-        """What this process saw of a visit that another one began and will close, for the next visit. Raises ``StoreError``."""
+        """Save what this process saw of a visit that another one closes. Raises ``StoreError``."""
         if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
             await asyncio.to_thread(self._save_seen, source)
 
@@ -281,7 +268,6 @@ class SourceStates:
         self.store.save_source_state(self._seen(self.store.source_state(source), utcnow()))
 
     def _seen(self, state: SourceState, now: datetime) -> SourceState:
-        """``state`` with what was seen of the source here."""
         source = state.source
         return replace(
             state,
@@ -292,7 +278,7 @@ class SourceStates:
         )
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
-        """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""
+        """Save the states of the sources visited; ``finished``: the run was not cut short. Raises ``StoreError``."""
         seen = set(visited)
         away = self.offline
         for source in sorted(seen):
@@ -317,6 +303,6 @@ class SourceStates:
         )
 
     def _failed_elsewhere(self, source: str) -> str | None:
-        """Why list pages of the visit that ends failed in another process."""
+        """Why list pages failed in another process."""
         visits = self.store.visits.of(source, limit=1)
         return max(visits[0].list_failed, key=visits[0].list_failed.__getitem__, default=None) if visits else None

@@ -37,8 +37,6 @@ Line = tuple[str, str]  # A host and a queue
 
 
 class Row(NamedTuple):
-    """What must be known of a row to move it."""
-
     number: int
     id: str
     queue: str
@@ -95,7 +93,7 @@ HOST = select(HOSTS.c.holder, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted
 
 @dataclass(slots=True)
 class Turn:
-    """One transaction on the table of links. ``queue`` and ``worker``: whose it is (0: no worker's)."""
+    """One transaction on the table of links, of ``queue`` and ``worker`` (0: none)."""
 
     connection: Connection
     now: Moments
@@ -118,8 +116,7 @@ class Turn:
     # into the table
 
     def add(self, tasks: Iterable[Task]) -> set[str]:
-        """Let tasks wait; answers the ids that were taken in: not those that wait, are leased or set aside, or whose fingerprint was seen.
-        A link that is over is asked for once more."""
+        """Let tasks wait; answers the ids taken in: none that wait, are leased, set aside or were seen. What is over waits again."""
         wanted = {task.id: task for task in tasks}
         there = {row.id: row for row in self.rows(wanted)}
         numbers = {task.id: number_of(task.seen) for task in wanted.values() if task.seen is not None}
@@ -193,7 +190,6 @@ class Turn:
             self.move(found, state, since=self.ticks if state == "suspect" else None, **also)
 
     def bury(self, row: Row, worker: str) -> None:
-        """The worker that had it is dead."""
         tries = row.tries + 1
         if tries < self.terms.tries:
             self.give_back([row._replace(tries=tries)], tries=tries)
@@ -201,7 +197,6 @@ class Turn:
             self.move([row], ASIDE, since=self.wall, tries=tries, reason=f"{tries} workers died while they had it, at last {worker}")
 
     def end(self, rows: Collection[Row], state: str, reason: str | None = None) -> None:
-        """They are over."""
         self.move(rows, state, body="", reason=None if reason is None else storable(reason), not_before=None)
 
     def fail(self, row: Row, reason: str, at: float | None) -> None:
@@ -215,19 +210,19 @@ class Turn:
             self._count(row.host, row.queue, row.lane, row.state, -1)
 
     def wake(self, limit: int) -> None:
-        """Rows whose time has come wait from now on."""
+        """Let rows wait whose time has come."""
         due = self.connection.execute(DUE, {"q": self.queue, "until": self.wall, "most": limit})
         self.give_back([Row(*found) for found in due], not_before=None)
 
     def clear(self) -> int:
-        """Forget some of what waits; answers how many rows it were."""
+        """Forget some of what waits; answers how many."""
         asked = select(*ROW).where(LINKS.c.queue == self.queue, LINKS.c.state.in_((*WAITING, LATER, HELD))).limit(SLICE)
         rows = [Row(*found) for found in self.connection.execute(asked).all()]
         self.remove(rows)
         return len(rows)
 
     def forget_seen(self) -> None:
-        """Forget the fingerprints of this queue: what was pushed and never fetched must not count as seen."""
+        """What was pushed and never fetched must not count as seen."""
         of_queue = LINKS.c.queue == self.queue
         self.connection.execute(delete(LINKS).where(of_queue, LINKS.c.state == DONE))
         self.connection.execute(update(LINKS).where(of_queue, LINKS.c.seen.is_not(None)).values(seen=None))
@@ -256,7 +251,7 @@ class Turn:
         self._ready.clear()
 
     def _advance(self, queue: str, lane: str) -> None:
-        """Of a lane one row is ready or in flight: the most urgent."""
+        """Of a lane the most urgent row is ready, or one is in flight."""
         key = {"q": queue, "lane": lane}
         heads = [Row(*found) for found in self.connection.execute(LANE_HEAD, key).all()]
         ready = [row for row in heads if row.state == "ready"]
@@ -283,7 +278,7 @@ class Turn:
             self.connection.execute(END_LINE, values)
 
     def _begin_line(self, line: Line, waiting: int, ready: int) -> None:
-        """The first row of a host: who holds the host, or from when it may be asked, is said beside it."""
+        """The first row of a host."""
         host, queue = line
         holder, free_at = 0, 0.0
         known = self.connection.execute(HOST, {"h": host}).first()
@@ -300,7 +295,7 @@ def rows_of(connection: Connection, ids: Iterable[str]) -> list[Row]:
 
 
 def rebuild(connection: Connection) -> None:
-    """Count the hosts anew: the rows were copied from another database, or the figures are lost. Nobody holds or leases anything then."""
+    """Count the hosts anew, of rows that were copied from another database."""
     for table in (LINES, HOSTS):
         connection.execute(delete(table))
     connection.execute(update(LINKS).where(LINKS.c.state == LEASED).values(state="ready", worker=None, since=None))

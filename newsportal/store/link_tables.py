@@ -61,8 +61,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """What a row says of its link. ``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: how often it failed in
-    passing."""
+    """``added``, ``changed``, ``not_before``: seconds since 1970. ``failures``: how often the link failed in passing."""
 
     id: str
     state: str
@@ -79,8 +78,7 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class WaitingLinks:
-    """Links that wait for one reason. ``next``: when the first of them is tried, seconds since 1970; ``None``: as soon as its host may be
-    asked."""
+    """Links that wait for one reason. ``next``: when the first is tried, seconds since 1970; ``None``: as soon as its host may be asked."""
 
     queue: str
     source: str | None
@@ -90,7 +88,7 @@ class WaitingLinks:
 
 
 def number_of(name: str) -> int:
-    """A name as a number of 64 bits: a million fingerprints take 20 MB so, and two of them are one in 10 million cases once."""
+    """A name as a number of 64 bits: a million take 20 MB, and two agree once in 10 million cases."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
@@ -201,8 +199,7 @@ QUEUE_TABLES = (LINKS, *WORK_TABLES)
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """``ticks``: seconds of a clock that all workers share and that never goes back; ``wall``: seconds since 1970. ``shift``: what the
-    server's clock is ahead by."""
+    """``ticks``: seconds of a shared clock that never goes back; ``wall``: since 1970. ``shift``: what the server's clock is ahead by."""
 
     ticks: float
     wall: float

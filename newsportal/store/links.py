@@ -1,7 +1,4 @@
-"""The links of the record: which are new, what became of each, and what waits. The queue hands out what stands here.
-
-One row a link. A row that waits is to be fetched, whoever wrote it; what is over says how it ended.
-"""
+"""The links of the record, a row each: which are new, what waits, and how the others ended. The queue hands out what stands here."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
 
 
 class Links:
-    """See the module. Blocking; shared between threads. ``clock`` replaces the shared clock in tests."""
+    """Blocking; shared between threads. ``clock`` replaces the shared clock in tests."""
 
     def __init__(self, engine: Engine, clock: Clock = clock_of) -> None:
         self.engine = engine
@@ -48,7 +45,7 @@ class Links:
         self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads take turns, and do not poll the file's lock
 
     def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
-        """What ``step`` answers, in one transaction: all of it is written, or nothing."""
+        """What ``step`` answers, in one transaction."""
         with self._lock, writing(self.engine) as connection:
             turn = Turn(connection, self._clock(connection), terms or Terms(), queue)
             answer = step(turn)
@@ -56,14 +53,12 @@ class Links:
             return answer
 
     def read(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
-        """What ``step`` answers; it sees one state of the table."""
         with reading(self.engine) as connection:
             return step(Turn(connection, self._clock(connection), terms or Terms(), queue))
 
     # links
 
     def states(self, ids: Collection[str]) -> dict[str, LinkState]:
-        """What the rows of these links say."""
         with reading(self.engine) as connection:
             return states(connection, ids)
 
@@ -98,7 +93,7 @@ class Links:
             self.write(step)
 
     def postpone(self, id: str, reason: str, at: float | None) -> None:
-        """The link failed in passing: it waits until ``at``. ``None``: no longer than its host makes it wait."""
+        """The link failed in passing and waits until ``at``, or only for its host."""
 
         def step(turn: Turn) -> None:
             for row in turn.rows([id], anywhere=True):
@@ -108,7 +103,7 @@ class Links:
         self.write(step)
 
     def release(self, source: str) -> list[str]:
-        """A visit of the source begins: links that failed in passing are tried now. Answers their ids."""
+        """Try links of a source now that failed in passing; answers their ids."""
         asked = select(LINKS.c.id).where(
             LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
         )
@@ -126,7 +121,7 @@ class Links:
         self.write(lambda turn: turn.connection.execute(LINKS.delete().where(LINKS.c.source == source, LINKS.c.state.not_in(OVER))))
 
     def held(self, source: str) -> list[str]:
-        """The requests (JSON) of a source's feed entries that wait without being handed out, the oldest first."""
+        """Requests (JSON) of a source's feed entries that no queue hands out, the oldest first."""
         asked = select(LINKS.c.body).where(LINKS.c.source == cut(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
         with reading(self.engine) as connection:
             return list(connection.scalars(asked).all())
@@ -134,17 +129,15 @@ class Links:
     # for people
 
     def queues(self) -> list[str]:
-        """Queues that have rows or workers, by name."""
         with reading(self.engine) as connection:
             return sorted(connection.scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue))).all())
 
     def leased(self) -> int:
-        """Links and requests that workers have in hand."""
         with reading(self.engine) as connection:
             return connection.scalar(select(func.count()).select_from(LINKS).where(LINKS.c.state == LEASED)) or 0
 
     def waiting(self, *, failed: bool = True) -> list[WaitingLinks]:
-        """What waits, by queue, source and reason. ``failed``: only links that failed in passing, which wait for a time."""
+        """What waits, by queue, source and reason. ``failed``: only links that wait for another try."""
         states_ = (LATER,) if failed else (*WAITING, LATER, HELD)
         columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
         asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state.in_(states_)).group_by(*columns)

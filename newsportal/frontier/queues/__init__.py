@@ -1,1 +1,1 @@
-"""Where requests wait: the queue's promises (``base``), on disk for one machine (``disk``), in Redis for many (``shared``)."""
+"""Queues of requests: in the table of links, or in Redis."""

@@ -43,8 +43,7 @@ STARTED = 19  # where the start of a process stands in /proc/PID/stat, counted f
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """``machine``: where ``pid`` means something (host and process namespace). ``started``: when that process began, in the kernel's own
-    words, so that another one with its number is not taken for it; ``None`` where the system does not tell."""
+    """``machine``: where ``pid`` means something. ``started``: when the process began: its number is used again."""
 
     name: str
     machine: str
@@ -53,14 +52,14 @@ class Identity:
 
 
 def identity() -> Identity:
-    """A worker of this process, with a number of its own: HOST:PID:NUMBER."""
+    """A worker of this process: HOST:PID:NUMBER."""
     pid = os.getpid()
     return Identity(f"{platform.node() or 'localhost'}:{pid}:{next(_numbers)}", machine(), pid, started(pid))
 
 
 @cache
 def machine() -> str:
-    """The host's name and, in Linux, its process namespace: containers may share a name and count processes apart."""
+    """The host's name and, in Linux, its process namespace: containers may share a name."""
     try:
         space = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -69,7 +68,7 @@ def machine() -> str:
 
 
 def started(pid: int) -> str | None:
-    """When process ``pid`` began; ``None`` if there is none, or the system does not tell."""
+    """When process ``pid`` began; ``None`` if there is none, or the system does not say."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[STARTED]
     except (OSError, IndexError):
@@ -77,7 +76,7 @@ def started(pid: int) -> str | None:
 
 
 def gone(worker: Identity) -> bool:
-    """Whether its process is known to be no more. False for one of another machine: there only silence tells."""
+    """Whether its process is known to be no more; of another machine's nothing is known."""
     if worker.machine != machine() or os.name == "nt":  # Windows has no harmless question: os.kill ends the process
         return False
     try:
@@ -91,7 +90,7 @@ def gone(worker: Identity) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A task in a worker's hands. ``tries``: how many workers died with it before."""
+    """``tries``: how many workers died with the task."""
 
     task: Task
     tries: int = 0
@@ -99,7 +98,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A task that was set aside: ``since`` seconds since 1970."""
+    """A task that was set aside, ``since`` seconds since 1970."""
 
     task: Task
     reason: str
@@ -122,7 +121,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """Who works: ``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` what it says of itself."""
+    """``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` what it says of itself."""
 
     name: str
     since: float
@@ -134,7 +133,7 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """A host for which tasks wait or that is held. ``free_in``: seconds until it may be asked."""
+    """``free_in``: seconds until it may be asked."""
 
     host: str
     waiting: int
@@ -144,7 +143,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """All that is to be said of a queue, for people. ``hosts`` are those with most waiting, at most the number asked for."""
+    """A queue for people. ``hosts``: those with most waiting."""
 
     name: str
     waiting: int

@@ -29,7 +29,7 @@ Kind = TypeVar("Kind", bound="RedisQueue")
 
 
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
-    """The queue of spider ``name``, for one worker. ``links``: those of the store, where it is open already. Raises ``StoreError``."""
+    """The queue of a spider, for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
     terms = terms_of(sources)
     close: Callable[[], None] = stay_open
     if links is None:
@@ -43,7 +43,7 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:
-    """For a project of Scrapy's without ``sources.yaml``: the table lies in the ``JOBDIR`` or in ``.scrapy``, unless a Redis is named."""
+    """The queue of a project without ``sources.yaml``: in Redis if one is named, else a file in ``JOBDIR`` or ``.scrapy``."""
     from newsportal.frontier.queues.redis_queue import UnbackedQueue
 
     if not is_named(settings):
@@ -52,7 +52,7 @@ def open_plain(settings: BaseSettings, name: str) -> Queue:
 
 
 def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
-    """A queue without a store: the table of links alone, in a file of its own."""
+    """A queue without a store: the table of links alone, in a file."""
     engine = open_engine(sqlite_uri(file))
     write_ahead(engine)
     with writing(engine) as connection:
@@ -61,7 +61,7 @@ def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
 
 
 def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **more: Any) -> Kind:
-    """The queue in the Redis that the settings name. ``owner``: the store whose links these are."""
+    """``owner``: the store whose links these are."""
     from scrapy.utils.misc import load_object
 
     chosen = settings.get("SCHEDULER_QUEUE_CLASS")
@@ -77,12 +77,11 @@ def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms,
 
 
 def terms_of(sources: Sources) -> Terms:
-    """By which ``sources.yaml`` wants its queues to be run."""
     return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
 
 
 def is_shared(sources: Sources, settings: BaseSettings) -> bool:
-    """Whether Redis hands out: ``frontier.redis`` or the settings name one, and not for the filter of known addresses alone."""
+    """Whether Redis hands out, and does not only hold the filter of known addresses."""
     of_filter = sources.url_filter.redis
     for_filter = of_filter is not None and sources.frontier.redis is None and of_filter == settings.get("REDIS_URL")
     return is_named(settings) and not for_filter
@@ -94,7 +93,7 @@ def place(sources: Sources, settings: BaseSettings) -> str:
 
 
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
-    """The queues that are there. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
+    """Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
     if is_shared(sources, settings):
         return queue_names_in(connect(settings), settings.get("SCHEDULER_QUEUE_KEY"), content_id(sources.store), address(settings))
     file = sqlite_file(sources.store)

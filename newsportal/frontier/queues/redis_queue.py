@@ -51,14 +51,13 @@ One = TypeVar("One")
 
 @cache
 def script(name: str) -> str:
-    """The script's text, with what every script begins with. Read as package data: a crawl may run from an egg."""
+    """Its text after the common beginning. Read as package data: a crawl may run from an egg."""
     folder = files(__package__) / "lua"
     return f"{(folder / 'common.lua').read_text('utf-8')}\n{(folder / f'{name}.lua').read_text('utf-8')}"
 
 
 class RedisQueue:
-    """One queue for one worker. ``owner`` is what tells this portal's store from another's on the same Redis, ``owner_name`` says it to
-    people; ``clock`` replaces Redis' own in tests."""
+    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``clock`` replaces Redis' in tests."""
 
     def __init__(
         self,
@@ -101,7 +100,7 @@ class RedisQueue:
         return {id for batch in _batches(tasks) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
 
     def hasten(self, tasks: Sequence[Task]) -> None:
-        """These wait for their hosts alone from now on, if they waited for a moment."""
+        """If these wait for a moment, let them wait for their hosts alone."""
         for batch in _batches(tasks):
             self._call("push", "now", *(one for task in batch for one in _fields(task)))
 
@@ -223,14 +222,14 @@ class RedisQueue:
             raise explained(error, self.where, self._keys[0]) from error
 
     def _recover(self) -> None:
-        """Redis was away: what it handed out in an answer that was lost goes back."""
+        """Redis was away: give back what it handed out in an answer that was lost."""
         strays = self._ids("beat", "") - self._leased
         self.away = False
         for batch in _batches(strays):
             self._call("finish", "", *batch)
 
     def _finish(self, how: str, ids: Collection[str]) -> None:
-        """They are in this worker's hands no more; those that had been taken away before, ``beat`` tells."""
+        """They are in this worker's hands no more. Those that had been taken away, ``beat`` answers."""
         with self._lock:
             for batch in _batches([id for id in ids if id in self._leased]):
                 mine = self._ids("finish", how, *batch)
@@ -243,7 +242,7 @@ class RedisQueue:
         return sum(int(self._call("settle", what, *batch)) for batch in _batches(ids))
 
     def _bury_neighbours(self) -> bool:
-        """Workers of this machine whose processes are gone need not be waited for. True if there were any; looks once a second."""
+        """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
         if monotonic() - self._looked < LOOK:
             return False
         self._looked = monotonic()
@@ -255,8 +254,7 @@ class RedisQueue:
 
 
 class UnbackedQueue(RedisQueue):
-    """For a project without a store: what this worker pushed and knows not to be done is pushed again when Redis was away, since it may
-    have come back empty. What is still there, or was seen, is refused."""
+    """For a project without a store: pushes once more what is not done when Redis was away, since it may have come back empty."""
 
     _REMEMBERED: Final = 50_000
 
@@ -282,7 +280,7 @@ class UnbackedQueue(RedisQueue):
 
 
 def _fields(task: Task) -> tuple[str, bytes, str]:
-    """Its id, the print of the name by which it is seen (eight bytes), and what is kept of it."""
+    """Its id, eight bytes for the name by which it is seen, and what is kept of it."""
     seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
     head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
     return task.id, seen, f"{json.dumps(head)}\n{task.body}"

@@ -1,7 +1,6 @@
 """Redis hands out what the table of links says: many machines share the work, and Redis may be lost at any moment.
 
-What waits is written into the table first, then pushed. What is taken is looked up there: a row that is over is acknowledged without a
-request. Rows that wait and that Redis does not know (it lost them, or their writer died before it pushed them) are pushed again.
+What waits is written into the table, then pushed. What is taken is looked up there; rows that Redis does not know are pushed again.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import func, select
 
-from newsportal.errors import FrontierUnavailable, StoreError
-from newsportal.frontier.queues.base import Taken, Task, WaitingLinks
+from newsportal.frontier.queues.base import Taken, Task
 from newsportal.frontier.queues.redis_queue import RedisQueue
-from newsportal.frontier.queues.table import end_requests
+from newsportal.frontier.queues.table import LinksBacked, end_requests
 from newsportal.frontier.queues.table_taking import task_of
 from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import ROW, Row, Turn
@@ -30,8 +28,8 @@ RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Red
 PAGE: Final = 500
 
 
-class RedisTableQueue(RedisQueue):
-    """A :class:`~newsportal.frontier.queues.base.Queue` over ``links``, the room of a store."""
+class RedisTableQueue(LinksBacked, RedisQueue):
+    """A queue in Redis over the ``links`` of a store."""
 
     def __init__(self, *given: Any, links: Links, close: Callable[[], None] = lambda: None, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -75,9 +73,6 @@ class RedisTableQueue(RedisQueue):
 
     def refresh(self, ids: Collection[str]) -> None:
         self.hasten(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False))
-
-    def retries(self) -> list[WaitingLinks]:
-        return [row for row in self.links.waiting() if row.queue == self.name]
 
     def drop(self, ids: Collection[str] | None = None) -> int:
         gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
@@ -123,14 +118,8 @@ class RedisTableQueue(RedisQueue):
                 super().push([task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found])
 
     def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
-        """Those of these rows that wait, as the table has them."""
+        """Those of these rows that wait."""
         asked = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER)))
         asked = asked.order_by(LINKS.c.number)
         found = [one for some in chunks(list(ids)) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some))).all()]
         return [task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found]
-
-    def _table(self, step: Callable[[Turn], Answer], *, write: bool = True) -> Answer:
-        try:
-            return (self.links.write if write else self.links.read)(step, self.name, self.terms)
-        except StoreError as error:
-            raise FrontierUnavailable(f"table of links: {error}") from error

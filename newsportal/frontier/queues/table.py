@@ -47,8 +47,25 @@ def stay_open() -> None:
     """The store stays open: others use it."""
 
 
-class TableQueue:
-    """A :class:`~newsportal.frontier.queues.base.Queue` over ``links``, the room of a store."""
+class LinksBacked:
+    """A queue over the ``links`` of a store."""
+
+    name: str
+    terms: Terms
+    links: Links
+
+    def retries(self) -> list[WaitingLinks]:
+        return [row for row in self.links.waiting() if row.queue == self.name]
+
+    def _table(self, step: Callable[[Turn], Answer], *, write: bool = True) -> Answer:
+        try:
+            return (self.links.write if write else self.links.read)(step, self.name, self.terms)
+        except StoreError as error:
+            raise FrontierUnavailable(f"queue of requests: {error}") from error
+
+
+class TableQueue(LinksBacked):
+    """A queue that hands out the ``links`` of a store."""
 
     def __init__(
         self,
@@ -60,7 +77,7 @@ class TableQueue:
         close: Callable[[], None] = stay_open,
     ) -> None:
         self.name, self.worker = name, worker or identity()
-        self.links, self._terms, self._close = links, terms or Terms(), close
+        self.links, self.terms, self._close = links, terms or Terms(), close
         self._lock = RLock()
         self._number = 0
         self._mine: dict[str, Lease] = {}
@@ -152,11 +169,8 @@ class TableQueue:
             self._table(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked)), write=False) or 0
         )
 
-    def retries(self) -> list[WaitingLinks]:
-        return [row for row in self.links.waiting() if row.queue == self.name]
-
     def aside(self, limit: int = 100) -> list[Aside]:
-        """Those set aside last first."""
+        """The last first."""
         asked = select(*ROW, LINKS.c.body, LINKS.c.not_before, LINKS.c.reason, LINKS.c.since)
         asked = asked.where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE).order_by(LINKS.c.since.desc(), LINKS.c.number.desc())
         found = self._table(lambda turn: turn.connection.execute(asked.limit(limit)).all(), write=False)
@@ -188,7 +202,7 @@ class TableQueue:
         self._close()
 
     def _given(self, ids: Collection[str], step: Callable[[Turn], None]) -> None:
-        """``done`` or ``back``: the tasks are no more in this worker's hands."""
+        """The tasks leave this worker's hands."""
         if not ids or not self._number:  # who has left, or never took anything, has nothing
             return
         with self._lock:
@@ -198,7 +212,7 @@ class TableQueue:
             self._lost.difference_update(ids)
 
     def _work(self, step: Callable[[Turn], Answer], *, sweep: bool = False) -> Answer:
-        """``step`` as a worker that is known to the others; it joins them by its first step, and anew if it was taken for dead."""
+        """``step`` by a worker that the others know: it joins them at its first step, and again if it was taken for dead."""
 
         def whole(turn: Turn) -> tuple[Answer, int]:
             turn.worker = self._number
@@ -216,15 +230,9 @@ class TableQueue:
             answer, self._number = self._table(whole)
             return answer
 
-    def _table(self, step: Callable[[Turn], Answer], *, write: bool = True) -> Answer:
-        try:
-            return (self.links.write if write else self.links.read)(step, self.name, self._terms)
-        except StoreError as error:
-            raise FrontierUnavailable(f"queue of requests: {error}") from error
-
 
 def end_requests(turn: Turn, rows: Sequence[Row]) -> None:
-    """Requests were answered. A link of which nothing was said is asked for again; other rows go, but fingerprints are remembered."""
+    """Requests were answered: links without an outcome wait for another try; other rows go, but fingerprints are remembered."""
     turn.remove([row for row in rows if not row.link and row.seen is None])
     turn.end([row for row in rows if not row.link and row.seen is not None], DONE)
     for row in rows:
@@ -235,12 +243,10 @@ def end_requests(turn: Turn, rows: Sequence[Row]) -> None:
 
 
 def _leased(turn: Turn, rows: Sequence[Row]) -> list[Row]:
-    """Those that this worker has."""
     return [row for row in rows if row.worker == turn.worker and row.state == LEASED]
 
 
 def _set_aside(turn: Turn, ids: Collection[str] | None) -> list[Row]:
-    """Rows that were set aside: all, or these."""
     if ids is not None:
         return [row for row in turn.rows(ids) if row.state == ASIDE]
     found = turn.connection.execute(select(*ROW).where(LINKS.c.queue == turn.queue, LINKS.c.state == ASIDE)).all()
@@ -262,7 +268,7 @@ def _state(turn: Turn, hosts: int) -> QueueState:
 
 
 def _workers(turn: Turn) -> list[WorkerState]:
-    """Those whose processes are there, as far as can be told; the others' tasks are handed on when somebody asks for work."""
+    """Those whose processes are there, as far as is known."""
     found = turn.connection.execute(select(WORKERS).where(WORKERS.c.queue == turn.queue).order_by(WORKERS.c.number)).all()
     workers = []
     for one in found:

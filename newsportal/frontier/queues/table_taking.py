@@ -66,7 +66,7 @@ FOR_EVER: Final = 1e300
 
 @dataclass(slots=True)
 class Taking:
-    """One call: how much is wanted, and what came of it. ``in_hand``: tasks that the worker has of each host."""
+    """One call. ``in_hand``: tasks that the worker has of each host."""
 
     number: int
     room: int
@@ -77,7 +77,7 @@ class Taking:
 
 
 def idle(turn: Turn) -> Taken | None:
-    """The answer where nothing waits and nothing is due: without a write. ``None``: it must be looked at closely."""
+    """The answer, without a write, where nothing waits and nothing is due; else ``None``."""
     waiting = turn.connection.scalar(WAITS, {"q": turn.queue}) or 0
     due = turn.connection.scalar(NEXT, {"q": turn.queue})
     if waiting or (due is not None and due <= turn.wall):
@@ -118,7 +118,7 @@ def task_of(row: Row, body: str, at: float | None) -> Task:
 
 
 def lease(turn: Turn, host: str, number: int) -> list[Lease]:
-    """At most ``number`` ready rows of a host, which this worker holds."""
+    """Lease ready rows of a host that this worker holds."""
     found = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
     rows = [(Row(*one[:-2]), one[-2], one[-1]) for one in found]
     turn.move([row for row, _, _ in rows], LEASED, worker=turn.worker)
@@ -167,7 +167,7 @@ def _take_ready(turn: Turn, taking: Taking) -> None:
 
 
 def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list[tuple[str, int]]:
-    """Hosts of this queue with ready rows, the most urgent first; those that may not be asked until then left out."""
+    """Hosts of this queue with ready rows that may be asked by then, the most urgent first."""
     if limit <= 0:
         return []
     found = turn.connection.execute(OPEN, {"q": turn.queue, "of": holder, "most": limit}).all()
@@ -190,7 +190,7 @@ def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) 
 
 
 def _lease_suspect(turn: Turn, row: Row) -> list[Lease]:
-    """This one alone, or nothing if another of its lane is in flight."""
+    """This one alone, if no other of its lane is in flight."""
     if row.lane is not None:
         busy = select(LINKS.c.number).where(LINKS.c.queue == row.queue, LINKS.c.lane == row.lane, LINKS.c.state == LEASED)
         if turn.connection.scalar(busy.limit(1)) is not None:
@@ -201,7 +201,7 @@ def _lease_suspect(turn: Turn, row: Row) -> list[Lease]:
 
 
 def _drains(turn: Turn) -> bool:
-    """Whether this worker is the one that makes room for a suspect."""
+    """Whether this worker makes room for a suspect."""
     others = (WORKERS.c.queue == turn.queue, WORKERS.c.draining == 1, WORKERS.c.number != turn.worker)
     if turn.connection.scalar(select(WORKERS.c.number).where(*others).limit(1)) is not None:
         return False
@@ -218,7 +218,7 @@ def _hosts_of(number: Any) -> Any:
 
 
 def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
-    """A fair share of hosts, how many this worker holds, and who is hungry with fewer than a share (with what is lacking)."""
+    """A fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
     asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
     others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
     if not any(hungry > turn.ticks for _, hungry, _ in others):
@@ -238,7 +238,7 @@ def _allowance(turn: Turn, number: int) -> int:
 
 
 def _share(turn: Turn) -> None:
-    """Of more hosts than a share, reserve some for those that have fewer and are hungry; those of which nothing is in hand first."""
+    """Reserve hosts beyond a share for hungry workers; those without tasks in hand first."""
     share, own, poorer = _poorer(turn)
     spare = min(own - share, sum(lacking for _, lacking in poorer))
     if spare <= 0:
@@ -262,7 +262,7 @@ def _share(turn: Turn) -> None:
 
 
 def _want(turn: Turn) -> None:
-    """Tell workers of other queues which of their hosts are waited for here. Those of this queue do what waits themselves."""
+    """Ask workers of other queues for hosts that this queue waits for."""
     asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():

@@ -1,5 +1,4 @@
-"""Workers of the queue in the record: who is there, who died, and what becomes of what the dead had; and the hosts they hold:
-who holds one, from when it may be asked again, and who waits for it."""
+"""Workers of the queue in the record, what becomes of what the dead had, and the hosts that each holds or waits for."""
 
 from __future__ import annotations
 
@@ -31,14 +30,14 @@ HELD = select(HOSTS.c.host, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_u
 
 
 def join(turn: Turn, who: Identity) -> int:
-    """The number of a worker that is here for the first time, or was taken for dead."""
+    """The number of a new worker, or of one that was taken for dead."""
     values = {"queue": turn.queue, "name": who.name, "machine": who.machine, "pid": who.pid, "started": who.started}
     rest = {"since": turn.wall, "beat": turn.ticks, "delay": 0.0, "hungry": 0.0, "draining": 0, "doing": "{}"}
     return int(turn.connection.execute(insert(WORKERS).values(**values, **rest)).inserted_primary_key[0])  # type: ignore[index]
 
 
 def lives(turn: Turn, number: int) -> bool:
-    """It gives a sign of life; False if it was taken for dead."""
+    """A sign of life; False if it was taken for dead."""
     return bool(turn.connection.execute(BEAT, {"w": number, "now": turn.ticks}).rowcount)
 
 
@@ -48,13 +47,12 @@ def say(turn: Turn, doing: Mapping[str, str]) -> None:
 
 
 def is_due(turn: Turn) -> bool:
-    """Whether it is time to :func:`sweep`."""
     found = turn.connection.execute(SWEPT).first()
     return found is None or not found[0] <= turn.ticks < found[0] + SWEEP
 
 
 def sweep(turn: Turn) -> None:
-    """Now and then, whoever comes along: bury the dead, and put in order what time has changed."""
+    """Once a second, by any worker: bury the dead, and apply what time has changed."""
     found = turn.connection.execute(SWEPT).first()
     if found is None:  # new tables, or rows that were copied from another store
         turn.connection.execute(insert(CLOCK).values(id=1, ticks=turn.ticks, shift=turn.now.shift, swept=turn.wall))
@@ -85,7 +83,7 @@ def dead(turn: Turn, number: int, who: Identity, beat: float) -> bool:
 
 
 def look_after(turn: Turn, number: int) -> bool:
-    """Whether this worker, who is in somebody's way, is there no more; buried if so."""
+    """Bury a worker that is in the way, if it is dead; whether it was."""
     found = [(who, beat) for one, who, beat in _all(turn) if one == number]
     if found and not dead(turn, number, *found[0]):
         return False
@@ -114,7 +112,6 @@ def part(turn: Turn, number: int) -> None:
 
 
 def claim(turn: Turn, job: str, seconds: float) -> bool:
-    """Take a job, if no worker that lives has it."""
     found = turn.connection.execute(select(CLAIMS.c.worker, CLAIMS.c.expires).where(CLAIMS.c.job == job)).first()
     if found is not None and found[0] != turn.worker and found[1] > turn.ticks and not look_after(turn, found[0]):
         return False
@@ -138,7 +135,7 @@ def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
 
 
 def take_host(turn: Turn, host: str) -> float:
-    """It is this worker's now. Seconds until it may be asked."""
+    """Hold it. Seconds until it may be asked."""
     found = turn.connection.execute(HOST, {"h": host}).first()
     if found is None:
         new = insert(HOSTS).values(host=host, holder=turn.worker, free_at=0.0, gap=0.0, wanted_by=0, wanted_until=0.0)
@@ -150,7 +147,7 @@ def take_host(turn: Turn, host: str) -> float:
 
 
 def holder(turn: Turn, host: str) -> int:
-    """Who holds it; 0 for nobody, below 0 for whom it is reserved."""
+    """0 for nobody, below 0 the worker for which it is reserved."""
     found = turn.connection.execute(HOST, {"h": host}).first()
     if found is None:
         return 0
@@ -158,14 +155,14 @@ def holder(turn: Turn, host: str) -> int:
 
 
 def want(turn: Turn, host: str) -> None:
-    """Tell its holder that this worker waits for it, unless another does already."""
+    """Tell its holder that this worker waits, unless another does already."""
     mine = HOSTS.c.wanted_by.in_([0, turn.worker]) | (HOSTS.c.wanted_until <= turn.ticks)
     values = {"wanted_by": turn.worker, "wanted_until": turn.ticks + WANTED}
     turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
 
 
 def let_go(turn: Turn, host: str, of: int, seconds: float) -> None:
-    """Worker ``of`` holds it no more; nobody may ask it for so many seconds. It is reserved for whoever waits for it."""
+    """Worker ``of`` holds it no more; nobody may ask it for so many seconds. It is reserved for the worker that waits for it."""
     found = turn.connection.execute(HOST, {"h": host}).first()
     if found is None or found[0] != of:
         return
@@ -182,14 +179,14 @@ def ripen(turn: Turn, ahead: float) -> None:
 
 
 def tidy(turn: Turn) -> None:
-    """Once in a while: offer to all what nobody waits for any more, and forget hosts that may be asked by anybody."""
+    """Offer to all hosts that nobody waits for, and forget those that anybody may ask."""
     _offer(turn)
     turn.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= turn.ticks).values(resting=0))
     turn.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= turn.ticks, HOSTS.c.wanted_by == 0))
 
 
 def restart(turn: Turn) -> None:
-    """The machine was started anew, and so is its count of seconds: no host waits for longer than it was to."""
+    """The machine was started anew: no host waits for longer than it was to."""
     ticks, until = turn.ticks, turn.ticks + HOSTS.c.gap
     turn.connection.execute(
         update(HOSTS).values(
@@ -202,14 +199,14 @@ def restart(turn: Turn) -> None:
 
 
 def held_hosts(turn: Turn) -> tuple[Mapping[str, float], frozenset[str]]:
-    """This worker's hosts, with the seconds until they may be asked; and those of them that another one waits for."""
+    """This worker's hosts, with the seconds until they may be asked; and those that another worker waits for."""
     found = turn.connection.execute(HELD, {"w": turn.worker}).all()
     wanted = (host for host, _, by, until in found if by not in (0, turn.worker) and until > turn.ticks)
     return {host: max(0.0, free_at - turn.ticks) for host, free_at, _, _ in found}, frozenset(wanted)
 
 
 def _offer(turn: Turn) -> None:
-    """Hosts that were reserved for a worker that does not ask any more are everybody's."""
+    """Reservations have run out."""
     past = and_(HOSTS.c.wanted_by > 0, HOSTS.c.wanted_until <= turn.ticks)
     for host, of, free_at in turn.connection.execute(select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at).where(past)).all():
         turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=0, wanted_until=0.0))
