@@ -12,7 +12,7 @@ HOST ?= 127.0.0.1
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? 2 * cores : 8)))
 IN_PARALLEL := -n $(JOBS) --dist loadfile --no-loadscope-reorder # many tests wait: more processes than cores; a file's tests share what they crawled
 
-.PHONY: help run demo screens reference test test-fast test-faults check lock clean tools servers
+.PHONY: help run demo screens reference test all-tests test-fast test-faults check lock clean tools servers
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,7 +29,10 @@ screens: $(TEST_READY)  ## take the pictures of docs/screens anew, from the demo
 reference: $(TEST_READY)  ## write docs/commands.md from the commands' help
 	$(BIN)/python scripts/reference
 
-test: $(TEST_READY) tools check  ## set up and run all checks and tests
+test: $(TEST_READY) tools  ## set up and run all checks and tests
+	@$(MAKE) --no-print-directory --jobs=2 check all-tests
+
+all-tests: $(TEST_READY)
 	$(BIN)/python -m pytest -q $(IN_PARALLEL)
 
 test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 from newsportal.errors import StoreError
 from newsportal.store import open_store
 from newsportal.store.store import Store
+from tests import forked
 
 LAST_LIMIT = 1800.0
 """Seconds after which workers are taken to hang for ever. What is waited for is a state."""
@@ -39,10 +38,6 @@ def wait_for_answers(sources: Path) -> None:
     sources.write_text(sources.read_text("utf-8").replace("politeness:\n", "politeness:\n  timeout: 600\n", 1), "utf-8")
 
 
-def command(what: str, sources: Path) -> list[str]:
-    return [sys.executable, "-m", "newsportal", what, "--sources", str(sources)]
-
-
 def crawled(store: Store) -> Crawled:
     visited = frozenset(state.source for state in store.source_states() if state.last_run is not None)
     return Crawled(frozenset(article.identity or "" for article in store.all_articles()), visited)
@@ -53,7 +48,7 @@ def one_crawl(web: Any, folder: Path) -> Crawled:
     web.reset()
     sources = web.sources(folder / "sources.yaml")
     wait_for_answers(sources)
-    done = subprocess.run(command("crawl", sources), capture_output=True, timeout=LAST_LIMIT, check=False)
+    done = forked.run("crawl", "--sources", str(sources), timeout=LAST_LIMIT)
     assert done.returncode == 0, done.stderr[-3000:]
     with closing(open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)) as store:
         return crawled(store)
@@ -64,15 +59,14 @@ class Workers:
 
     def __init__(self, sources: Path, number: int) -> None:
         self._sources = sources
-        self._running: list[subprocess.Popen[bytes]] = []
+        self._running: list[forked.Started] = []
         self._logs: list[Path] = []
         for _ in range(number):
             self.start()
 
     def start(self) -> None:
         self._logs.append(self._sources.with_name(f"worker-{len(self._logs)}.log"))
-        with self._logs[-1].open("wb") as log:
-            self._running.append(subprocess.Popen(command("worker", self._sources), stdout=subprocess.DEVNULL, stderr=log))
+        self._running.append(forked.Started("worker", "--sources", str(self._sources), log=self._logs[-1]))
 
     def kill(self, number: int) -> None:
         for victim in self._running[:number]:

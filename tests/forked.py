@@ -10,15 +10,18 @@ import json
 import multiprocessing
 import os
 import runpy
+import signal
 import sys
-from contextlib import chdir
+from contextlib import chdir, suppress
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from shutil import rmtree
 from subprocess import CompletedProcess, TimeoutExpired
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 
 @cache
@@ -30,19 +33,63 @@ def _processes() -> ForkServerContext:
     return context
 
 
+class Started:
+    """``python -m module words...`` with ``environ`` added to the environment: what tests need of ``subprocess.Popen``.
+
+    Output and errors are kept for :meth:`communicate`, or go to ``log`` as they come.
+    """
+
+    def __init__(self, *words: str, module: str = "newsportal", cwd: Path | None = None, log: Path | None = None, **environ: str) -> None:
+        self.args = words
+        folder = Path(mkdtemp())
+        finalize(self, rmtree, folder, ignore_errors=True)
+        self._written = tuple(log or folder / name for name in ("output", "errors"))
+        for file in self._written:
+            file.touch()
+        settled = (module, words, str(cwd or Path.cwd()), {**os.environ, **environ}, *map(str, self._written))
+        self._process = _processes().Process(target=_become, args=settled, daemon=True)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self.returncode is None:
+            raise TimeoutExpired(self.args, timeout or 0.0, *self._texts())
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        self.wait(timeout)
+        return self._texts()
+
+    def send_signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _texts(self) -> tuple[str, str]:
+        output, errors = (file.read_text("utf-8") for file in self._written)
+        return output, errors
+
+
 def run(*words: str, module: str = "newsportal", cwd: Path | None = None, timeout: float = 600, **environ: str) -> CompletedProcess[str]:
-    """Run ``python -m module words...`` to its end, with ``environ`` added to the environment."""
-    with TemporaryDirectory() as folder:
-        output, errors = Path(folder) / "output", Path(folder) / "errors"
-        settled = (module, words, str(cwd or Path.cwd()), {**os.environ, **environ}, str(output), str(errors))
-        process = _processes().Process(target=_become, args=settled)
-        process.start()
-        process.join(timeout)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            raise TimeoutExpired(words, timeout, output.read_text("utf-8"), errors.read_text("utf-8"))
-        return CompletedProcess(words, process.exitcode, output.read_text("utf-8"), errors.read_text("utf-8"))
+    """:class:`Started`, to its end."""
+    started = Started(*words, module=module, cwd=cwd, **environ)
+    try:
+        output, errors = started.communicate(timeout)
+    except TimeoutExpired:
+        started.kill()
+        raise
+    return CompletedProcess(words, started.wait(), output, errors)
 
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
@@ -56,7 +103,7 @@ def crawl(sources: Path, *options: str) -> dict[str, Any]:
 
 def _become(module: str, words: tuple[str, ...], cwd: str, environ: dict[str, str], output: str, errors: str) -> None:
     for number, path in ((1, output), (2, errors)):
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        opened = os.open(path, os.O_WRONLY | os.O_APPEND)
         os.dup2(opened, number)
         os.close(opened)
     os.chdir(cwd)

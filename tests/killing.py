@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
+
+from tests.forked import Started
 
 
 class Killing(list[Any]):
@@ -15,7 +16,7 @@ class Killing(list[Any]):
     def __init__(self, log: Sequence[Any], more: int) -> None:
         super().__init__(log)
         self._length = len(log) + more
-        self.process: Future[subprocess.Popen[bytes]] = Future()
+        self.process: Future[Started] = Future()
 
     def append(self, visit: Any) -> None:
         super().append(visit)
@@ -23,9 +24,9 @@ class Killing(list[Any]):
             self.process.result().kill()
 
 
-def crawl_and_kill(web: Any, requests: int, command: list[str]) -> None:
-    """Run ``command`` and kill it at this one of its requests to ``web``."""
+def crawl_and_kill(web: Any, requests: int, *words: str) -> None:
+    """Run ``newsportal words...`` and kill it at this one of its requests to ``web``."""
     web.requests = log = Killing(web.requests, requests)
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        log.process.set_result(process)
-    assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
+    process = Started(*words)
+    log.process.set_result(process)
+    assert process.wait() == -signal.SIGKILL, "it ended before it could be killed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,6 @@ if TYPE_CHECKING:
 
 SECONDS = 420
 """For a crawl of everything on a machine that has other things to do."""
-
-
-def command(sources: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "newsportal", "crawl", "gallery", "--json", "--sources", str(sources), *options]
 
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:

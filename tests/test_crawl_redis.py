@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -13,16 +11,12 @@ import pytest
 import redis
 
 from newsportal.store import open_store
+from tests.forked import Started
 
 pytestmark = pytest.mark.slow
 
 
-def begin(sources: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def end(process: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
+def end(process: Started) -> tuple[dict[str, Any], str]:
     said, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors[-3000:]
     assert "Traceback" not in errors, errors[-3000:]
@@ -39,7 +33,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     sources.write_text(f"{sources.read_text('utf-8')}\nurl_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
-    crawl = begin(sources)
+    crawl = Started("crawl", "--json", "--sources", str(sources))
     while entered(redis_server) < 10 and crawl.poll() is None:
         sleep(0.05)
     assert entered(redis_server) >= 10, "the crawl enters what it stored"
@@ -56,5 +50,5 @@ def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis
     assert wanted <= stored
     assert first["total"]["stored"] + first["total"]["folded"] == articles
     assert entered(redis_server) >= names * 0.99, "what it missed was entered when it was back"
-    second, _ = end(begin(sources))
+    second, _ = end(Started("crawl", "--json", "--sources", str(sources)))
     assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -243,7 +242,7 @@ def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path)
 def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, tmp_path: Path) -> None:
     forums.reset()
     sources = forums.sources(tmp_path / "sources.yaml", "discuz")
-    crawl_and_kill(forums, 40, [sys.executable, "-m", "newsportal", "crawl", "forum", "--sources", str(sources)])
+    crawl_and_kill(forums, 40, "crawl", "forum", "--sources", str(sources))
     store = opened(sources)
     half = len(threads(store, "discuz"))
     assert half < 60, "it must be killed in the middle"

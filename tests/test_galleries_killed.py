@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +13,8 @@ from sqlalchemy import select
 
 from newsportal.store.gallery_rows import page_of
 from newsportal.store.gallery_tables import GALLERY_PAGES
-from tests.photo_crawls import SECONDS, command, crawl, kept_in, opened
+from tests.forked import Started
+from tests.photo_crawls import SECONDS, crawl, kept_in, opened
 
 if TYPE_CHECKING:
     from madeup.photos import MadeUpPhotos
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 HOSTS = ("yuntai", "songling", "qiushui")
 """One whose stories are read link by link, one with a pattern, one whose stories have one page each."""
 
+WORDS = ("crawl", "gallery", "--json", "--sources")
 MOMENTS = (60, 250, 700)
 """Requests after which the worker is killed: among the first stories, in the middle, among the pictures."""
 
@@ -93,7 +94,7 @@ def test_killed_again_and_again_it_ends_with_the_same_stories(photos: MadeUpPhot
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
     for moment in MOMENTS:
-        crawl_and_kill(photos, moment, command(sources))
+        crawl_and_kill(photos, moment, *WORDS, str(sources))
     half, known, asked = stored(sources), read_pages(sources), len(photos.requests)
     assert len(half) < len(undisturbed), "it must be killed in the middle"
     crawl(sources)
@@ -109,7 +110,7 @@ def test_two_workers_at_once_store_every_story_once(photos: MadeUpPhotos, undist
     photos.reset()
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
-    workers = [subprocess.Popen(command(sources), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    workers = [Started(*WORDS, str(sources)) for _ in range(2)]
     said = [worker.communicate(timeout=2 * SECONDS) for worker in workers]
     for worker, (_, errors) in zip(workers, said, strict=True):
         assert worker.returncode == 0, errors[-3000:]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from tests import forked
+
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
@@ -41,17 +43,21 @@ class Portal:
     def command(self, *options: str) -> list[str]:
         return [sys.executable, "-m", "newsportal", "crawl", *options, "--json", "--sources", str(self.sources)]
 
-    def start(self, *options: str, **how: Any) -> subprocess.Popen[str]:
-        return subprocess.Popen(self.command(*options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+    def start(self, *options: str) -> forked.Started:
+        return forked.Started(*self.command(*options)[3:])
 
     def tried(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(self.command(*options), capture_output=True, text=True, timeout=PATIENCE, check=False, **how)
+        command = self.command(*options)
+        if how:  # a process that Python ends in full, which takes the files of SQLite's log away
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, **how)
+        else:
+            done = forked.run(*command[3:], timeout=PATIENCE)
         assert "Traceback" not in done.stderr, done.stderr[-3000:]
         return done
 
-    def finished(self, *options: str) -> dict[str, Any]:
+    def finished(self, *options: str, **how: Any) -> dict[str, Any]:
         """The report of a crawl that ends well, checked to add up."""
-        done = self.tried(*options)
+        done = self.tried(*options, **how)
         assert done.returncode == 0, done.stderr[-3000:]
         return added_up(json.loads(done.stdout))
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # import tests
 from workers import farm, storm, told
 
 if TYPE_CHECKING:

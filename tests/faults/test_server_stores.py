@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ import yaml
 from servers import MAKE, OVER_SERVERS, Server, not_needed, own_server
 
 from newsportal.store import open_store
+from tests.forked import Started
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def identities(uri: str) -> list[str]:
         return sorted(found.identity for found in store.all_articles())
 
 
-def ended(crawl: subprocess.Popen[str]) -> dict[str, Any]:
+def ended(crawl: Started) -> dict[str, Any]:
     """The report of a crawl that went on when the store was back, or broke off and said so."""
     output, errors = crawl.communicate(timeout=900)
     assert "Traceback" not in errors, errors[-3000:]

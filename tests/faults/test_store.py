@@ -138,7 +138,7 @@ def read_only(portal: Any) -> Iterator[None]:
         folder.chmod(0o755)
         return
     with own_disk(folder, 20 << 20):
-        portal.finished("rss", "--source", "溪峰在线")
+        portal.finished("rss", "--source", "溪峰在线", env=os.environ)
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
         yield
 

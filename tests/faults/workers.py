@@ -19,6 +19,8 @@ from urllib.parse import quote
 import httpx
 import yaml
 
+from tests import forked
+
 HERE = Path(__file__).parent
 PATIENCE = 900.0
 """Seconds until a test gives up waiting: a worker's start takes three on a quiet machine, and thirty on one that has ten times the work."""
@@ -39,7 +41,7 @@ class Crawled:
     hosts: int
     pages: int
     sources: Path
-    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    running: list[forked.Started] = field(default_factory=list)
     killed: int = 0
     logs: dict[int, Path] = field(default_factory=dict)
 
@@ -83,10 +85,9 @@ class Crawled:
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "newsportal", *words, "--sources", str(self.sources)]
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> forked.Started:
         path = self.sources.parent / f"{len(self.logs)}.log"
-        with open(path, "ab") as log:
-            worker = subprocess.Popen(self.command("worker", "--log-level", "INFO"), stdout=log, stderr=log)
+        worker = forked.Started("worker", "--log-level", "INFO", "--sources", str(self.sources), log=path)
         self.logs[worker.pid] = path
         self.running.append(worker)
         return worker
@@ -94,11 +95,11 @@ class Crawled:
     def log(self) -> str:
         return "".join(path.read_text("utf-8", "replace") for path in self.logs.values())
 
-    def at_work(self, worker: subprocess.Popen[bytes]) -> bool:
+    def at_work(self, worker: forked.Started) -> bool:
         """Whether it has begun, or ended: until then a signal ends it as any process that has not asked for signals."""
         return worker.poll() is not None or "Spider opened" in self.logs[worker.pid].read_text("utf-8", "replace")
 
-    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+    def kill(self, worker: forked.Started) -> None:
         worker.kill()
         worker.wait()
         self.running.remove(worker)
@@ -112,7 +113,7 @@ class Crawled:
             worker.send_signal(signal.SIGTERM)
         return [worker.wait(PATIENCE) for worker in stopping]
 
-    def freeze(self, worker: subprocess.Popen[bytes]) -> None:
+    def freeze(self, worker: forked.Started) -> None:
         """SIGSTOP, but not in the middle of a write: nobody could write then, to the store or to the queue, until it wakes (SQLite)."""
 
         def frozen() -> bool:
@@ -257,5 +258,6 @@ def told(crawled: Crawled) -> dict[str, int]:
 
 
 def frontier(crawled: Crawled, what: str) -> list[dict[str, object]]:
-    done = subprocess.run(crawled.command("frontier", what, "--json"), capture_output=True, text=True, check=True)
+    done = forked.run("frontier", what, "--json", "--sources", str(crawled.sources))
+    assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
