@@ -152,6 +152,14 @@ def test_data_that_are_written_out_as_elements() -> None:
     assert [(image.url, image.caption) for image in found.images] == [(picture(at), caption) for at, caption in enumerate(CAPTIONS)]
 
 
+def test_an_address_behind_many_parts_of_its_record_is_no_picture() -> None:
+    record = f"<section><div>{'<i>词</i>' * 21}<i>https://photo.example/pic/1.jpg</i></div></section>"
+    figures = "".join(
+        f'<figure><img src="{picture(at)}"><figcaption>{caption}</figcaption></figure>' for at, caption in enumerate(CAPTIONS)
+    )
+    assert told(story(page(figures + record))) == told(story(page(figures)))
+
+
 @pytest.mark.parametrize("called", ["Image caption, ", "图片说明：", "图说:"])
 def test_what_a_caption_is_called_is_no_part_of_it(called: str) -> None:
     body = "".join(
