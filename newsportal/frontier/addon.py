@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ABOVE_PROJECT = 25  # Scrapy's priorities: project 20, spider 30, command line 40
-
-UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}
-"""In replay there is no server to be polite to, and what is missing stays missing."""
+UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # in replay there is no server
 
 
 class SourcesAddon:

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from newsportal.sources import Sources
 
 
-HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})
-"""Reasons of ``RenderFailed`` that may be the page's own doing; a busy machine has them as well."""
-
+HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be the page's own doing
 MOST: Final = 3  # runs in which a page hangs. Chosen: a machine may be busy twice.
 ALONE: Final = timedelta(days=7)  # then it is asked for once more, if a list still names it: the site may have mended it
 
@@ -74,9 +72,7 @@ async def hangs_again(ledger: Ledger, link: Link) -> bool:
     return over
 
 
-PAGES: Final = 3
-"""Different pages in a row. Chosen: two broken pages may follow each other in a list; a host that is down costs two requests more."""
-
+PAGES: Final = 3  # in a row; two broken pages may follow each other, a host that is down costs two requests more
 MOST_HOSTS: Final = 10_000  # hosts that are remembered; those whose last word is oldest are forgotten first
 LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (middlewares.retry.MAX_WAIT).
 

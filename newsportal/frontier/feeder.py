@@ -33,10 +33,7 @@ logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
-TICK: Final = 0.25
-"""Seconds between two conversations when nothing happens. Chosen: what others push is begun at once, and four small questions a second
-cost nothing."""
-
+TICK: Final = 0.25  # seconds between two conversations when nothing happens: what others push is begun at once
 LEAST: Final = 0.05  # seconds between two questions for work when nothing else is to be said
 GATHER: Final = 0.005  # seconds for which a conversation waits for more to say: a page's links come one by one
 BEAT: Final = 5.0  # seconds between two signs of life at most: a twelfth of a usual lease
@@ -44,10 +41,7 @@ BEATS: Final = 4  # signs of life in a lease at least: two may be late
 AHEAD: Final = 2.0  # seconds of a host's work in the hand: the queue may be away for so long without a host standing still
 HOLDS: Final = 50  # hosts that are asked for in one conversation
 PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between two tries while the queue is away; the last one again and again
-
-STORE_TRIES: Final = 6
-"""Tries in a row after which a store that has the queue takes nothing any more: over some six seconds, as for an article."""
-
+STORE_TRIES: Final = 6  # in a row; then the store that has the queue has failed: over some six seconds, as for an article
 CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves
 
 

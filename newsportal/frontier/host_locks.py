@@ -153,11 +153,7 @@ class HostQueues:
 
 
 LINGER: Final = 1.0  # seconds for which a host without work stays ours: its pictures and further pages often come in a moment
-
-PATIENCE: Final = 61.0
-"""Seconds. A host that is to be left alone for longer (Retry-After) ends what this process wants of it, and a crawl does not wait for it:
-a little more than the longest crawl-delay that is obeyed."""
-
+PATIENCE: Final = 61.0  # seconds. Nobody waits longer for a host (Retry-After): a little more than the longest crawl-delay that is obeyed
 SHORT: Final = 5.0  # seconds of rest for which tasks need not be given back
 
 

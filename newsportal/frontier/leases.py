@@ -85,9 +85,7 @@ class Leases:
         return over
 
 
-LEASE: Final = "frontier_lease"
-"""In the meta of a request that was handed out, and of its retries and redirects: the lease under which it runs."""
-
+LEASE: Final = "frontier_lease"  # in the meta of a request that was handed out, of its retries and redirects: its lease
 PARENT: Final = "frontier_parent"  # in the meta of what a callback made: the lease of the request whose answer it read
 
 

@@ -45,18 +45,12 @@ TAKEN_OVER = Message("note.retries-articles")
 
 ONE_ADDRESS = Message("note.one-address")
 
-GIVE_UP = timedelta(days=7)
-"""A link that still fails in passing after so long is done with. Chosen: it was asked for at each of its source's visits, and no news is
-read after a week; a list that still names it begins anew."""
-
+GIVE_UP = timedelta(days=7)  # a link that fails in passing for so long is given up: no news is read after a week
 GIVE_UP_OFFLINE = 4 * GIVE_UP  # the same where the reason may be our own network: a machine may be away for weeks
+OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")  # no link is given up for these: a disk may be full for weeks
 
-OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")
-"""Reasons that lie with us, however long they last: no link is given up for them. A disk may be full for weeks."""
-
+# How long a link waits that failed in passing: twice as long after each failure. Its source's next visit lets it be tried at once.
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=15), timedelta(hours=6)
-"""How long a link waits that failed in passing, after the first time and at most; twice as long after each failure. Its source's next visit
-lets it be tried at once. Chosen: servers that restart are back within minutes, an outage of a day costs six requests."""
 
 
 @dataclass(frozen=True, slots=True)

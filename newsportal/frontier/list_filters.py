@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_VAIN: Final = 5
-"""Visits in a row that bring nothing to an incomplete story; then it is kept as it is and not asked for again. Chosen: an outage of an
-hour passes, and a page that a site has lost is asked for five times at most."""
+MAX_VAIN: Final = 5  # visits in a row that bring nothing to an incomplete story; then it is not asked for again
 
 NO_PICTURES: Final = "no-pictures"
 

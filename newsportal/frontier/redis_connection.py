@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from newsportal.frontier.queues.base import Queue
 
 
+# Seconds; scrapy-redis waits 30, but a crawl can do without Redis. ``REDIS_PARAMS`` wins.
 PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
-"""Seconds; scrapy-redis waits 30. A crawl can do without Redis, so it need not wait long. ``REDIS_PARAMS`` wins."""
 
 QUEUE_KEY: Final = "%(spider)s:requests"
 SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY, as it comes
@@ -35,8 +35,7 @@ REMEDIES: Final = {
     "NOPERM": "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
     "MOVED": "it is a cluster; the queue needs one Redis",
     "CROSSSLOT": "it is a cluster; the queue needs one Redis",
-}
-"""By the first word of Redis' errors."""
+}  # by the first word of Redis' errors
 
 KINDS: Final = {
     "AuthenticationError": "WRONGPASS",
@@ -45,8 +44,7 @@ KINDS: Final = {
     "ReadOnlyError": "READONLY",
     "BusyLoadingError": "LOADING",
     "NoPermissionError": "NOPERM",
-}
-"""redis-py's classes for errors whose first word it cuts off."""
+}  # redis-py's classes for errors whose first word it cuts off
 
 
 def is_named(settings: BaseSettings) -> bool:

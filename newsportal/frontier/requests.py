@@ -66,22 +66,16 @@ def sound(link: Link) -> bool:
 
 
 MARK: Final = "$"  # the key that says what a JSON object stands for, where it is not a dict
-
-WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}
-"""Dataclasses that are written by their fields. Adding one is one entry; its fields must be writable."""
-
+WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses that are written by their fields
 LANE: Final = "lane"  # in the meta: of requests with the same lane one is in flight
 AT: Final = "not_before"  # in the meta: seconds since 1970; the request waits until then
 ROW: Final = "frontier_row"  # in the meta of a link's request: its row stands in the table of links already
+UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})  # not written
 
-UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})
-"""Keys of the meta that are not written: they belong to one process, or stand in the task."""
-
+# Keys of the meta that say how an address is asked for, or who thought of it: requests are not told apart by them.
 MANNERS: Final = frozenset(
     {*UNSAID, "depth", "is_start_request", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"}
 )
-"""Keys of the meta by which requests are not told apart: they say how an address is asked for, or who thought of it (Scrapy marks what
-``start`` yields: the same link taken up by the next visit), not what it is asked for."""
 
 
 class Unwritable(Exception):
@@ -281,8 +275,7 @@ def _word(kind: type, told: dict[str, Any]) -> Any:
     return kind(**told)
 
 
-TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}
-"""The types that fields of :data:`WORDS` may have."""
+TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields of WORDS
 
 
 def _method(name: Any, spider: Spider) -> Any:

@@ -44,22 +44,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STANDING: Final = "NEWSPORTAL_STANDING"  # setting: the spider stays when it has nothing to do (newsportal worker)
-
-REPLAY: Final = "NEWSPORTAL_REPLAY"
-"""Setting: requests are answered from a file. Then no queue is opened: nobody's server is spared, and a replay leaves nothing behind."""
-
-FLUSH: Final = "SCHEDULER_FLUSH_ON_START"
-"""scrapy-redis' setting: forget what waits when the spider opens. ``SCHEDULER_PERSIST`` is always true: no queue is wiped at the end."""
-
+REPLAY: Final = "NEWSPORTAL_REPLAY"  # setting: requests are answered from a file, without a queue
+FLUSH: Final = "SCHEDULER_FLUSH_ON_START"  # scrapy-redis' setting: forget at the start what waits; nothing is wiped at the end
 LEAST_HAND: Final = 16  # requests kept in hand at least; twice Scrapy's places (CONCURRENT_REQUESTS) where that is more
 BROKEN: Final = "frontier-failed"  # the reason of a crawl's end when the scheduler itself is at fault; the log says why
-
-AWAY: Final = "queue-unavailable"
-"""The reason of a crawl's end when its queue did not serve for :data:`AWAY_SECONDS`; a standing spider waits for as long as it takes."""
-
-AWAY_SECONDS: Final = 300.0
-"""Chosen: a Redis that restarts with its log is back within; nobody sits longer before a crawl that does nothing."""
-
+AWAY: Final = "queue-unavailable"  # the reason of a crawl's end when its queue did not serve for so long; a standing spider waits
+AWAY_SECONDS: Final = 300.0  # a Redis that restarts with its log is back within
 REFUSED: Final = "frontier/refused"  # statistic: why the queue is none of ours, with the remedy
 
 

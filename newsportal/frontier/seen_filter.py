@@ -33,9 +33,7 @@ logger = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
-CATCH_UP = 30.0
-"""Seconds after which names that other processes stored are asked for. A page that two of them fetch meanwhile is stored once."""
-
+CATCH_UP = 30.0  # seconds after which names that other processes stored are asked for; what both fetch meanwhile is stored once
 AWAY = 5.0  # seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page
 
 

@@ -140,8 +140,7 @@ def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
     return answered if found and FOR_EVER.issuperset(found) and identity(asked) != identity(answered) else None
 
 
-TOKEN_BYTES, SECRET_BYTES = 24, 32
-"""Of chance: callbacks that nobody guesses, and keys for HMAC (the Recommendation allows up to 200 characters)."""
+TOKEN_BYTES, SECRET_BYTES = 24, 32  # of chance: callbacks that nobody guesses, and keys for HMAC (at most 200 characters)
 
 
 async def note_hub(ledger: Ledger, source: str, response: Response, hub: str | None, topic: str | None) -> None:

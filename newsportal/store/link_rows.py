@@ -29,9 +29,7 @@ from newsportal.store.link_tables import (
 )
 
 SLICE: Final = 500  # rows that are forgotten in one transaction: some hundredths of a second in which the others wait
-
-SUSPECT_TRIES: Final = 2
-"""Workers that died with a row until it is handed out alone. The first death is bad luck: a worker has many rows in hand."""
+SUSPECT_TRIES: Final = 2  # workers that died with a row until it is handed out alone. The first death is bad luck: a worker has many.
 
 Line = tuple[str, str]  # A host and a queue
 

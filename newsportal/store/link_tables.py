@@ -12,14 +12,11 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Float, Ind
 
 from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE
 
+# ready: may be taken when its host may be asked; behind: another row of its lane comes first; suspect: handed out alone
 WAITING: Final = ("ready", "behind", "suspect")
-"""``ready``: may be taken as soon as its host may be asked. ``behind``: another row of its lane comes first. ``suspect``: two workers died
-with it, so it is handed out alone."""
 
 LATER: Final = "later"  # waits until not_before
-
-HELD: Final = "held"
-"""A feed entry that needs no request: no queue hands it out; its list page, or the source's next visit, makes the article."""
+HELD: Final = "held"  # a feed entry that needs no request: its list page, or the next visit, makes the article
 
 LEASED: Final = "leased"
 ASIDE: Final = "aside"  # worker after worker died with it; it waits for a decision (newsportal frontier aside)
@@ -178,8 +175,7 @@ CLAIMS = Table(
     Column("job", String(NAME_CHARS), primary_key=True),
     Column("worker", BigInteger, nullable=False),
     Column("expires", Float(53), nullable=False),
-)
-"""Visits of sources that a worker pays."""
+)  # visits of sources that a worker has
 
 CLOCK = Table(
     "link_clock",
@@ -188,11 +184,9 @@ CLOCK = Table(
     Column("ticks", Float(53), nullable=False),
     Column("shift", Float(53), nullable=False),
     Column("swept", Float(53), nullable=False),
-)
-"""One row: when the tables were put in order last, and what the server's clock is ahead by to never go back."""
+)  # one row: when the tables were last put in order, and what the server's clock is ahead by
 
-WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)
-"""What belongs to the processes at work. It is not copied with a store: the first worker counts it anew."""
+WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)  # of the processes at work: not copied with a store
 
 QUEUE_TABLES = (LINKS, *WORK_TABLES)
 

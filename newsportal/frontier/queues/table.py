@@ -37,9 +37,7 @@ from newsportal.store.links import Links
 
 Answer = TypeVar("Answer")
 
-UNFINISHED: Final = 60.0
-"""Seconds after which a link is asked for again whose request ended without a word of its fate; twice as long each time."""
-
+UNFINISHED: Final = 60.0  # seconds until a link is asked for again whose request ended without an outcome; twice as long each time
 MOST_UNFINISHED: Final = 5  # then the link has failed
 
 

@@ -23,10 +23,7 @@ from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WOR
 
 WAKE: Final = 1000  # rows for later that one call lets wait, at most; the rest comes with the next ones
 HUNGER: Final = 5.0  # seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second.
-
-PATIENCE: Final = 30.0
-"""Seconds after which a suspect is not put off any more: a worker takes nothing new until it has nothing in hand, then the suspect."""
-
+PATIENCE: Final = 30.0  # seconds. A suspect that waits longer is next: a worker takes nothing else until it has nothing in hand
 POLL: Final = 0.5  # seconds until it is worth asking again where that depends on others
 MANY: Final = 4096  # more hosts than this need not be counted to be shared fairly
 SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free

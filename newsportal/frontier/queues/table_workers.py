@@ -20,9 +20,7 @@ SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
 LEASES = select(*ROW).where(LINKS.c.worker == bindparam("w"), LINKS.c.state == LEASED).order_by(LINKS.c.number)
 EVERYBODY = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
 
-WANTED: Final = 5.0
-"""Seconds for which a host is reserved for a worker that asked for it in vain; asking again prolongs it. Workers ask several times a second
-while they wait."""
+WANTED: Final = 5.0  # seconds for which a host is reserved for a worker that waits for it; asking again prolongs it
 
 TAKE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=bindparam("w"), wanted_by=0, wanted_until=0.0)
 TAKE_LINES = update(LINES).where(LINES.c.host == bindparam("h")).values(holder=bindparam("w"), resting=0)
