@@ -37,11 +37,8 @@ def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
 
 def given_up(hung: Hung, names: Collection[str], now: datetime) -> set[str]:
     """Those of these names that are left alone."""
-    return {name for name in names if _alone(hung.get(content_id(name)), now)}
-
-
-def _alone(told: tuple[int, str] | None, now: datetime) -> bool:
-    return told is not None and told[0] >= MOST and now - datetime.fromisoformat(told[1]) < ALONE
+    found = {name: hung.get(content_id(name), (0, "")) for name in names}
+    return {name for name, (runs, last) in found.items() if runs >= MOST and now - datetime.fromisoformat(last) < ALONE}
 
 
 def rendered(sources: Sources) -> set[str]:

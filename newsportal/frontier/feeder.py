@@ -132,16 +132,12 @@ class Feeder:
             if answer.fault is None or time.monotonic() > until:
                 break
             await asyncio.sleep(PAUSES[0])
-        with suppress(FrontierUnavailable, FrontierRefused):
-            await self._in_thread(self._left)
-        self._thread.shutdown(wait=False)
-
-    def _left(self) -> None:
         if self.queue is not None:
-            try:
-                self.queue.leave()
-            finally:
-                self.queue.close()
+            with suppress(FrontierUnavailable, FrontierRefused):
+                await self._in_thread(self.queue.leave)
+            with suppress(FrontierUnavailable, FrontierRefused):
+                await self._in_thread(self.queue.close)
+        self._thread.shutdown(wait=False)
 
     # the conversation
 

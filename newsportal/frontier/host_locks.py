@@ -240,8 +240,9 @@ class HostLocks:
             rests = host.rest - now
             if rests > SHORT or host.yields:
                 back |= self._give_back(host, rests, order)
-            if host.ready - now > PATIENCE:
-                self._refuse(host)
+            if host.ready - now > PATIENCE:  # nobody waits so long: its requests fail now, and its links wait in the table
+                self.hand.hurry(self.hand.out_of(name, lambda _: True))
+                self._release(name)
             if host.held and not self.crawl.busy(name):
                 self._idle(host, now, rests, order)
         return back
@@ -266,11 +267,6 @@ class HostLocks:
         if ids:
             order.back.append((ids, time.time() + rests if rests > SHORT else None))
         return bool(ids)
-
-    def _refuse(self, host: Host) -> None:
-        """It rests for longer than anybody waits: its requests fail now, and its links wait in the table."""
-        self.hand.hurry(self.hand.out_of(host.name, lambda _: True))
-        self._release(host.name)
 
     def dismiss(self) -> None:
         """The crawl ends: nobody waits any more."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
@@ -124,44 +125,34 @@ class StartUrls:
     """Blocking; called in the queue's thread. Raises ``FrontierUnavailable``."""
 
     def __init__(self, client: Any, key: str) -> None:
-        self._client = client
-        self._key = key
+        self._client, self._key, self._job = client, key, f"starts:{key}"
         self._kind = "none"
 
     def read(self, queue: Queue) -> list[bytes]:
         """Some of what was pushed. It stays until :meth:`drop`, and no other worker reads it so long."""
-        found: list[bytes] = self._asked(lambda: self._peek(queue))
-        return found
+        with self._explained():
+            self._kind = as_text(self._client.type(self._key))
+            if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
+                return []
+            values = _PEEK[self._kind](self._client, self._key) if self._kind in _PEEK else []
+            if not values:
+                queue.release(self._job)
+            return [value if isinstance(value, bytes) else str(value).encode() for value in values]
 
     def drop(self, queue: Queue, values: Sequence[bytes]) -> None:
         """These have become tasks."""
-        self._asked(lambda: self._remove(values))
-        queue.release(self._job)
-
-    @property
-    def _job(self) -> str:
-        return f"starts:{self._key}"
-
-    def _peek(self, queue: Queue) -> list[bytes]:
-        self._kind = as_text(self._client.type(self._key))
-        if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
-            return []
-        values = _PEEK[self._kind](self._client, self._key) if self._kind in _PEEK else []
-        if not values:
-            queue.release(self._job)
-        return [value if isinstance(value, bytes) else str(value).encode() for value in values]
-
-    def _remove(self, values: Sequence[bytes]) -> None:
-        with self._client.pipeline(transaction=False) as pipe:
+        with self._explained(), self._client.pipeline(transaction=False) as pipe:
             for value in values:
                 _DROP[self._kind](pipe, self._key, value)
             pipe.execute()
+        queue.release(self._job)
 
-    def _asked(self, ask: Any) -> Any:
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
         from redis.exceptions import RedisError
 
         try:
-            return ask()
+            yield
         except (RedisError, OSError) as error:
             raise FrontierUnavailable(f"the start URLs in {self._key} cannot be read: {error}") from error
 

@@ -287,11 +287,6 @@ def _method(name: Any, spider: Spider) -> Any:
     return method
 
 
-def _named(told: Any, spider: Spider) -> Any:
-    kind, name = told
-    return spider.referred(str(kind), str(name))  # type: ignore[attr-defined]  # a spider without it: AttributeError, unreadable
-
-
 def _time(told: Any, spider: Spider) -> datetime:
     found = datetime.fromisoformat(told)
     if found.tzinfo is None:
@@ -305,5 +300,5 @@ READERS: Final[Mapping[str, Callable[[Any, Spider], Any]]] = {
     "bytes": lambda told, _: b64decode(told, validate=True),
     "time": _time,
     "method": _method,
-    "named": _named,
+    "named": lambda told, spider: spider.referred(*map(str, told)),  # type: ignore[attr-defined]  # without it: AttributeError
 }

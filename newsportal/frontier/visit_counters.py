@@ -223,12 +223,9 @@ class SourceStates:
         """The same, for other workers, too."""
         self.rest(source, until)
         try:
-            await asyncio.to_thread(self._save_rest, source, until)
+            await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
         except StoreError as error:
             logger.warning("other workers are not told that %s rests: %s", source, error)
-
-    def _save_rest(self, source: str, until: datetime) -> None:
-        self.store.save_source_state(replace(self.store.source_state(source), rest_until=until))
 
     async def rests(self, source: str) -> bool:
         """Whether some worker was asked to leave ``source`` alone; not while the store is away."""
@@ -262,10 +259,7 @@ class SourceStates:
     async def transfer_visit(self, source: str) -> None:
         """Save what this process saw of a visit that another one closes. Raises ``StoreError``."""
         if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
-            await asyncio.to_thread(self._save_seen, source)
-
-    def _save_seen(self, source: str) -> None:
-        self.store.save_source_state(self._seen(self.store.source_state(source), utcnow()))
+            await asyncio.to_thread(lambda: self.store.save_source_state(self._seen(self.store.source_state(source), utcnow())))
 
     def _seen(self, state: SourceState, now: datetime) -> SourceState:
         source = state.source
@@ -279,9 +273,8 @@ class SourceStates:
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
         """Save the states of the sources visited; ``finished``: the run was not cut short. Raises ``StoreError``."""
-        seen = set(visited)
         away = self.offline
-        for source in sorted(seen):
+        for source in sorted(set(visited)):
             await asyncio.to_thread(self._save_state, source, now, away and self.unreached(source), finished)
 
     def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:

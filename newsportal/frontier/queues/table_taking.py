@@ -85,8 +85,6 @@ def idle(turn: Turn) -> Taken | None:
 
 def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[str, int], *, alone: bool) -> Taken:
     """``alone``: a suspect is in hand, so nothing goes with it."""
-    other = (WORKERS.c.number == turn.worker, WORKERS.c.delay != delay)
-    turn.connection.execute(update(WORKERS).where(*other).values(delay=delay))
     turn.wake(WAKE)
     table_workers.ripen(turn, ahead)
     turn.settle()
@@ -97,7 +95,7 @@ def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[s
     held, yielded = table_workers.held_hosts(turn)
     hungry = number > 0 and not alone and len(taking.leases) < number
     until = turn.ticks + HUNGER if hungry else 0.0
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(hungry=until))
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(delay=delay, hungry=until))
     if hungry:
         _want(turn)
     waiting = int(turn.connection.scalar(WAITS, {"q": turn.queue}) or 0)
@@ -133,18 +131,20 @@ def _fill(turn: Turn, taking: Taking) -> None:
             return  # nothing new, until nothing is in hand
         if _take_suspect(turn, taking, waiting):
             return
-    _share(turn)
+    share, own, poorer = _poorer(turn)
+    _reserve(turn, own - share, poorer)
     taking.yielded = table_workers.held_hosts(turn)[1]
-    _take_ready(turn, taking)
+    _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
     if empty and not taking.leases:
         _take_suspect(turn, taking, waiting)
 
 
-def _take_ready(turn: Turn, taking: Taking) -> None:
+def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
+    """``allowance``: how many free hosts this worker may take on."""
     full = {host for host, number in taking.in_hand.items() if number >= taking.room} | taking.yielded
     own = _lines(turn, turn.worker, taking.number + len(full))  # more than can be served, if the first ones cannot
     reserved = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
-    free = _lines(turn, 0, min(taking.number, _allowance(turn, taking.number)))
+    free = _lines(turn, 0, min(taking.number, allowance))
     found = [line for line in [*own, *reserved, *free] if line[0] not in full]
     found.sort(key=lambda line: line[1])
     mine = {host for host, _ in own}
@@ -177,24 +177,16 @@ def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) 
         if of not in (0, turn.worker, -turn.worker):
             table_workers.want(turn, row.host)
             continue
-        leases = _lease_suspect(turn, row)
-        if leases:
-            table_workers.take_host(turn, row.host)
-            taking.leases = leases
-            break
+        busy = select(LINKS.c.number).where(LINKS.c.queue == row.queue, LINKS.c.lane == row.lane, LINKS.c.state == LEASED)
+        if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
+            continue
+        body, at = turn.connection.execute(ONE, {"n": row.number}).one()
+        turn.move([row], LEASED, worker=turn.worker)
+        table_workers.take_host(turn, row.host)
+        taking.leases = [Lease(task_of(row, body, at), row.tries)]
+        break
     _drains_no_more(turn)
     return bool(taking.leases)
-
-
-def _lease_suspect(turn: Turn, row: Row) -> list[Lease]:
-    """This one alone, if no other of its lane is in flight."""
-    if row.lane is not None:
-        busy = select(LINKS.c.number).where(LINKS.c.queue == row.queue, LINKS.c.lane == row.lane, LINKS.c.state == LEASED)
-        if turn.connection.scalar(busy.limit(1)) is not None:
-            return []
-    body, at = turn.connection.execute(ONE, {"n": row.number}).one()
-    turn.move([row], LEASED, worker=turn.worker)
-    return [Lease(task_of(row, body, at), row.tries)]
 
 
 def _drains(turn: Turn) -> bool:
@@ -228,16 +220,9 @@ def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
     return share, own, [(number, share - has) for number, hungry, has in others if hungry > turn.ticks and has < share]
 
 
-def _allowance(turn: Turn, number: int) -> int:
-    """How many free hosts this worker may take on."""
-    share, own, poorer = _poorer(turn)
-    return max(0, share - own) if poorer else number
-
-
-def _share(turn: Turn) -> None:
+def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> None:
     """Reserve hosts beyond a share for hungry workers; those without tasks in hand first."""
-    share, own, poorer = _poorer(turn)
-    spare = min(own - share, sum(lacking for _, lacking in poorer))
+    spare = min(excess, sum(lacking for _, lacking in poorer))
     if spare <= 0:
         return
     mine = (HOSTS.c.holder == turn.worker, HOSTS.c.wanted_until > turn.ticks)
