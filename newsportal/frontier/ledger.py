@@ -234,7 +234,7 @@ class Ledger(SourceStates):
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
         """``link`` failed. ``later``: it waits for another try, unless its page hangs often or it has failed for too long."""
         self._decided(link)
-        if later and _is_over(await self._row(link), reason):
+        if later and reason not in OUR_OWN and _is_over(await self._row(link), reason):
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             self.count(link.source, "failed", GIVEN_UP)
             await self._finish(link, GIVEN_UP, reason)
@@ -319,4 +319,4 @@ class Ledger(SourceStates):
 def _is_over(row: LinkState | None, reason: str) -> bool:
     """Whether a link has failed for too long; longer where no network may be the reason."""
     limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
-    return row is not None and reason not in OUR_OWN and utcnow().timestamp() - row.added > limit.total_seconds()
+    return row is not None and utcnow().timestamp() - row.added > limit.total_seconds()
