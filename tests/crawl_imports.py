@@ -14,6 +14,7 @@ PACKAGES = (
         f"newsportal.{name}"
         for name in ("spiders", "pipelines", "middlewares", "extensions", "handlers", "frontier", "store", "extractors")
     ),
+    "newsportal.frontier.queues",
     *(f"scrapy.{name}" for name in ("downloadermiddlewares", "spidermiddlewares", "extensions")),
 )
 MODULES = ("newsportal.commands.crawl", "newsportal.commands.worker", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
