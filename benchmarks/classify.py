@@ -12,8 +12,8 @@ from time import process_time
 
 from newsportal.classify.base import Example, train
 from newsportal.classify.keywords import keywords
-from newsportal.commands.evaluate import classify
-from newsportal.commands.evaluate.classify import read
+from newsportal.cli.evaluate import classify
+from newsportal.cli.evaluate.classify import read
 from newsportal.text import segment
 
 ASKED = 1000

@@ -25,12 +25,12 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from newsportal import dom
-from newsportal.commands.pages import SavedPage, saved_pages
-from newsportal.commands.peers import installed, peer
+from newsportal.cli.pages import SavedPage, saved_pages
+from newsportal.cli.peers import installed, peer
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor
 from newsportal.items import Page
+from newsportal.text import dom
 
 NOW = datetime.now(UTC)
 NOWHERE = "https://page.invalid/"

@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from newsportal import dom
-from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.cli.pages import SavedPage, saved_pages
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
+from newsportal.text import dom
 
 NOW = datetime.now(UTC)
 NOWHERE = "https://page.invalid/"

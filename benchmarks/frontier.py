@@ -189,12 +189,12 @@ def settings_of(kind: str, delay: float, redis: int) -> dict[str, Any]:
         filtered = {"SCHEDULER": "scrapy_redis.scheduler.Scheduler", "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter"}
         return {**same, **url, **filtered, "SCHEDULER_PERSIST": True}
     ours: dict[str, Any] = {
-        "SCHEDULER": "newsportal.frontier.scheduler.Scheduler",
-        "DOWNLOADER_MIDDLEWARES": {"newsportal.middlewares.TurnsMiddleware": 990},
-        "SPIDER_MIDDLEWARES": {"newsportal.middlewares.ChildrenMiddleware": 10},
+        "SCHEDULER": "newsportal.crawl.scheduler.Scheduler",
+        "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.middlewares.TurnsMiddleware": 990},
+        "SPIDER_MIDDLEWARES": {"newsportal.crawl.middlewares.ChildrenMiddleware": 10},
     }
     if delay:  # which keeps to it to the last moment before a request is sent
-        ours |= {"DOWNLOAD_HANDLERS": {"http": "newsportal.handlers.Handler"}, "NEWSPORTAL_ALLOW_PRIVATE": ["127.0.0.0/8"]}
+        ours |= {"DOWNLOAD_HANDLERS": {"http": "newsportal.crawl.handlers.Handler"}, "NEWSPORTAL_ALLOW_PRIVATE": ["127.0.0.0/8"]}
     return {**same, **ours, **(url if kind == "redis" else {})}
 
 

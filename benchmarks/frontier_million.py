@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from newsportal.frontier.queues.base import Task
-from newsportal.frontier.queues.redis_queue import RedisQueue
+from newsportal.crawl.queues.base import Task
+from newsportal.crawl.queues.redis_queue import RedisQueue
 
 BATCH = 500
 PEER = 20_000

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from newsportal.classify import textrank
 from newsportal.classify.keywords import Keyword, keywords
-from newsportal.encoding import decode
 from newsportal.text import CJK, normalise
+from newsportal.text.encoding import decode
 
 METHODS: dict[str, Callable[[str, str, int], tuple[Keyword, ...]]] = {
     "tfidf": textrank.tfidf,

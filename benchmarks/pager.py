@@ -16,12 +16,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from newsportal import dom
-from newsportal.commands.pages import saved_pages
+from newsportal.cli.pages import saved_pages
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor
-from newsportal.extractors.pagination import find_pager
+from newsportal.extractors.lists.pagination import find_pager
 from newsportal.items import Page
+from newsportal.text import dom
 
 NOW = datetime.now(UTC)
 NOWHERE = "about:blank"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from newsportal.pictures.head import look
-from newsportal.pictures.print import FLAT, LOW, distance, phash, print_of
-from newsportal.pictures.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.extractors.images.head import look
+from newsportal.extractors.images.print import FLAT, LOW, distance, phash, print_of
+from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
 
 Picture = Image.Image
 WIDTH, HEIGHT = 480, 320

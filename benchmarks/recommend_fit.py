@@ -25,8 +25,8 @@ from sqlalchemy import insert
 from newsportal.items import Article, Link, content_id
 from newsportal.recommend import best
 from newsportal.recommend.base import View
-from newsportal.recommending import parts
-from newsportal.recommending.serving import Recommender
+from newsportal.services.recommending import parts
+from newsportal.services.recommending.serving import Recommender
 from newsportal.store import open_store
 from newsportal.store.article_rows import row_of
 from newsportal.store.dialects import writing
@@ -72,7 +72,7 @@ def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     print(f"  {len(own.packed) / 1e6:.1f} MB packed")
     serve(store)
     if master:
-        from newsportal.recommending import spark
+        from newsportal.services.recommending import spark
 
         theirs = timed(f"fit, {master}", lambda: spark.fit(store, uri, master, NOW, days=DAYS))
         compare(store, own.packed, theirs.packed)

@@ -77,7 +77,7 @@ class Fetcher(Spider):
     def parse(self, response):
         whole.append(response.text.count('<img data-src="') == response.text.count(' src="/') - 2 == 12)
 
-handlers = dict.fromkeys(("http", "https"), "newsportal.handlers.Handler")
+handlers = dict.fromkeys(("http", "https"), "newsportal.crawl.handlers.Handler")
 process = AsyncCrawlerProcess({"ADDONS": {}, "DOWNLOAD_HANDLERS": handlers, "NEWSPORTAL_ALLOW_PRIVATE": ["127.0.0.1"], "LOG_LEVEL": "ERROR",
     "NEWSPORTAL_RENDERING": {"pages": max(1, at_once)}, "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False})
 crawler = process.create_crawler(Fetcher)

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+from newsportal.items.visits import MAX_PUBLISHED, Visit
 from newsportal.schedule import Past, Rules, next_visit, price
-from newsportal.visits import MAX_PUBLISHED, Visit
 
 ZONE = timezone(timedelta(hours=8))
 BEGIN = datetime(2026, 3, 2, tzinfo=ZONE)  # a Monday
@@ -163,7 +163,7 @@ def _threads(folder: Path) -> Iterator[tuple[str, list[datetime]]]:
 
 def _feeds(folder: Path) -> Iterator[tuple[str, list[datetime]]]:
     from newsportal.errors import NotApplicable
-    from newsportal.extractors import feed
+    from newsportal.extractors.feeds import feed
 
     for file in sorted(folder.glob("*")):
         body = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()

@@ -1,6 +1,6 @@
 """Scrapy settings. Each line that differs from Scrapy's default says the default and why.
 
-``sources.yaml`` decides delay, concurrency, time-outs, agent and more (``newsportal.frontier.addon``); ``-s NAME=VALUE`` wins over both.
+``sources.yaml`` decides delay, concurrency, time-outs, agent and more (``newsportal.crawl.addon``); ``-s NAME=VALUE`` wins over both.
 """
 
 import scrapy.core.downloader.contextfactory  # noqa: F401  (each of its old names looks through the whole stack: deep in other imports 0.3 s)
@@ -10,36 +10,36 @@ from newsportal.pipelines import ORDER
 BOT_NAME = "newsportal"  # "scrapybot"
 SPIDER_MODULES = ["newsportal.spiders"]  # []
 NEWSPIDER_MODULE = "newsportal.spiders"  # ""
-COMMANDS_MODULE = "newsportal.scrapy_commands"  # "": our commands as scrapy commands
-ADDONS = {"newsportal.frontier.addon.SourcesAddon": 100}  # {}: reads sources.yaml
+COMMANDS_MODULE = "newsportal.cli.scrapy_commands"  # "": our commands as scrapy commands
+ADDONS = {"newsportal.crawl.addon.SourcesAddon": 100}  # {}: reads sources.yaml
 
 # What waits
 
-SCHEDULER = "newsportal.frontier.scheduler.Scheduler"  # Scrapy's forgets what is in flight when it is killed, and keeps to one process
-SPIDER_MIDDLEWARES = {"newsportal.middlewares.ChildrenMiddleware": 10}  # {}: what a callback makes runs under its request's lease
+SCHEDULER = "newsportal.crawl.scheduler.Scheduler"  # Scrapy's forgets what is in flight when it is killed, and keeps to one process
+SPIDER_MIDDLEWARES = {"newsportal.crawl.middlewares.ChildrenMiddleware": 10}  # {}: what a callback makes runs under its request's lease
 SCHEDULER_FLUSH_ON_START = False  # scrapy-redis' too: what an earlier run left is done first; True forgets it
 NEWSPORTAL_STANDING = False  # ours: True keeps a spider open when it has nothing to do (newsportal worker)
 
 # What goes out
 
 DOWNLOAD_HANDLERS = {
-    "http": "newsportal.handlers.Handler",  # HTTP11DownloadHandler: ours refuses private addresses, replays and archives
-    "https": "newsportal.handlers.Handler",
+    "http": "newsportal.crawl.handlers.Handler",  # HTTP11DownloadHandler: ours refuses private addresses, replays and archives
+    "https": "newsportal.crawl.handlers.Handler",
     "file": None,  # on by default: a start URL file:///etc/passwd would be read
     "ftp": None,
     "s3": None,
     "data": None,
 }
 DOWNLOADER_MIDDLEWARES = {
-    "newsportal.handlers.Guard": 50,  # a broken --replay or a full disk under --archive ends the crawl at once, with the reason
+    "newsportal.crawl.handlers.Guard": 50,  # a broken --replay or a full disk under --archive ends the crawl at once, with the reason
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # 100: crawls on when robots.txt answers 5xx
-    "newsportal.middlewares.RobotsMiddleware": 100,  # RFC 9309
+    "newsportal.crawl.middlewares.RobotsMiddleware": 100,  # RFC 9309
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # 550: asks again at once, whatever Retry-After says
-    "newsportal.middlewares.RobotsTagsMiddleware": 540,  # noindex, nofollow: what pages themselves ask of robots
-    "newsportal.middlewares.PatientRetryMiddleware": 550,
-    "newsportal.middlewares.ChallengeMiddleware": 560,  # captchas and logins answered with 200 are failures, not articles
+    "newsportal.crawl.middlewares.RobotsTagsMiddleware": 540,  # noindex, nofollow: what pages themselves ask of robots
+    "newsportal.crawl.middlewares.PatientRetryMiddleware": 550,
+    "newsportal.crawl.middlewares.ChallengeMiddleware": 560,  # captchas and logins answered with 200 are failures, not articles
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources name their hosts themselves
-    "newsportal.middlewares.TurnsMiddleware": 990,  # innermost: a host is asked by one process at a time, whatever asks it
+    "newsportal.crawl.middlewares.TurnsMiddleware": 990,  # innermost: a host is asked by one process at a time, whatever asks it
 }
 HTTPPROXY_ENABLED = False  # True: a proxy in the environment would be a second way out
 DOWNLOAD_VERIFY_CERTIFICATES = True  # False
@@ -74,8 +74,8 @@ DEFAULT_REQUEST_HEADERS = {
 ITEM_PIPELINES = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}  # {}
 CONCURRENT_ITEMS = 16  # 100: extraction is work for the processor; more at once only wait for each other
 EXTENSIONS = {
-    "newsportal.extensions.Workers": 400,
-    "newsportal.extensions.RunReport": 500,
+    "newsportal.crawl.extensions.Workers": 400,
+    "newsportal.crawl.extensions.RunReport": 500,
     "scrapy.extensions.feedexport.FeedExporter": None,  # 0: articles go to the store; `newsportal export` writes files
     "scrapy.extensions.telnet.TelnetConsole": None,  # 0
     "scrapy.extensions.remote_control.RemoteControl": None,  # 0

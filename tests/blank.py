@@ -7,9 +7,9 @@ from typing import Final
 
 from argon2 import PasswordHasher
 
-from newsportal.accounts import Accounts, open_accounts
 from newsportal.search import open_index
 from newsportal.search.base import Index
+from newsportal.services.accounts import Accounts, open_accounts
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

@@ -14,10 +14,10 @@ PACKAGES = (
         f"newsportal.{name}"
         for name in ("spiders", "pipelines", "middlewares", "extensions", "handlers", "frontier", "store", "extractors")
     ),
-    "newsportal.frontier.queues",
+    "newsportal.crawl.queues",
     *(f"scrapy.{name}" for name in ("downloadermiddlewares", "spidermiddlewares", "extensions")),
 )
-MODULES = ("newsportal.commands.crawl", "newsportal.commands.worker", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
+MODULES = ("newsportal.cli.crawl", "newsportal.cli.worker", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
 PAGE = f"<title>港口夜里开放</title><h1>港口夜里开放</h1><p>2026-03-01 10:00</p>{'<p>港口从今天起夜里也开放，车辆可以进出。</p>' * 9}"
 
 

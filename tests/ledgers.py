@@ -13,8 +13,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.ledger import Ledger, ledger_of
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 

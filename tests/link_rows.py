@@ -11,8 +11,8 @@ import scrapy
 from scrapy import Request
 from sqlalchemy import select, update
 
-from newsportal.frontier.ledger import Filtered, Ledger
-from newsportal.frontier.requests import id_of
+from newsportal.crawl.ledger import Filtered, Ledger
+from newsportal.crawl.requests import id_of
 from newsportal.items import Link
 from newsportal.store.link_tables import LINKS, OVER
 from newsportal.store.store import Store

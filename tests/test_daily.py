@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.daily import KINDS, DailySums, daily_uri
 from newsportal.items import Article, Link
+from newsportal.services.daily import KINDS, DailySums, daily_uri
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

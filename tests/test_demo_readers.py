@@ -8,7 +8,7 @@ from pathlib import Path
 
 from madeup import readers
 
-from newsportal.recommending.serving import Recommender
+from newsportal.services.recommending.serving import Recommender
 from newsportal.store import open_store
 from newsportal.store.dialects import open_engine
 

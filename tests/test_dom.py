@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import ends
 
-from newsportal import dom, markup
 from newsportal.items import Page
+from newsportal.text import dom, markup
 
 END = "<p>页面的最后一段。</p>"
 BOMBS = {

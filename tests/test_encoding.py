@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.encoding import decode, garbled
+from newsportal.text.encoding import decode, garbled
 
 SIMPLIFIED = "央行今日宣布下调存款准备金率，市场反应热烈。记者从多家银行了解到，这是今年以来的第二次调整。"
 TRADITIONAL = "央行今日宣布下調存款準備金率，市場反應熱烈。記者從多家銀行瞭解到，這是今年以來的第二次調整。"

@@ -15,11 +15,11 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal import extensions
-from newsportal.extensions import RunReport
-from newsportal.frontier.addon import SourcesAddon
+from newsportal.crawl import extensions
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.extensions import RunReport
 from newsportal.items import Link
-from newsportal.report import Run
+from newsportal.items.report import Run
 
 A = "feed:甲"
 LINKS = [Link(f"https://a.example/{number}", A, title="题") for number in (1, 2, 3)]

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import newsportal
-from newsportal.accounts import Right, Role
 from newsportal.messages import SENTENCES, Message, as_text, explain, from_dict, joined, label, render, to_dict
 from newsportal.messages.reasons import CAUSES, cause_of
-from newsportal.monitor import STATES
 from newsportal.portal.language import catalog, translations
+from newsportal.schedule.health import STATES
+from newsportal.services.accounts import Right, Role
 
 HOUSE = Path(newsportal.__file__).parent
 ZH, CATALOG = translations("zh").gettext, catalog("zh")

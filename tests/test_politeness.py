@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from forked import crawl
 
-from newsportal.handlers.guarded import Gate
+from newsportal.crawl.handlers.guarded import Gate
 
 DELAY = 0.3
 SHARE = 0.8

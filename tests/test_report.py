@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from newsportal.items.report import Run, SourceReport, add_up, from_dict, reasons, table, to_dict
 from newsportal.messages import as_text
-from newsportal.report import Run, SourceReport, add_up, from_dict, reasons, table, to_dict
 
 FEED = SourceReport(
     source="feed:青河日报", list_pages=1, entries=10, known=2, repeated=1, new=7, fetched=6, parsed=5, stored=3, folded=1, same=1,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newsportal.visits import MAX_PUBLISHED, Visit, together
+from newsportal.items.visits import MAX_PUBLISHED, Visit, together
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

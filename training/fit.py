@@ -1,6 +1,6 @@
-"""Fit the block model of ``newsportal.extractors.best`` on pages with gold, and say how good it is on sites it has not seen.
+"""Fit the block model of ``newsportal.extractors.article.best`` on pages with gold, and say how good it is on sites it has not seen.
 
-    python -m training.fit DIR... --out newsportal/extractors/block_model.json      (pip install newsportal[training])
+    python -m training.fit DIR... --out newsportal/extractors/article/block_model.json      (pip install newsportal[training])
 
 Each DIR holds ``<id>.html[.gz]`` beside ``<id>.json`` with ``text`` and ``url``; made-up pages (:mod:`training.pages`) are added.
 Every block is an example: it is text if most of its characters stand in the gold text, in order. A block weighs by its share of its
@@ -26,15 +26,15 @@ from catboost import CatBoostClassifier
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from newsportal import dom
-from newsportal.commands.evaluate.scoring import squash
-from newsportal.extractors import title
-from newsportal.extractors.best import described
-from newsportal.extractors.block_features import features
-from newsportal.extractors.blocks import Blocks, read_blocks
-from newsportal.extractors.body import VERSION, BlockModel, decide, from_dict
-from newsportal.extractors.metadata import read_metadata
+from newsportal.cli.evaluate.scoring import squash
+from newsportal.extractors.article.best import described
+from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.blocks import Blocks, read_blocks
+from newsportal.extractors.article.body import VERSION, BlockModel, decide, from_dict
+from newsportal.extractors.fields import title
+from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.items import Page
+from newsportal.text import dom
 from training.pages import made_up_pages
 
 SETTINGS: Final[Mapping[str, Any]] = {
@@ -199,7 +199,7 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str) -> dict[
 
 
 def agreement(model: BlockModel, example: Example, names: Sequence[str]) -> Agreement:
-    """How the text that :mod:`newsportal.extractors.body` would choose agrees with the gold text."""
+    """How the text that :mod:`newsportal.extractors.article.body` would choose agrees with the gold text."""
     rows = example.rows[[names.index(name) for name in model.columns]]
     body = decide(example.page, model.likely(rows), example.length)
     text, gold = squash("".join(body.lines)), squash(example.gold)

@@ -11,21 +11,21 @@ from datetime import datetime
 from importlib import import_module
 from typing import Final, Protocol, runtime_checkable
 
-from newsportal.dom import Document
 from newsportal.items import Extraction, Link
+from newsportal.text.dom import Document
 
 # ``link`` is what a list page said of the article, ``fetched`` (aware) when the page was read. Raises ``NotApplicable``.
 Extract = Callable[[Document, Link | None, datetime], Extraction]
 EXTRACTORS: Final[dict[str, str]] = {
-    "best": "best:Best",
-    "cevc": "cevc:extract",
-    "cetd": "cetd:extract",
-    "cetd_threshold": "cetd:extract_with_threshold",
-    "cepr": "cepr:extract",
-    "cetr": "cetr:extract",
-    "table_stats": "table_stats:extract",
-    "summary_anchor": "summary_anchor:SummaryAnchor",
-    "url_tree": "url_tree:UrlTree",
+    "best": "article.best:Best",
+    "cevc": "papers.cevc:extract",
+    "cetd": "papers.cetd:extract",
+    "cetd_threshold": "papers.cetd:extract_with_threshold",
+    "cepr": "papers.cepr:extract",
+    "cetr": "papers.cetr:extract",
+    "table_stats": "papers.table_stats:extract",
+    "summary_anchor": "papers.summary_anchor:SummaryAnchor",
+    "url_tree": "papers.url_tree:UrlTree",
 }  # Name → module of this package and its function or class; loaded when it is asked for
 
 

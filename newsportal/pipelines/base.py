@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import DropItem
 
+from newsportal.crawl.ledger import STORE_FAILS, Ledger, ledger_of
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of
 from newsportal.items import Article, Gallery, Thread
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from newsportal.store.labels import CATEGORIES
 
 if TYPE_CHECKING:
     from newsportal.classify.base import Classifier
-    from newsportal.frontier.record import Loaded
+    from newsportal.crawl.record import Loaded
     from newsportal.sources import Gallery, Sources
     from newsportal.sources.places import Reading
 

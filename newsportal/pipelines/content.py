@@ -6,14 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from newsportal.crawl.article_reader import ArticleReader
+from newsportal.crawl.ledger import utcnow
 from newsportal.dedup.canonical import site_of
-from newsportal.encoding import garbled
 from newsportal.errors import NotApplicable
-from newsportal.frontier.article_reader import ArticleReader
-from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, Extraction
 from newsportal.pipelines.base import Left, Stage
 from newsportal.text import clean
+from newsportal.text.encoding import garbled
 
 if TYPE_CHECKING:
     pass

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from newsportal.crawl.ledger import utcnow
 from newsportal.dedup.judge import fold_keys
-from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article
 from newsportal.pipelines.base import Stage, retry
 

@@ -14,14 +14,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.list_filters import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.list_filters import MAX_VAIN, NO_PICTURES, refuse
+from newsportal.extractors.images import filter as rules
+from newsportal.extractors.images.filter import Shown
 from newsportal.items import Article, Gallery, Image, content_id
 from newsportal.messages import Message
-from newsportal.pictures import filter as rules
-from newsportal.pictures.filter import Shown
 from newsportal.pipelines.base import COLUMN, Left, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.store.pictures import Picture
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SAMPLE: Final = 3 * rules.MOST
-"""Stories with a picture that are looked at: enough to find :data:`~newsportal.pictures.filter.MOST` different ones among copies."""
+"""Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies."""
 
 LATELY: Final = timedelta(days=1)
 """A crawl that was killed may have marked a picture and not taken it out: the next one does."""

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import name_of
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import COLUMN, Stage, retry
 from newsportal.store.results import Added

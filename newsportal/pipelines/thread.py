@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from newsportal.classify import topics
+from newsportal.crawl.ledger import utcnow
 from newsportal.dedup.canonical import identity
-from newsportal.frontier.ledger import utcnow
 from newsportal.items import Thread, TopicMark
 from newsportal.messages import Message, joined
 from newsportal.pipelines.base import COLUMN, Stage, retry

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from newsportal.crawl.requests import is_entry, name_of
 from newsportal.dedup.canonical import identity, readable
 from newsportal.dedup.declared import Content, Declared, agree, declared
-from newsportal.frontier.requests import is_entry, name_of
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Left, Stage, retry

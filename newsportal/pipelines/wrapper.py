@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from newsportal.frontier.article_reader import ArticleReader
+from newsportal.crawl.article_reader import ArticleReader
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage

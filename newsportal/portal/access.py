@@ -17,7 +17,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.params import Depends as Dependency
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.accounts import Accounts, Right, Signed
+from newsportal.services.accounts import Accounts, Right, Signed
 
 if TYPE_CHECKING:
     from newsportal.portal.context import Portal

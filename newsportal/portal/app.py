@@ -17,8 +17,6 @@ from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from newsportal import __version__
-from newsportal.accounts import Accounts, Right
-from newsportal.daily import DailySums
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
 from newsportal.portal.background import EVERY, Beside
@@ -71,6 +69,8 @@ from newsportal.portal.reloading import Reloading
 from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.search.base import Index
+from newsportal.services.accounts import Accounts, Right
+from newsportal.services.daily import DailySums
 from newsportal.services.jobs.desk import Jobs
 from newsportal.sources import Sources
 from newsportal.store.store import Store

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends, HTTPException, Request
 
-from newsportal.editing.drafts import TOLD, Moved, details, fold, unfold
 from newsportal.items import TopicMark
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
+from newsportal.services.editing.drafts import TOLD, Moved, details, fold, unfold
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Correction
 from newsportal.store.results import Marking, StoredArticle

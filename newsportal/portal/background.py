@@ -15,8 +15,6 @@ from typing import Final, Protocol
 from fastapi import FastAPI
 from starlette.datastructures import State
 
-from newsportal.accounts import Accounts
-from newsportal.daily import DailySums
 from newsportal.errors import NewsportalError
 from newsportal.portal.context import Portal
 from newsportal.portal.language import choose
@@ -26,6 +24,8 @@ from newsportal.portal.render import environment
 from newsportal.portal.site import SourcesLike
 from newsportal.search.base import Index
 from newsportal.search.words import query_words
+from newsportal.services.accounts import Accounts
+from newsportal.services.daily import DailySums
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 

@@ -15,8 +15,6 @@ from urllib.parse import quote
 from fastapi import Depends
 from starlette.requests import Request
 
-from newsportal.accounts import Accounts, Right, Signed
-from newsportal.accounts.marks import Marked
 from newsportal.errors import Problem, SearchError
 from newsportal.portal.access import Pace, may, signed
 from newsportal.portal.desk import DESK, Entry
@@ -29,6 +27,8 @@ from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview, similar
+from newsportal.services.accounts import Accounts, Right, Signed
+from newsportal.services.accounts.marks import Marked
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.store.reader_months import Month
@@ -37,7 +37,7 @@ from newsportal.store.store import Store
 
 if TYPE_CHECKING:
     from newsportal.portal.pictures import Desk
-    from newsportal.recommending.serving import Recommender
+    from newsportal.services.recommending.serving import Recommender
 
 TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW = 5.0, 20.0, 0.05
 """A new topic or a larger number may be seen this much later, and 20 times as long as counting took: at most a twentieth of a processor.
@@ -166,7 +166,7 @@ class Portal:
     @cached_property
     def recommender(self) -> Recommender:
         """Made when first asked for: the fit is read, and what is new."""
-        from newsportal.recommending.serving import Recommender
+        from newsportal.services.recommending.serving import Recommender
 
         return Recommender(self.store, days=self.site.recommends_from)
 
@@ -211,7 +211,7 @@ class Visit:
         return signed(self.request)
 
     def may(self, right: str) -> bool:
-        """Whether who asks has ``right`` (a name of :class:`newsportal.accounts.Right`, in templates)."""
+        """Whether who asks has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
         return may(self.request, Right(right))
 
     def desk(self) -> list[tuple[str, list[Entry]]]:

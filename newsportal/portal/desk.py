@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from newsportal.accounts import Right
 from newsportal.portal.language import _
+from newsportal.services.accounts import Right
 
 
 @dataclass(frozen=True, slots=True)

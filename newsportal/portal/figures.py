@@ -11,11 +11,11 @@ from itertools import accumulate
 from threading import Lock
 from typing import Final, TypeVar, cast
 
-from newsportal.daily import DailySums, Kind, Sum, day_of
+from newsportal.items.report import Run, SourceReport, add_up
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.context import Portal
 from newsportal.portal.ttl_cache import TtlCache
-from newsportal.report import Run, SourceReport, add_up
+from newsportal.services.daily import DailySums, Kind, Sum, day_of
 
 T = TypeVar("T")
 RANGES: Final = (7, 30, 90, 365)  # days that may be asked for

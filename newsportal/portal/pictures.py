@@ -16,11 +16,11 @@ from typing import Any, Final, Self
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
+from newsportal.extractors.images.head import MAX_PIXELS
+from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
 from newsportal.items import Image, content_id
-from newsportal.pictures.head import MAX_PIXELS
-from newsportal.pictures.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.net import egress
 from newsportal.portal.context import Portal
 from newsportal.portal.picture_cache import PictureCache
 from newsportal.portal.reading import thumbnail, web_address

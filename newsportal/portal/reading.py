@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import nh3
 from markupsafe import Markup, escape
 
-from newsportal.extractors.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
+from newsportal.extractors.article.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
 from newsportal.store.results import StoredArticle
 from newsportal.text import CJK, CONTROL, clean

@@ -10,12 +10,12 @@ from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
 
-from newsportal.accounts import Right
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.source_fields import FAMILIES
+from newsportal.services.accounts import Right
 from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
 from newsportal.sources.editing import EditConflict, OtherKeys, go_back

@@ -23,9 +23,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from newsportal.items.visits import Visit
 from newsportal.messages import Message
 from newsportal.schedule.policies import Past, Rules, minutes
-from newsportal.visits import Visit
 
 CELL_SECONDS = 600.0  # ten minutes: the shortest time between two visits
 CELLS_A_DAY = int(86_400 // CELL_SECONDS)

@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 from statistics import median
 from typing import Final
 
-from newsportal.visits import Visit
+from newsportal.items.visits import Visit
 
 MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 CACHED_AT_MOST: Final = 3600.0  # seconds. A day's max-age is what a server says of all its files, seldom what a newsroom means.

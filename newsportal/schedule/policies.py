@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import blake2b
 from typing import Final
 
+from newsportal.items.visits import SKEW, Visit
 from newsportal.messages import Message, joined
-from newsportal.visits import SKEW, Visit
 
 USUAL = 60.0  # minutes between visits of a source of which nothing is known (paper A: every hour)
 SHORTEST, LONGEST = 10.0, 12 * 60.0

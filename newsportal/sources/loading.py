@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from newsportal import engines, text
+from newsportal import text
 from newsportal.errors import Problem, SourcesError
+from newsportal.extractors.lists import engines
 from newsportal.messages import Message
 from newsportal.sources import problems
 from newsportal.sources.building import listed, shown

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import PrivateAttr
 
-from newsportal import __version__, engines
+from newsportal import __version__
+from newsportal.extractors.lists import engines
 from newsportal.items import content_id
 from newsportal.sources.parts import (
     Alerting,

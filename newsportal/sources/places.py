@@ -12,7 +12,7 @@ from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
-    from newsportal.extractors.rule import ArticleRule
+    from newsportal.extractors.article.rule import ArticleRule
 
 Pages = Annotated[int, Field(ge=1, le=50)]  # list pages, the first included
 
@@ -63,7 +63,7 @@ class Reading(Place):
 
     @property
     def article(self) -> ArticleRule | None:
-        from newsportal.extractors.rule import ArticleRule  # loads the extractors, which most readers of the file do not need
+        from newsportal.extractors.article.rule import ArticleRule  # loads the extractors, which most readers of the file do not need
 
         given = self.article_
         return ArticleRule(given.body, given.title, given.date, given.author, given.remove) if given else None

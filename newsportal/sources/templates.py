@@ -44,7 +44,7 @@ FIELDS: Final[Mapping[str, str]] = MappingProxyType(
         "chars": "how many characters its text has",
     }
 )
-"""Name → what it is. ``newsportal.publishing.fields`` has the values (a test compares the two)."""
+"""Name → what it is. ``newsportal.services.publishing.fields`` has the values (a test compares the two)."""
 
 MOMENTS: Final = ("published", "first_seen", "moment")
 NUMBERS: Final = ("revision", "chars")

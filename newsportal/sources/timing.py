@@ -9,17 +9,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
+from newsportal.items.visits import SKEW
 from newsportal.messages import Message, joined
 from newsportal.schedule import Next, Past, Rules, hours_on, next_visit, price, strip
 from newsportal.store.results import SourceState
-from newsportal.visits import SKEW
 
 if TYPE_CHECKING:
+    from newsportal.items.visits import Visit
     from newsportal.sources.models import Sources
     from newsportal.store.crawl_state import Subscription
     from newsportal.store.results import SourceState
     from newsportal.store.store import Store
-    from newsportal.visits import Visit
 
 
 LOOKED_BACK: Final = 400  # visits that a cadence is learnt from: two weeks of hourly ones

@@ -20,12 +20,12 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from newsportal import dom
-from newsportal.engines import selector
+from newsportal.extractors.lists.engines import selector
 from newsportal.messages import Message, as_text
 from newsportal.sources import patterns, uris
 from newsportal.sources.spelling import did_you_mean
 from newsportal.store import STORES, destination_instead
+from newsportal.text import dom
 
 DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
@@ -157,7 +157,7 @@ def _zone(value: str) -> str:
 
 
 def _private(value: str) -> None:
-    from newsportal.egress import Policy  # loads the network's libraries, which a file without private hosts does not need
+    from newsportal.net.egress import Policy  # loads the network's libraries, which a file without private hosts does not need
 
     Policy((value,))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from newsportal.monitor import STATES, Health, health, sparkline, together
+from newsportal.schedule.health import STATES, Health, health, sparkline, together
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources

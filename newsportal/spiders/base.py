@@ -14,13 +14,13 @@ import scrapy
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
+from newsportal.crawl.ledger import STORE_FAILS, Filtered, Ledger, ledger_of, utcnow
+from newsportal.crawl.redis_connection import parse_pushed
+from newsportal.crawl.requests import askable, is_entry, link_of
+from newsportal.crawl.scheduler import BROKEN as FRONTIER_FAILS
+from newsportal.crawl.scheduler import scheduler_of
+from newsportal.crawl.source_visits import Timing, note_health
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
-from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, ledger_of, utcnow
-from newsportal.frontier.redis_connection import parse_pushed
-from newsportal.frontier.requests import askable, is_entry, link_of
-from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
-from newsportal.frontier.scheduler import scheduler_of
-from newsportal.frontier.source_visits import Timing, note_health
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import resting
@@ -30,7 +30,7 @@ from newsportal.spiders.visiting import Visiting, rounds
 from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
-    from newsportal.frontier.queues.base import Queue
+    from newsportal.crawl.queues.base import Queue
 
 logger = logging.getLogger(__name__)
 
@@ -221,7 +221,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
     # what other processes left or pushed
 
     def refer(self, value: object) -> tuple[str, str] | None:
-        """How requests that wait name a source (``newsportal.frontier.requests``)."""
+        """How requests that wait name a source (``newsportal.crawl.requests``)."""
         key = getattr(value, "key", None)
         return ("source", key) if isinstance(key, str) and self.by_key(key) is value else None
 

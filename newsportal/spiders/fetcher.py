@@ -28,19 +28,19 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from newsportal import dom
+from newsportal.crawl.handlers import render_notes
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.middlewares.retry import asked_wait
 from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
-from newsportal.frontier.ledger import utcnow
-from newsportal.handlers import render_notes
 from newsportal.items import Page
 from newsportal.messages import as_text
-from newsportal.middlewares.retry import asked_wait
-from newsportal.rendering import missing
+from newsportal.net.rendering import missing
+from newsportal.text import dom
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newsportal.frontier.ledger import Ledger
+    from newsportal.crawl.ledger import Ledger
 
 logger = logging.getLogger(__name__)
 

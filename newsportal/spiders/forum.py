@@ -11,14 +11,14 @@ from typing import Any, Final
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
+from newsportal.crawl.ledger import Filtered, utcnow
+from newsportal.crawl.list_filters import Wanted, filter_threads
+from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
-from newsportal.frontier.ledger import Filtered, utcnow
-from newsportal.frontier.list_filters import Wanted, filter_threads
-from newsportal.frontier.requests import askable
 from newsportal.items import Link, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum

@@ -12,14 +12,15 @@ from typing import Any, Final
 
 from scrapy.http import Request, Response
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.list_filters import NO_PICTURES, filter_galleries, refuse
+from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.extractors import gallery, hub
+from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import Entry, entries
-from newsportal.extractors.pagination import is_front_page
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.list_filters import NO_PICTURES, filter_galleries, refuse
-from newsportal.frontier.requests import askable
+from newsportal.extractors.lists import hub
+from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread

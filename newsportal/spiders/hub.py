@@ -7,10 +7,10 @@ from typing import Any
 
 from scrapy.http import Request, Response
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import LANE, askable
 from newsportal.errors import NotApplicable
-from newsportal.extractors import hub
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import LANE, askable
+from newsportal.extractors.lists import hub
 from newsportal.items import Link
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread

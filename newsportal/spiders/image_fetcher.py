@@ -1,4 +1,4 @@
-"""The first bytes of pictures, and their facts: size, format, print. What they say is read in :mod:`newsportal.pictures.head`.
+"""The first bytes of pictures, and their facts: size, format, print. What they say is read in :mod:`newsportal.extractors.images.head`.
 
 A server is asked for 64 kB (``Range``); where it sends all of a file nevertheless, the download is stopped there. The ``Referer`` is the
 page on which the picture stands: servers that refuse other people's pages (防盗链) expect it.
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import askable
+from newsportal.extractors.images.filter import key
+from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, look
+from newsportal.extractors.images.print import print_of
 from newsportal.items import Gallery, Image
-from newsportal.pictures.filter import key
-from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look
-from newsportal.pictures.print import print_of
 from newsportal.spiders.fetcher import Fetcher, Outcome, PageUnavailable, header
 from newsportal.store.pictures import Picture
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newsportal.frontier.ledger import Ledger
+    from newsportal.crawl.ledger import Ledger
 
 logger = logging.getLogger(__name__)
 

@@ -12,13 +12,13 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.response import get_meta_refresh
 
-from newsportal import engines
+from newsportal.crawl.ledger import utcnow
 from newsportal.dedup.canonical import site_of
-from newsportal.engines.base import Engine, Result, ResultPage
-from newsportal.engines.reading import read, target_of
 from newsportal.errors import EngineBlocked
-from newsportal.extractors.redirect import needs_fetch
-from newsportal.frontier.ledger import utcnow
+from newsportal.extractors.lists import engines
+from newsportal.extractors.lists.engines.base import Engine, Result, ResultPage
+from newsportal.extractors.lists.engines.reading import read, target_of
+from newsportal.extractors.lists.redirect import needs_fetch
 from newsportal.items import Link
 from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger

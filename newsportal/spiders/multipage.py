@@ -11,17 +11,17 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
+from newsportal.crawl.article_reader import ArticleReader
+from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
-from newsportal.extractors.pagination import EXPECTED, MultiPage, Pager, PageRead
-from newsportal.frontier.article_reader import ArticleReader
-from newsportal.frontier.requests import askable
+from newsportal.extractors.lists.pagination import EXPECTED, MultiPage, Pager, PageRead
 from newsportal.items import Article, Extraction
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of
 
 if TYPE_CHECKING:
-    from newsportal.frontier.ledger import Ledger
+    from newsportal.crawl.ledger import Ledger
 
 logger = logging.getLogger(__name__)
 

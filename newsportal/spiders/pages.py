@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
+from newsportal.crawl.ledger import STORE_FAILS, Filtered, Ledger, utcnow
+from newsportal.crawl.requests import is_entry
+from newsportal.crawl.source_visits import note_moved
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, utcnow
-from newsportal.frontier.requests import is_entry
-from newsportal.frontier.source_visits import note_moved
 from newsportal.items import Article, Link
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after

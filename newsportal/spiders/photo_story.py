@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import askable, name_of
 from newsportal.extractors import gallery
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import askable, name_of
 from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.fetcher import Outcome

@@ -8,10 +8,10 @@ from typing import Any
 
 from scrapy.http import Request, Response
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.source_visits import note_hub
 from newsportal.dedup.canonical import identity
-from newsportal.extractors import feed
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.source_visits import note_hub
+from newsportal.extractors.feeds import feed
 from newsportal.items import Link, content_id
 from newsportal.messages import Message
 from newsportal.schedule.freshness import cached_for, skipped_for

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 from scrapy.http import Request, Response
 
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
-from newsportal.extractors import sitemap
-from newsportal.extractors.hub import HubRules
-from newsportal.extractors.sitemap import Chosen, children, choose
-from newsportal.extractors.xml_stream import MAX_BYTES
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import askable
+from newsportal.extractors.feeds import sitemap
+from newsportal.extractors.feeds.sitemap import Chosen, children, choose
+from newsportal.extractors.feeds.xml_stream import MAX_BYTES
+from newsportal.extractors.lists.hub import HubRules
 from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Sitemap

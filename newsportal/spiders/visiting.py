@@ -12,13 +12,13 @@ from operator import itemgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from newsportal.crawl.ledger import Ledger, utcnow
 from newsportal.errors import FrontierUnavailable, StoreError
-from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.items.visits import Visit
 from newsportal.store.results import SourceState
-from newsportal.visits import Visit
 
 if TYPE_CHECKING:
-    from newsportal.frontier.queues.base import Queue
+    from newsportal.crawl.queues.base import Queue
     from newsportal.spiders.base import NewsSpider
 
 

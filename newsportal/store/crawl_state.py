@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, delete, func, select
 
-from newsportal.report import Run, from_dict, to_dict
+from newsportal.items.report import Run, from_dict, to_dict
+from newsportal.items.visits import SKEW, Visit, together
 from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import SourceState
-from newsportal.visits import SKEW, Visit, together
 
 VISITS = Table(
     "visits",
@@ -27,7 +27,7 @@ VISITS = Table(
     Index(None, "at"),
     Index(None, "source", "brought", "at"),
 )
-"""``told``: what the visit brought (``newsportal.visits``), without source and moment. ``brought``: 1 if it brought something new, else
+"""``told``: what the visit brought (``visits``), without source and moment. ``brought``: 1 if it brought something new, else
 0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
 
 

@@ -2,7 +2,7 @@
 
 An entry is an article at one target (``sources.yaml``: ``publish``). Whoever publishes takes entries for some time, and tells what came of
 each; what nobody told of is taken again by another. So nothing is lost when a process dies. That nothing comes twice is the target's part
-(``newsportal.publishing``): it is told the entry's ``fence``, which grows each time the entry is taken.
+(``newsportal.services.publishing``): it is told the entry's ``fence``, which grows each time the entry is taken.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which stories showed a picture, and what its first bytes told.
 
-A picture is known by the key of its address (``newsportal.pictures.filter.key``). What is counted are stories, not requests: a story
+A picture is known by the key of its address (``key``). What is counted are stories, not requests: a story
 that is saved twice counts once. It is counted before its story is stored, and stays counted when the story goes.
 """
 
@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from sqlalchemy import Column, Connection, Index, String, Table, case, func, select, update
 
+from newsportal.extractors.images.filter import KEPT
+from newsportal.extractors.images.filter import Shown as Shown
 from newsportal.items import content_id
-from newsportal.pictures.filter import KEPT
-from newsportal.pictures.filter import Shown as Shown
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, upsert
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from blank import CHEAP
 
-from newsportal.accounts import Accounts, Person, Role, open_accounts
+from newsportal.services.accounts import Accounts, Person, Role, open_accounts
 
 NOW = datetime(2026, 5, 20, 10, 0, tzinfo=UTC)
 PASSWORD = "correct horse battery staple"

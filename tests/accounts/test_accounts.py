@@ -14,13 +14,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
-from newsportal.accounts import Accounts, Person, Right, Role, open_accounts, sessions
-from newsportal.accounts.alerts import Alert, Message
-from newsportal.accounts.base import digest
-from newsportal.accounts.sessions import IDLE, LONGEST
-from newsportal.accounts.store import LINE
-from newsportal.accounts.tables import METADATA, PEOPLE
 from newsportal.errors import AccountError, StoreTooNew, StoreTooOld
+from newsportal.services.accounts import Accounts, Person, Right, Role, open_accounts, sessions
+from newsportal.services.accounts.alerts import Alert, Message
+from newsportal.services.accounts.base import digest
+from newsportal.services.accounts.sessions import IDLE, LONGEST
+from newsportal.services.accounts.store import LINE
+from newsportal.services.accounts.tables import METADATA, PEOPLE
 from newsportal.store import schema
 from newsportal.store.dialects import open_engine, reading
 

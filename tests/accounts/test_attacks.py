@@ -13,8 +13,8 @@ import pytest
 from argon2 import Parameters, PasswordHasher, extract_parameters
 from blank import CHEAP
 
-from newsportal.accounts import Accounts, Person, Right, Role, open_accounts
 from newsportal.errors import AccountError, StoreError
+from newsportal.services.accounts import Accounts, Person, Right, Role, open_accounts
 
 PASSWORD = "correct horse battery staple"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import datetime, timedelta
 
-from newsportal.accounts import Accounts, open_accounts
-from newsportal.accounts.sessions import ADDRESS, BOTH, NAME, TRUST
+from newsportal.services.accounts import Accounts, open_accounts
+from newsportal.services.accounts.sessions import ADDRESS, BOTH, NAME, TRUST
 
 HOUR = timedelta(hours=1)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.accounts import Accounts, marks, open_accounts
-from newsportal.accounts.marks import NotKept, TooManyStarred
 from newsportal.items import Article, Link
+from newsportal.services.accounts import Accounts, marks, open_accounts
+from newsportal.services.accounts.marks import NotKept, TooManyStarred
 from newsportal.store import open_store
 from newsportal.store.results import Story, StoryFilter
 from newsportal.store.store import Store

@@ -18,13 +18,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.accounts import Accounts, Role, open_accounts
-from newsportal.accounts.alerts import Alert, new_id
-from newsportal.alerts.base import Setting
-from newsportal.alerts.run import Work
-from newsportal.egress import Policy
 from newsportal.items import Article, FoldKey, Link
+from newsportal.net.egress import Policy
 from newsportal.search import open_index
+from newsportal.services.accounts import Accounts, Role, open_accounts
+from newsportal.services.accounts.alerts import Alert, new_id
+from newsportal.services.alerts.base import Setting
+from newsportal.services.alerts.run import Work
 from newsportal.store import open_store
 from newsportal.store.results import Added
 

@@ -6,11 +6,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from newsportal.accounts import open_accounts
-from newsportal.alerts.base import Setting
-from newsportal.alerts.run import Work, step
-from newsportal.egress import Policy
+from newsportal.net.egress import Policy
 from newsportal.search import open_index
+from newsportal.services.accounts import open_accounts
+from newsportal.services.alerts.base import Setting
+from newsportal.services.alerts.run import Work, step
 from newsportal.store import open_store
 
 

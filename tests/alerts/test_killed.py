@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.alerts.run import LEASE, step
+from newsportal.services.alerts.run import LEASE, step
 
 SENDER = Path(__file__).with_name("dying_sender.py")
 KILLS, STORIES = 4, 40

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from newsportal.accounts import Role
-from newsportal.alerts.base import Rejected
-from newsportal.alerts.matching import is_quiet
-from newsportal.alerts.preview import preview
-from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
-from newsportal.alerts.run import test as send_test
+from newsportal.services.accounts import Role
+from newsportal.services.alerts.base import Rejected
+from newsportal.services.alerts.matching import is_quiet
+from newsportal.services.alerts.preview import preview
+from newsportal.services.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
+from newsportal.services.alerts.run import test as send_test
 from newsportal.sources.watched import Watched
 from newsportal.store import open_store
 
@@ -223,7 +223,7 @@ def test_a_claim_that_nobody_settled_counts_as_sent_perhaps(desk: Any, receiver:
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")
     desk.accounts.alerts.position()
-    from newsportal.alerts.run import Tally, follow
+    from newsportal.services.alerts.run import Tally, follow
 
     follow(desk.work, Tally())
     held = desk.accounts.alerts.claim(alert, now=desk.clock[0], seconds=LEASE, most=10)
@@ -269,7 +269,7 @@ def test_who_has_another_role_since_tests_and_sees_nothing_that_it_does_not_give
 
 def test_a_private_address_is_refused(desk: Any, receiver: Any) -> None:
     """threats A: a webhook is a second way out."""
-    from newsportal.alerts.base import Setting
+    from newsportal.services.alerts.base import Setting
 
     alert = desk.alert("webhook", {"url": receiver.address})
     desk.write("一条新闻")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from newsportal.alerts.opening import EVERY, MAX_PAUSE, Sender, setting_of
-from newsportal.alerts.run import step, tell
-from newsportal.report import Run
+from newsportal.items.report import Run
+from newsportal.items.visits import Visit
+from newsportal.services.alerts.opening import EVERY, MAX_PAUSE, Sender, setting_of
+from newsportal.services.alerts.run import step, tell
 from newsportal.sources import Sources
 from newsportal.sources.watched import Watched
-from newsportal.visits import Visit
 
 
 def test_one_of_several_sends(desk: Any, receiver: Any) -> None:

@@ -11,11 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from newsportal.accounts.alerts import Alert
-from newsportal.alerts.base import BadField, Item, Later, Rejected, Setting, told
-from newsportal.alerts.sending import hidden, mail_address
-from newsportal.alerts.services import SERVICES, WECOM_BYTES
-from newsportal.egress import Answer
+from newsportal.net.egress import Answer
+from newsportal.services.accounts.alerts import Alert
+from newsportal.services.alerts.base import BadField, Item, Later, Rejected, Setting, told
+from newsportal.services.alerts.sending import hidden, mail_address
+from newsportal.services.alerts.services import SERVICES, WECOM_BYTES
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
 BOT = "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ"

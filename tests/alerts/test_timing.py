@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.accounts.alerts import Alert
-from newsportal.alerts.matching import due_of, gathered, is_quiet
+from newsportal.services.accounts.alerts import Alert
+from newsportal.services.alerts.matching import due_of, gathered, is_quiet
 
 SHANGHAI, BERLIN = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Berlin")
 

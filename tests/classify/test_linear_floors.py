@@ -6,7 +6,7 @@ import pytest
 
 from newsportal.classify.base import Answer, train
 from newsportal.classify.measure import measure
-from newsportal.commands.evaluate.classify import leave_out, read
+from newsportal.cli.evaluate.classify import leave_out, read
 
 
 def best(answer: Answer) -> Answer:

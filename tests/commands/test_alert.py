@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from newsportal.accounts import Role, open_accounts
-from newsportal.accounts.alerts import Alert, new_id
 from newsportal.cli import app
 from newsportal.items import Article, Link
+from newsportal.services.accounts import Role, open_accounts
+from newsportal.services.accounts.alerts import Alert, new_id
 from newsportal.sources import load
 from newsportal.store import open_store
 

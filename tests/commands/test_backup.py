@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands.backup import _whole_or_not
+from newsportal.cli.backup import _whole_or_not
 from newsportal.errors import BackupError, StoreError, StoreUnfinished
 from newsportal.items import Article, Link
 from newsportal.store import open_store

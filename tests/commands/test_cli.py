@@ -52,7 +52,7 @@ def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
         "import sys, newsportal.cli as cli\n"
         "try: cli.main(['--help'])\n"
         "except SystemExit: pass\n"
-        "print('imported:', *(name for name in sys.modules if name.startswith('newsportal.commands.') or name in ('scrapy', 'sqlalchemy')))"
+        "print('imported:', *(name for name in sys.modules if name.startswith('newsportal.cli.') or name in ('scrapy', 'sqlalchemy')))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "imported:"
@@ -62,7 +62,7 @@ def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
 
 
 def test_every_command_has_a_module() -> None:
-    assert [name for name in COMMANDS if find_spec(f"newsportal.commands.{MODULES.get(name, name).partition(':')[0]}") is None] == []
+    assert [name for name in COMMANDS if find_spec(f"newsportal.cli.{MODULES.get(name, name).partition(':')[0]}") is None] == []
 
 
 def test_a_misspelt_command_is_answered_with_the_nearest(tmp_path: Path) -> None:

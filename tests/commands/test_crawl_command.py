@@ -10,8 +10,8 @@ import typer
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.crawl import Ask, chosen, failures, spider_of
-from newsportal.report import Run
+from newsportal.cli.crawl import Ask, chosen, failures, spider_of
+from newsportal.items.report import Run
 from newsportal.sources import Sources, load
 
 FILE = """\

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal import cli
-from newsportal.commands.doctor import Finding, findings
+from newsportal.cli.doctor import Finding, findings
+from newsportal.items.visits import Visit
 from newsportal.store import open_store
-from newsportal.visits import Visit
 
 GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1], contact: "https://portal.example/about"}\n'
 

@@ -18,7 +18,7 @@ from scrapy.utils.misc import load_object
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.crawl import SPIDERS
+from newsportal.cli.crawl import SPIDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "commands.md"
@@ -101,7 +101,7 @@ def test_what_documents_tell_to_type_exists(document: str, line: str) -> None:
         return
     assert name in cli.COMMANDS, f"no command {name}"
     if program == "scrapy":
-        assert (ROOT / "newsportal" / "scrapy_commands" / f"{name}.py").exists()
+        assert (ROOT / "newsportal" / "cli" / "scrapy_commands" / f"{name}.py").exists()
     inner = f"{name} {words[0]}" if words else name
     command = COMMANDS.get(inner, COMMANDS[name])
     used = {word.partition("=")[0] for word in words if word.startswith("-") and word != "-"}

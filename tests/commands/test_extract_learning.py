@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands import extract
-from newsportal.commands.pages import addresses, saved_pages
-from newsportal.dom import Document
+from newsportal.cli import extract
+from newsportal.cli.pages import addresses, saved_pages
 from newsportal.errors import LibraryError
 from newsportal.items import Extraction, Link
+from newsportal.text.dom import Document
 
 
 class Recorder:

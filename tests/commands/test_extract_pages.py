@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.commands import extract
+from newsportal.cli import extract
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import extractor
-from newsportal.extractors.pagination import MAX_FETCHED
+from newsportal.extractors.lists.pagination import MAX_FETCHED
 from newsportal.items import Page
 
 URL = "https://a.example/2026/830115{}.html"

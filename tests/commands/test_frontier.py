@@ -15,12 +15,12 @@ from scrapy.settings import Settings
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.doctor import findings
-from newsportal.commands.queue_monitor import asking, settling
+from newsportal.cli.doctor import findings
+from newsportal.cli.queue_monitor import asking, settling
+from newsportal.crawl.addon import scrapy_settings
+from newsportal.crawl.queues.base import Queue, Task
+from newsportal.crawl.queues.opening import open_queue
 from newsportal.errors import NewsportalError
-from newsportal.frontier.addon import scrapy_settings
-from newsportal.frontier.queues.base import Queue, Task
-from newsportal.frontier.queues.opening import open_queue
 from newsportal.sources import load
 from newsportal.store import open_store
 
@@ -73,9 +73,9 @@ def task(name: str, host: str = "a.example") -> Task:
 
 def set_aside(portal: Portal, *names: str) -> None:
     """Two workers of processes that are gone had these in hand: ``tries`` is 2. Bodies are requests."""
-    from newsportal.frontier.queues.base import Identity, machine
-    from newsportal.frontier.queues.opening import terms_of
-    from newsportal.frontier.queues.table import TableQueue
+    from newsportal.crawl.queues.base import Identity, machine
+    from newsportal.crawl.queues.opening import terms_of
+    from newsportal.crawl.queues.table import TableQueue
     from newsportal.store.link_tables import Moments
     from newsportal.store.links import Links
 
@@ -213,8 +213,8 @@ def test_in_redis(shared: Portal, redis_server: Any) -> None:
 
 
 def test_where_the_queue_lies(portal: Portal) -> None:
-    from newsportal.frontier.queues.opening import is_shared, place
-    from newsportal.frontier.queues.table import TableQueue
+    from newsportal.crawl.queues.opening import is_shared, place
+    from newsportal.crawl.queues.table import TableQueue
 
     cases = {
         "{}": (False, None),

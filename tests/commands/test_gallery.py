@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from newsportal.cli import app
-from newsportal.commands import gallery
+from newsportal.cli import app, gallery
 from newsportal.errors import FetchFailed
 from newsportal.items import Page
 

@@ -11,8 +11,8 @@ from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.commands.source_status import day_bars
-from newsportal.visits import Visit
+from newsportal.cli.source_status import day_bars
+from newsportal.items.visits import Visit
 
 SOURCES = """\
 store: sqlite:///data/newsportal.db

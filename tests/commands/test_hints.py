@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from newsportal.commands import hints
-from newsportal.report import Run, SourceReport
+from newsportal.cli import hints
+from newsportal.items.report import Run, SourceReport
 from newsportal.sources import Sources, load
 
 EMPTY = "version: 1\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.commands.schedule import lines
+from newsportal.cli.schedule import lines
 
 TRAINED = {"corpus": "categories", "version": 2, "active": True, "documents": 120, "why": ""}
 CRAWLED = {"stored": 1, "folded": 2, "known": 3, "failures": 0, "list_failures": 0, "reason": "finished", "finished": True}

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from newsportal.cli import app
-from newsportal.commands import outlines
-from newsportal.discovery.opml import BadOpml
+from newsportal.cli import app, outlines
 from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.services.discovery.opml import BadOpml
 from newsportal.sources import load
 
 FILE = """\

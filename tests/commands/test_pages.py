@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands import pages
-from newsportal.commands.pages import BadPage, page_id, read_bounded, saved_pages
+from newsportal.cli import pages
+from newsportal.cli.pages import BadPage, page_id, read_bounded, saved_pages
 
 
 def test_a_folder_gives_its_pages_by_name_and_nothing_else(tmp_path: Path) -> None:

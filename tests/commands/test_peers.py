@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands.peers import PEERS, installed, peer
+from newsportal.cli.peers import PEERS, installed, peer
 from newsportal.errors import DependencyMissing
 
 ROOT = Path(__file__).resolve().parents[2]

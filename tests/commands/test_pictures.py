@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.errors import NewsportalError
+from newsportal.extractors.images.filter import Shown, key
 from newsportal.items import Gallery, Image, Link, content_id
-from newsportal.pictures.filter import Shown, key
 from newsportal.portal.picture_cache import PictureCache
 from newsportal.store import open_store
 from newsportal.store.pictures import Picture

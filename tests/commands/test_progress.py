@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from newsportal.commands.crawl import Progress
+from newsportal.cli.crawl import Progress
 from newsportal.spiders.rss import RssSpider
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.items import Article, Link, TopicMark
-from newsportal.learning.training import Done, retrain
+from newsportal.services.learning.training import Done, retrain
 from newsportal.sources import load
 from newsportal.store import open_store
 from newsportal.store.labels import CATEGORIES

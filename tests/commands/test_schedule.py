@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.schedule import brought
+from newsportal.cli.schedule import brought
 from newsportal.errors import NewsportalError
-from newsportal.report import Run, SourceReport
+from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs import duties
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records, job_of, outcome_of

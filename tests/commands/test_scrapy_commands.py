@@ -30,7 +30,7 @@ def test_the_spiders_are_listed() -> None:
 
 def test_our_commands_stand_beside_scrapys() -> None:
     shown = scrapy("--help").stdout
-    files = {path.stem for path in (ROOT / "newsportal" / "scrapy_commands").glob("[a-z]*.py")}
+    files = {path.stem for path in (ROOT / "newsportal" / "cli" / "scrapy_commands").glob("[a-z]*.py")}
     listed = {line.split()[0] for line in shown.splitlines() if "The same as `newsportal" in line}
     assert listed == files
 

@@ -15,7 +15,7 @@ from blank import blank_store
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands.exchange import cells
+from newsportal.cli.exchange import cells
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
 from newsportal.store import open_store

@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
 from newsportal.errors import NewsportalError
+from newsportal.services.trying.proposing import common_folder, free_name
 from newsportal.sources import load
-from newsportal.trying.proposing import common_folder, free_name
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands.source_status import hour_bars
+from newsportal.cli.source_status import hour_bars
+from newsportal.items.visits import Visit
 from newsportal.store import open_store
 from newsportal.store.crawl_state import Subscription
 from newsportal.store.results import SourceState
-from newsportal.visits import Visit
 
 SOURCES = """\
 store: sqlite:///data/newsportal.db

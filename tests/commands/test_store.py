@@ -13,7 +13,7 @@ from blank import blank_store
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands.store import shown
+from newsportal.cli.store import shown
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Link
 from newsportal.store import open_store

@@ -14,9 +14,9 @@ from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.accounts import open_accounts
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items import Article, Link
+from newsportal.services.accounts import open_accounts
 from newsportal.sources import load
 from newsportal.store.store import Store
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner, Result
 
-from newsportal.cli import app
-from newsportal.commands import source_adding
-from newsportal.discovery.suggestions import Suggestion
+from newsportal.cli import app, source_adding
 from newsportal.errors import StoreError
 from newsportal.items import Article, Link
+from newsportal.services.discovery.suggestions import Suggestion
 from newsportal.sources import load
 from newsportal.store import open_store
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from newsportal.cli import app
-from newsportal.commands import templates
+from newsportal.cli import app, templates
 from newsportal.errors import LibraryError
-from newsportal.trying.templates import READABLE
+from newsportal.services.trying.templates import READABLE
 
 
 def sentence(name: str) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands import hints
-from newsportal.commands.schedule import summary
-from newsportal.commands.up import Background
-from newsportal.report import Run, SourceReport
+from newsportal.cli import hints
+from newsportal.cli.schedule import summary
+from newsportal.cli.up import Background
+from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs.records import Records, job_of, outcome_of
 from newsportal.sources import load
 from newsportal.store import open_store

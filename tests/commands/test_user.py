@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.accounts import Right, Role, open_accounts
 from newsportal.errors import AccountError
+from newsportal.services.accounts import Right, Role, open_accounts
 from newsportal.sources import load
 
 runner = CliRunner()

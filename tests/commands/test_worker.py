@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from newsportal.commands import worker
+from newsportal.cli import worker
 from newsportal.sources import load
 from newsportal.store import open_store
 

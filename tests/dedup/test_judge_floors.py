@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands.evaluate.dedup import Stored, read, row
+from newsportal.cli.evaluate.dedup import Stored, read, row
 from newsportal.dedup.document import Finder
 from newsportal.dedup.judge import Judge
 

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newsportal import dom
-from newsportal.archive import open_index
-from newsportal.discovery import finders
-from newsportal.discovery.search import find
 from newsportal.items import Page
+from newsportal.net.archive import open_index
+from newsportal.services.discovery import finders
+from newsportal.services.discovery.search import find
+from newsportal.text import dom
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

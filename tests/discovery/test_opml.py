@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.discovery.opml import MAX_BYTES, BadOpml, Outline, read, write
+from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, Outline, read, write
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

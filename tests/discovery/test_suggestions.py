@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.discovery import suggestions
-from newsportal.discovery.suggestions import Counting, linked
+from newsportal.services.discovery import suggestions
+from newsportal.services.discovery.suggestions import Counting, linked
 from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

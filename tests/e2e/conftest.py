@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from blank import CHEAP
 
-from newsportal.accounts import Accounts, Role, open_accounts
+from newsportal.items.visits import Visit
 from newsportal.portal.app import create_app
 from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
+from newsportal.services.accounts import Accounts, Role, open_accounts
 from newsportal.sources import load as load_sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
-from newsportal.visits import Visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from newsportal.accounts import Role
-from newsportal.accounts.sessions import BOTH
+from newsportal.services.accounts import Role
+from newsportal.services.accounts.sessions import BOTH
 
 PASSWORD = "correct horse battery staple"
 PHONE = {"viewport": {"width": 390, "height": 844}}

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from newsportal.alerts.base import Setting
-from newsportal.alerts.run import Work, step
-from newsportal.egress import Policy
+from newsportal.net.egress import Policy
+from newsportal.services.alerts.base import Setting
+from newsportal.services.alerts.run import Work, step
 
 NO_SCRIPT = {"java_script_enabled": False}
 PHONE = {"viewport": {"width": 390, "height": 800}}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from newsportal.commands.evaluate.closer import Closer, differences
-from newsportal.commands.evaluate.report import report
-from newsportal.commands.evaluate.running import Found, PageResult, rows
-from newsportal.commands.evaluate.scoring import Answer, score_page
+from newsportal.cli.evaluate.closer import Closer, differences
+from newsportal.cli.evaluate.report import report
+from newsportal.cli.evaluate.running import Found, PageResult, rows
+from newsportal.cli.evaluate.scoring import Answer, score_page
 
 NAMES = ["best", "another-extractor"]
 GOLD = Answer(text="今天早上六点，首班列车从东站出发。\n<b>市民</b>说很方便。", title="新线<通车>", date="2024-03-05", author="王小明")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from madeup import MadeUpWeb
 
-from newsportal.accounts import Role
+from newsportal.services.accounts import Role
 from newsportal.sources import load
 
 NAME, PASSWORD = "新来的编辑", "correct horse battery staple"

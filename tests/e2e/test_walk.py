@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from newsportal.learning.training import train_corpus
+from newsportal.services.learning.training import train_corpus
 from newsportal.store.labels import NewDocument
 
 if find_spec("axe_playwright_python") is None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.editing.blocks import Block, blocks_of, read, typed
-from newsportal.extractors.sanitise import sanitise
+from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Image
+from newsportal.services.editing.blocks import Block, blocks_of, read, typed
 
 BASE = "https://a.example/1.html"
 HTML = (

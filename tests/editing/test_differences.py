@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.editing.differences import Line, difference, in_line, is_same
+from newsportal.services.editing.differences import Line, difference, in_line, is_same
 from newsportal.text import clean
 
 TEXTS = st.text(alphabet="河湾大桥今日通车 ab\n，。", max_size=60)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from newsportal.dom import Document, from_text
-from newsportal.engines import selector
-from newsportal.engines.custom import cross_check, custom
-from newsportal.engines.reading import read
-from newsportal.engines.selector import MAX_MATCHES
+from newsportal.extractors.lists.engines import selector
+from newsportal.extractors.lists.engines.custom import cross_check, custom
+from newsportal.extractors.lists.engines.reading import read
+from newsportal.extractors.lists.engines.selector import MAX_MATCHES
+from newsportal.text.dom import Document, from_text
 
 NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)
 URL = "https://sou.example.cn/search?q=##QUERY##&p=##START##"

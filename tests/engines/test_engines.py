@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from newsportal import engines
-from newsportal.dom import Document, from_text
-from newsportal.engines.base import Engine
-from newsportal.engines.reading import read
+from newsportal.extractors.lists import engines
+from newsportal.extractors.lists.engines.base import Engine
+from newsportal.extractors.lists.engines.reading import read
+from newsportal.text.dom import Document, from_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PAGES = sorted(path.stem for path in FIXTURES.glob("*.json"))
@@ -91,7 +91,8 @@ def test_what_is_no_address_is_no_target() -> None:
 
 
 def test_engines_load_when_they_are_asked_for() -> None:
-    code = "import sys, newsportal.engines; print([m for m in sys.modules if m.startswith('newsportal.engines.')])"
+    package = "newsportal.extractors.lists.engines"
+    code = f"import sys, {package}; print([m for m in sys.modules if m.startswith('{package}.')])"
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert done.stdout.strip() == "['newsportal.engines.base']"
+    assert done.stdout.strip() == "['newsportal.extractors.lists.engines.base']"

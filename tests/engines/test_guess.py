@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.dom import from_text
-from newsportal.engines.reading import UNKNOWN, guess
+from newsportal.extractors.lists.engines.reading import UNKNOWN, guess
+from newsportal.text.dom import from_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

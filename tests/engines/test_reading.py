@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import engines
-from newsportal.dom import from_text
-from newsportal.engines.base import Engine, Result
-from newsportal.engines.reading import read, target_of
 from newsportal.errors import EngineBlocked, NotApplicable
+from newsportal.extractors.lists import engines
+from newsportal.extractors.lists.engines.base import Engine, Result
+from newsportal.extractors.lists.engines.reading import read, target_of
+from newsportal.text.dom import from_text
 
 NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)
 SUMMARY = "五一假期首日，多地景区客流较去年同期增长两成，夜间开放和预约入园成为常态。"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from rapidfuzz.distance import LCSseq
 
-from newsportal import engines
-from newsportal.dom import Document, decode, from_text
-from newsportal.engines.reading import read
-from newsportal.extractors.result_list import result_list
+from newsportal.extractors.lists import engines
+from newsportal.extractors.lists.engines.reading import read
+from newsportal.extractors.lists.result_list import result_list
+from newsportal.text.dom import Document, decode, from_text
 
 pytestmark = pytest.mark.data
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.dom import parse_html
-from newsportal.engines import selector
 from newsportal.errors import NotApplicable
+from newsportal.extractors.lists.engines import selector
+from newsportal.text.dom import parse_html
 
 HTML = (
     '<div data-mu="https://t.example/"><h3><a href=" /a?x=1&amp;y=2 ">标<em>题</em></a></h3>'

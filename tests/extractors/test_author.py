@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors.author import author, origin
-from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.fields.author import author, origin
+from newsportal.extractors.fields.metadata import read_metadata
+from newsportal.text import dom
 
 ORGANISATION = (
     '<script type="application/ld+json">{"@type": "NewsArticle", "author": {"@type": "Organization", "name": "滨海新闻网"}}</script>'

@@ -23,10 +23,10 @@ from typing import Any, Final
 
 import pytest
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import EXTRACTORS, Learner, extractor
 from newsportal.items import Extraction, Link, Page
+from newsportal.text import dom
 
 NOW: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SENTENCE: Final = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，他们说这是一个好消息。"

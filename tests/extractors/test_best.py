@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import EXTRACTORS, extractor
 from newsportal.items import Extraction, Link
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
 URL = "https://news.example/2024/a.html"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
-from newsportal.extractors.block_features import NOWHERE, OWN, Table, bits, features, own_rows, shifted
-from newsportal.extractors.blocks import read_blocks
-from newsportal.extractors.body import block_model
+from newsportal.extractors.article.block_features import NOWHERE, OWN, Table, bits, features, own_rows, shifted
+from newsportal.extractors.article.blocks import read_blocks
+from newsportal.extractors.article.body import block_model
+from newsportal.text import dom
 from training import made_up_pages
 
 TITLE = "滨海新线今晨通车"

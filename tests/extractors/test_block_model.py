@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.body import FILE, VERSION, BlockModel, block_model, from_dict
+from newsportal.extractors.article.body import FILE, VERSION, BlockModel, block_model, from_dict
 
 MOST_BYTES = 200_000
 DEPTH = 2
@@ -107,7 +107,7 @@ def test_another_version_is_refused_by_its_number(version: object) -> None:
 
 
 def test_the_shipped_model_is_a_table_that_says_what_it_was_fitted_on() -> None:
-    whole = (files("newsportal.extractors") / FILE).read_bytes()
+    whole = (files("newsportal.extractors.article") / FILE).read_bytes()
     assert len(whole) < MOST_BYTES
     table = json.loads(whole)
     assert set(table) == {"version", "note", "depth", "bias", "columns", "feature", "border", "leaves"}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
-from newsportal.extractors.blocks import LONGEST_LINK, MAX_BLOCKS, NEVER, Blocks, read_blocks
-from newsportal.extractors.hints import ARTICLE_BODY, HIDDEN, MEANINGS
+from newsportal.extractors.article.blocks import LONGEST_LINK, MAX_BLOCKS, NEVER, Blocks, read_blocks
+from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, MEANINGS
+from newsportal.text import dom
 from training import made_up_pages
 
 TEXT = "一段没有尽头的文字，"

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import count_calls
 
-from newsportal import dom
-from newsportal.extractors.blocks import Blocks, read_blocks
-from newsportal.extractors.body import (
+from newsportal.extractors.article.blocks import Blocks, read_blocks
+from newsportal.extractors.article.body import (
     BEST_CHARS,
     COPIED_CHARS,
     COPY_CHARS,
@@ -26,6 +25,7 @@ from newsportal.extractors.body import (
     without_copies,
     without_loose_ends,
 )
+from newsportal.text import dom
 
 TITLE = "滨海新线今晨通车，首班列车满载出发"
 ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者。"

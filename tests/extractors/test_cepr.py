@@ -8,9 +8,9 @@ from statistics import pstdev
 
 import pytest
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import cepr
+from newsportal.extractors.papers import cepr
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ from math import e, log
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors import cetd
+from newsportal.extractors.papers import cetd
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 TEN = "一二三四五六七八九十"

@@ -7,8 +7,8 @@ from math import exp
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors import cetr
+from newsportal.extractors.papers import cetr
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 

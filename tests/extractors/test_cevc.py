@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import cevc
-from newsportal.extractors.papers import newest_date
-from newsportal.extractors.title import thesis_title, without_site
+from newsportal.extractors.fields.title import thesis_title, without_site
+from newsportal.extractors.papers import cevc
+from newsportal.extractors.papers.common import newest_date
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 SENTENCE = "这是一个完整的句子。"  # ten characters, with stop words

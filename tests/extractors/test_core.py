@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from newsportal import dom
-from newsportal.extractors.blocks import Blocks, read_blocks
-from newsportal.extractors.core import Core, below, find_core, levels_from
+from newsportal.extractors.article.blocks import Blocks, read_blocks
+from newsportal.extractors.article.core import Core, below, find_core, levels_from
+from newsportal.text import dom
 
 LONG = "这是一个足够长的句子，它属于正文，而且还会继续下去。" * 4
 SHORT = "很短的一句。"

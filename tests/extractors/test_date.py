@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import ends
 
-from newsportal.extractors.date import find_dates, parse_date
-from newsportal.extractors.date_forms import FORMS, NEEDED
+from newsportal.extractors.fields.date import find_dates, parse_date
+from newsportal.extractors.fields.date_forms import FORMS, NEEDED
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)  # a Wednesday; 20:00 in China
 

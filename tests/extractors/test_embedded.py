@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import ends
 
-from newsportal import dom
-from newsportal.extractors.embedded import Embedded, embedded, unescaped
-from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.fields.embedded import Embedded, embedded, unescaped
+from newsportal.extractors.fields.metadata import read_metadata
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
 TITLE = "滨海新线今晨通车，首班列车满载出发"

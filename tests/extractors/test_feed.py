@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import ends
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import feed
-from newsportal.extractors.feed import Feed, FeedEntry
+from newsportal.extractors.feeds import feed
+from newsportal.extractors.feeds.feed import Feed, FeedEntry
+from newsportal.text import dom
 
 FEEDS = Path(__file__).parent / "feeds"
 URL = "http://news.hedong.example/rss/guonei.xml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from newsportal.extractors.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, say_aside, says_aside
+from newsportal.extractors.article.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, say_aside, says_aside
 
 
 def meanings(name: str) -> set[str]:

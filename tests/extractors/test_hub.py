@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import count_calls
 
-from newsportal import dom
-from newsportal.extractors import hub
-from newsportal.extractors.hub import HubLink, HubRules
-from newsportal.extractors.hub_anchors import title_length
-from newsportal.extractors.hub_score import WEIGHTS
-from newsportal.extractors.hub_urls import FACTS, Address, pattern
+from newsportal.extractors.lists import hub
+from newsportal.extractors.lists.hub import HubLink, HubRules
+from newsportal.extractors.lists.hub_anchors import title_length
+from newsportal.extractors.lists.hub_score import WEIGHTS
+from newsportal.extractors.lists.hub_urls import FACTS, Address, pattern
+from newsportal.text import dom
 
 PAGES = Path(__file__).parent / "hub"
 SITE = "http://news.hedong.example"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors.hub import MAX_PAGES, next_pages
+from newsportal.extractors.lists.hub import MAX_PAGES, next_pages
+from newsportal.text import dom
 
 PAGES = Path(__file__).parent / "hub"
 URL = "http://news.hedong.example/guonei/index.html"

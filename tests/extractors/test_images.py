@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors.images import of_article, settle
-from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.fields.metadata import read_metadata
+from newsportal.extractors.images.article_images import of_article, settle
 from newsportal.items import Image
+from newsportal.text import dom
 
 BASE = "https://news.example/a/1.html"
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from work import ends
 
-from newsportal.extractors import joining
+from newsportal.extractors.article import joining
 from newsportal.items import Extraction, Image
 
 LINES = tuple(f"镇上的老人说了第{number}件事，走了六十年的路终于不再积水，店家把凳子搬到门外。" for number in "一二三四五六七八九")

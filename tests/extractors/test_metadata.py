@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
-from newsportal.extractors.metadata import Metadata, canonical_of, read_metadata
+from newsportal.extractors.fields.metadata import Metadata, canonical_of, read_metadata
+from newsportal.text import dom
 
 URL = "https://news.example/2024/a.html"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.extractors.page_marks import last_id, places, sister_step, step, without_mark
+from newsportal.extractors.lists.page_marks import last_id, places, sister_step, step, without_mark
 
 SITE = "http://news.hedong.example"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from work import ends
 
-from newsportal import dom
-from newsportal.extractors.page_marks import drawn
+from newsportal.extractors.lists.page_marks import drawn
+from newsportal.text import dom
 
 CALL = "function createPageHTML(_nPageCount, _nCurrIndex, _sPageName, _sPageExt){ if(_nPageCount<=1) return; } createPageHTML(%s);"
 ASSIGNED = r"""

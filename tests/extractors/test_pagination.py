@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from work import count_calls
 
-from newsportal import dom
-from newsportal.commands.pages import saved_pages
-from newsportal.extractors.pagination import MAX_PAGES, Pager, find_pager, is_thread
+from newsportal.cli.pages import saved_pages
+from newsportal.extractors.lists.pagination import MAX_PAGES, Pager, find_pager, is_thread
 from newsportal.items import Page
+from newsportal.text import dom
 
 SITE = "http://news.hedong.example"
 URL = f"{SITE}/2026/0312/830115.html"

@@ -8,9 +8,10 @@ from math import exp
 import pytest
 from work import count_calls, ends
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import extractor, papers
+from newsportal.extractors import extractor
+from newsportal.extractors.papers import common as papers
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 NAMES = ("cevc", "cetd", "cetd_threshold", "cepr", "cetr", "table_stats")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors.metadata import read_metadata
-from newsportal.extractors.published import best_date, script_date
+from newsportal.extractors.fields.metadata import read_metadata
+from newsportal.extractors.fields.published import best_date, script_date
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 20, 12, 0, tzinfo=UTC)
 TITLE = "滨海新线今晨通车"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal import dom
-from newsportal.extractors.block_features import features
-from newsportal.extractors.blocks import read_blocks
-from newsportal.extractors.core import NAMES, find_records
+from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.blocks import read_blocks
+from newsportal.extractors.article.core import NAMES, find_records
+from newsportal.text import dom
 
 TEXT = "这是一个足够长的句子，它还会继续下去。"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.redirect import is_advert, is_redirect, needs_fetch, resolve
+from newsportal.extractors.lists.redirect import is_advert, is_redirect, needs_fetch, resolve
 
 TARGET = "https://news.example.cn/2026/旅游.html?a=1&b=2"
 PACKED = base64.urlsafe_b64encode(TARGET.encode()).decode().rstrip("=")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from newsportal import dom
-from newsportal.extractors.blocks import read_blocks
-from newsportal.extractors.reference_hints import MAX_TERMS, MIN_DECLARED, Witness, terms, witness
+from newsportal.extractors.article.blocks import read_blocks
+from newsportal.extractors.article.reference_hints import MAX_TERMS, MIN_DECLARED, Witness, terms, witness
+from newsportal.text import dom
 
 TITLE = "滨海新线今晨通车"
 ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者。"

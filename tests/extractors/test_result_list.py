@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.dom import Document, from_text
-from newsportal.extractors.result_fields import date_in, is_date, split_site, split_summary, title_of
-from newsportal.extractors.result_list import page_host, result_list
+from newsportal.extractors.lists.result_fields import date_in, is_date, split_site, split_summary, title_of
+from newsportal.extractors.lists.result_list import page_host, result_list
+from newsportal.text.dom import Document, from_text
 
 FIXTURES = Path(__file__).parents[1] / "engines" / "fixtures"
 LAYOUTS = sorted(path.stem for path in FIXTURES.glob("*.json") if path.stem != "google_news_rss")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
-from newsportal.extractors.sanitise import ATTRIBUTES, REL, TAGS, sanitise
+from newsportal.extractors.article.sanitise import ATTRIBUTES, REL, TAGS, sanitise
+from newsportal.text import dom
 
 BASE = "https://news.example/2024/a.html"
 

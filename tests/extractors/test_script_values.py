@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors.script_values import NoLiteral, literal, values
+from newsportal.extractors.gallery.script_values import NoLiteral, literal, values
+from newsportal.text import dom
 
 
 @pytest.mark.parametrize(

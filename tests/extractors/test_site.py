@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.site import FEW, LONG, SiteKnowledge, site_of, stem, width
+from newsportal.extractors.article.site import FEW, LONG, SiteKnowledge, site_of, stem, width
 
 SITE = "https://www.gangwan.example/news/"
 NOTICE = "本网所有内容未经书面许可不得转载。"
@@ -160,7 +160,7 @@ def test_memory_is_bounded() -> None:
 
 def test_every_process_agrees() -> None:
     """``hash()`` differs from process to process; what is remembered must not."""
-    code = "from newsportal.extractors.site import _hashes; print(_hashes(['本网声明']))"
+    code = "from newsportal.extractors.article.site import _hashes; print(_hashes(['本网声明']))"
     said = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
     assert len(said) == 1
 

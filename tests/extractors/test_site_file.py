@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.errors import LibraryError
-from newsportal.extractors import site as site_module
-from newsportal.extractors.site import SiteKnowledge, read_knowledge, write_knowledge
+from newsportal.extractors.article import site as site_module
+from newsportal.extractors.article.site import SiteKnowledge, read_knowledge, write_knowledge
 
 NOTICE = "本网所有内容未经书面许可不得转载。"
 

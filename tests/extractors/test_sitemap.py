@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors import sitemap, xml_stream
-from newsportal.extractors.hub import HubRules
-from newsportal.extractors.sitemap import MAX_ENTRIES, SitemapEntry, children, choose
+from newsportal.extractors.feeds import sitemap, xml_stream
+from newsportal.extractors.feeds.sitemap import MAX_ENTRIES, SitemapEntry, children, choose
+from newsportal.extractors.lists.hub import HubRules
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 AT = "https://news.example/sitemap.xml"

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 from work import ends
 
-from newsportal import dom
-from newsportal.commands.pages import saved_pages
+from newsportal.cli.pages import saved_pages
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor
-from newsportal.extractors.summary_anchor import MAX_LAYOUTS, SummaryAnchor, anchor_of, enclosing, find_block, layout_of, read_source
+from newsportal.extractors.papers.summary_anchor import MAX_LAYOUTS, SummaryAnchor, anchor_of, enclosing, find_block, layout_of, read_source
 from newsportal.items import Link, Page
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, 12, tzinfo=UTC)
 LEAD = "本报滨海三月五日讯（记者 林港）今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅。"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import table_stats
+from newsportal.extractors.papers import table_stats
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
-from newsportal.extractors.template import (
+from newsportal.extractors.article.template import (
     LAYOUT,
     MAX_BLOCKS,
     Survey,
@@ -24,6 +23,7 @@ from newsportal.extractors.template import (
     survey,
     written,
 )
+from newsportal.text import dom
 
 NOTICE = "本网所有内容未经书面许可不得转载，转载请注明出处，违者本网将依法追究其相关的法律责任，特此声明，敬请各位读者和同行谅解。"
 MENU = "<div id=menu>" + "".join(f"<a href=/{n}>第{n}个频道的很长很长的名字</a> " for n in range(20)) + "</div>"
@@ -134,7 +134,7 @@ def test_pages_beyond_measure_are_not_read() -> None:
 def test_a_mark_is_a_hash_and_a_length() -> None:
     assert mark_of(" 甲 乙\n") == mark_of("甲乙") != mark_of("乙甲")
     assert (size_of(mark_of("甲乙")), size_of(mark_of("甲" * 70_000))) == (2, 65_535)
-    code = "from newsportal.extractors.template import mark_of; print(mark_of('本网声明'))"
+    code = "from newsportal.extractors.article.template import mark_of; print(mark_of('本网声明'))"
     assert len({subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)}) == 1
 
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import dom
-from newsportal.extractors.url_library import FORMAT, VERSION, Library, read_library, write_library
-from newsportal.extractors.url_tree import UrlTree
+from newsportal.extractors.papers.url_library import FORMAT, VERSION, Library, read_library, write_library
+from newsportal.extractors.papers.url_tree import UrlTree
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 LINE = "{}的事情今天有了新的进展，记者从现场发回了报道，当地的居民都在街头谈论它，孩子们也很高兴，大家都在等待明天的结果公布。"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
-from newsportal.extractors.blocks import Block, read_blocks
-from newsportal.extractors.body import Body
-from newsportal.extractors.sanitise import sanitise
-from newsportal.extractors.tidy import tidied
+from newsportal.extractors.article.blocks import Block, read_blocks
+from newsportal.extractors.article.body import Body
+from newsportal.extractors.article.sanitise import sanitise
+from newsportal.extractors.article.tidy import tidied
+from newsportal.text import dom
 
 BASE = "https://news.example/a.html"
 AD = "广告"

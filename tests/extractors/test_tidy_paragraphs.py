@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal import dom
 from newsportal.extractors import extractor
-from newsportal.extractors.rule import ArticleRule, apply
-from newsportal.extractors.tidy import markup_of, read_fragment
+from newsportal.extractors.article.rule import ArticleRule, apply
+from newsportal.extractors.article.tidy import markup_of, read_fragment
 from newsportal.items import Link
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
 URL = "https://news.example/a.html"

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from work import count_calls
 
-from newsportal import dom
-from newsportal.extractors.headlines import bare, headline_by_place, says_nothing, without_site
-from newsportal.extractors.metadata import read_metadata
-from newsportal.extractors.title import best_title, thesis_title
+from newsportal.extractors.fields.headlines import bare, headline_by_place, says_nothing, without_site
+from newsportal.extractors.fields.metadata import read_metadata
+from newsportal.extractors.fields.title import best_title, thesis_title
 from newsportal.items import Link
+from newsportal.text import dom
 
 TITLE = "滨海新线今晨通车，首班列车满载出发"
 TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者，站台上人山人海，好不热闹，至晚方散。"

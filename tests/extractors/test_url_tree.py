@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-from newsportal import dom
-from newsportal.commands.pages import saved_pages
+from newsportal.cli.pages import saved_pages
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors import Keeper, Learner, extractor
-from newsportal.extractors.url_library import (
+from newsportal.extractors.papers.url_library import (
     MAX_DEPTH,
     MAX_TEMPLATES,
     MAX_WAITING,
@@ -26,8 +25,9 @@ from newsportal.extractors.url_library import (
     read_library,
     write_library,
 )
-from newsportal.extractors.url_tree import UrlTree
+from newsportal.extractors.papers.url_tree import UrlTree
 from newsportal.items import Link, Page
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
 SITE = "https://www.gangwan.example"

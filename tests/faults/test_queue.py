@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-IMPATIENT = "import newsportal.frontier.scheduler as it, newsportal.cli as cli; it.AWAY_SECONDS = 2.0; cli.main()"
+IMPATIENT = "import newsportal.crawl.scheduler as it, newsportal.cli as cli; it.AWAY_SECONDS = 2.0; cli.main()"
 """The command line, but that it waits two seconds and not five minutes."""
 
 

@@ -15,9 +15,9 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy_redis.spiders import RedisSpider
 
 SETTINGS = {
-    "SCHEDULER": "newsportal.frontier.scheduler.Scheduler",
-    "DOWNLOADER_MIDDLEWARES": {"newsportal.middlewares.TurnsMiddleware": 990},
-    "SPIDER_MIDDLEWARES": {"newsportal.middlewares.ChildrenMiddleware": 10},
+    "SCHEDULER": "newsportal.crawl.scheduler.Scheduler",
+    "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.middlewares.TurnsMiddleware": 990},
+    "SPIDER_MIDDLEWARES": {"newsportal.crawl.middlewares.ChildrenMiddleware": 10},
     "TELNETCONSOLE_ENABLED": False,
     "LOG_LEVEL": "WARNING",
     "DOWNLOAD_DELAY_JITTER": 0.0,

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from scrapy import Request
 
+from newsportal.crawl import feeder as module
+from newsportal.crawl import host_locks
+from newsportal.crawl.feeder import Feeder, Pace
+from newsportal.crawl.host_locks import Ending, HostQueues, Resting
+from newsportal.crawl.queues.base import Task, Terms
+from newsportal.crawl.queues.opening import open_table
+from newsportal.crawl.queues.table import TableQueue
+from newsportal.crawl.requests import Unreadable
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
-from newsportal.frontier import feeder as module
-from newsportal.frontier import host_locks
-from newsportal.frontier.feeder import Feeder, Pace
-from newsportal.frontier.host_locks import Ending, HostQueues, Resting
-from newsportal.frontier.queues.base import Task, Terms
-from newsportal.frontier.queues.opening import open_table
-from newsportal.frontier.queues.table import TableQueue
-from newsportal.frontier.requests import Unreadable
 
 
 class Crawl:

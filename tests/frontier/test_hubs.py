@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from scrapy.http import Response
 
-from newsportal.frontier.ledger import Ledger
-from newsportal.frontier.source_visits import note_hub
+from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.source_visits import note_hub
 
 HUB, FEED = "https://hub.example/", "https://a.example/feed"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy import Request
 
-from newsportal.frontier.host_locks import Entry, Host, HostQueues
+from newsportal.crawl.host_locks import Entry, Host, HostQueues
 
 
 class Places:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from newsportal.frontier.leases import Leases
-from newsportal.frontier.queues.base import Task
+from newsportal.crawl.leases import Leases
+from newsportal.crawl.queues.base import Task
 
 
 def task(id: str) -> Task:

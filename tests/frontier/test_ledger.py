@@ -14,15 +14,15 @@ from link_rows import SPIDER, age, ask, filtered, waiting
 from scrapy import Request
 from scrapy.crawler import Crawler
 
+from newsportal.crawl.ledger import Ledger, ledger_of
+from newsportal.crawl.list_filters import filter_galleries, filter_threads
+from newsportal.crawl.requests import link_of, name_of
 from newsportal.dedup.canonical import identity
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.ledger import Ledger, ledger_of
-from newsportal.frontier.list_filters import filter_galleries, filter_threads
-from newsportal.frontier.requests import link_of, name_of
 from newsportal.items import Article, Link
-from newsportal.report import SourceReport
+from newsportal.items.report import SourceReport
+from newsportal.items.visits import Visit
 from newsportal.store.results import SourceState
-from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 A, B = "feed:甲", "feed:乙"

@@ -10,8 +10,8 @@ import pytest
 from blank import blank_store
 
 from newsportal.classify.base import Example, train
+from newsportal.crawl.record import LOOK_AGAIN, Models
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.record import LOOK_AGAIN, Models
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from newsportal.frontier.leases import Order, send_batch
-from newsportal.frontier.queues.base import Task
-from newsportal.frontier.queues.opening import open_table
+from newsportal.crawl.leases import Order, send_batch
+from newsportal.crawl.queues.base import Task
+from newsportal.crawl.queues.opening import open_table
 
 
 def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.frontier.visit_counters import LATELY, Reach, unreached
+from newsportal.crawl.visit_counters import LATELY, Reach, unreached
 
 
 def test_several_hosts_that_are_not_reached_mean_that_the_network_is_away() -> None:

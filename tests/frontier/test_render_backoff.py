@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from link_rows import SPIDER, ask, waiting
 
-from newsportal.frontier import backoff
-from newsportal.frontier.ledger import Ledger
-from newsportal.frontier.requests import name_of
+from newsportal.crawl import backoff
+from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.requests import name_of
 from newsportal.items import Link, content_id
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -15,11 +15,11 @@ from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
+from newsportal.crawl.leases import LEASE, PARENT
+from newsportal.crawl.queues.base import Task
+from newsportal.crawl.requests import DupeFilter, Unreadable, Unwritable, id_of, request_of, task_of
 from newsportal.errors import FrontierRefused
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.leases import LEASE, PARENT
-from newsportal.frontier.queues.base import Task
-from newsportal.frontier.requests import DupeFilter, Unreadable, Unwritable, id_of, request_of, task_of
 from newsportal.items import Link
 
 LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetime(2024, 5, 1, tzinfo=UTC), identity="a.example/1")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from newsportal.frontier import backoff
-from newsportal.frontier.backoff import LONGEST, RetryAfter
+from newsportal.crawl import backoff
+from newsportal.crawl.backoff import LONGEST, RetryAfter
 
 
 def test_429_counts_for_the_host_at_once() -> None:

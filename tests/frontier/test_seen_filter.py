@@ -14,10 +14,10 @@ from blank import blank_store
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
+from newsportal.crawl import seen_filter
+from newsportal.crawl.ledger import Ledger, ledger_of
+from newsportal.crawl.seen_filter import LocalFilter, RedisFilter
 from newsportal.errors import StoreError
-from newsportal.frontier import seen_filter
-from newsportal.frontier.ledger import Ledger, ledger_of
-from newsportal.frontier.seen_filter import LocalFilter, RedisFilter
 from newsportal.items import Article, Link
 from newsportal.sources import Sources
 from newsportal.store import open_store

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from blank import blank_store
 
+from newsportal.crawl.record import SiteMemory
 from newsportal.errors import StoreUnavailable
-from newsportal.extractors.site import SiteKnowledge
-from newsportal.frontier.record import SiteMemory
+from newsportal.extractors.article.site import SiteKnowledge
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,10 +10,10 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
-from newsportal.frontier.source_visits import moved_to, note_health, note_moved
+from newsportal.crawl.ledger import Ledger, ledger_of, utcnow
+from newsportal.crawl.source_visits import moved_to, note_health, note_moved
+from newsportal.items.visits import Visit
 from newsportal.spiders.visiting import Visiting
-from newsportal.visits import Visit
 
 A, B = "feed:甲", "feed:乙"
 HOUR = timedelta(hours=1)

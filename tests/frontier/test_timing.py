@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from newsportal.frontier.ledger import Ledger, utcnow
-from newsportal.frontier.source_visits import Timing
+from newsportal.crawl.ledger import Ledger, utcnow
+from newsportal.crawl.source_visits import Timing
+from newsportal.items.visits import Visit
 from newsportal.store.crawl_state import Subscription
-from newsportal.visits import Visit
 
 
 def test_a_visit_that_is_over_is_followed_by_a_plan(ledger: Ledger) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from newsportal.frontier.visit_counters import VisitCounters
-from newsportal.visits import Visit
+from newsportal.crawl.visit_counters import VisitCounters
+from newsportal.items.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

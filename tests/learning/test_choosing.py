@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from newsportal.learning.gathering import ALONE, Candidate, Choice, choose
+from newsportal.services.learning.gathering import ALONE, Candidate, Choice, choose
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import CorpusError
-from newsportal.learning.files import document, is_empty, read_file
+from newsportal.services.learning.files import document, is_empty, read_file
 from newsportal.store.labels import NewDocument
 
 SPORT = NewDocument("体育", "青河队赢了。\n三比一。", "比赛", "7")
@@ -115,7 +115,7 @@ def test_what_is_no_file_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for encoding in ("nonsense", "hex"):
         with pytest.raises(CorpusError, match="no encoding"):
             read(tmp_path / "none.jsonl", encoding=encoding)
-    monkeypatch.setattr("newsportal.learning.files.LONGEST_LINE", 100)
+    monkeypatch.setattr("newsportal.services.learning.files.LONGEST_LINE", 100)
     (tmp_path / "c.jsonl").write_bytes(b" " * 200)
     with pytest.raises(CorpusError, match=r"c\.jsonl:1: a line of more than"):
         read(tmp_path / "c.jsonl")

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import pytest
 from blank import blank_store
 
-from newsportal.learning.evaluation import mistakes, opened, words_for
-from newsportal.learning.files import mistakes as file_mistakes
-from newsportal.learning.training import train_corpus
 from newsportal.messages import Message
+from newsportal.services.learning.evaluation import mistakes, opened, words_for
+from newsportal.services.learning.files import mistakes as file_mistakes
+from newsportal.services.learning.training import train_corpus
 from newsportal.store.labels import NewDocument
 from newsportal.store.store import Store
 

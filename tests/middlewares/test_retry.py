@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from newsportal.middlewares import PatientRetryMiddleware
+from newsportal.crawl.middlewares import PatientRetryMiddleware
 
 
 @pytest.fixture

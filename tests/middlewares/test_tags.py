@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.middlewares.robots_tags import Tags, tags_of
+from newsportal.crawl.middlewares.robots_tags import Tags, tags_of
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

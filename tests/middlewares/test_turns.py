@@ -13,8 +13,8 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from newsportal.frontier.leases import LEASE, PARENT, marked_output
-from newsportal.middlewares import ChildrenMiddleware, TurnsMiddleware
+from newsportal.crawl.leases import LEASE, PARENT, marked_output
+from newsportal.crawl.middlewares import ChildrenMiddleware, TurnsMiddleware
 
 ITEM = {"title": "题"}
 

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from newsportal.items.visits import Visit
 from newsportal.messages.reasons import CAUSES, cause_of
-from newsportal.monitor import BAD, STATES, Health, change, health, sparkline, together
-from newsportal.visits import Visit
+from newsportal.schedule.health import BAD, STATES, Health, change, health, sparkline, together
 
 NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

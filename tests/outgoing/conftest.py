@@ -209,13 +209,13 @@ def crawl(reactor_loop: asyncio.AbstractEventLoop) -> Callable[..., Crawled]:
     settings = {
         "ADDONS": {},
         "DOWNLOAD_HANDLERS": {
-            "http": "newsportal.handlers.Handler",
-            "https": "newsportal.handlers.Handler",
+            "http": "newsportal.crawl.handlers.Handler",
+            "https": "newsportal.crawl.handlers.Handler",
             **dict.fromkeys(("file", "ftp", "s3", "data")),
         },
         "DOWNLOADER_MIDDLEWARES": {
-            "newsportal.handlers.Guard": 50,
-            "newsportal.middlewares.RobotsMiddleware": 100,
+            "newsportal.crawl.handlers.Guard": 50,
+            "newsportal.crawl.middlewares.RobotsMiddleware": 100,
             "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
         },
         "USER_AGENT": "newsportal/0.1 (+https://portal.example)",

@@ -17,8 +17,8 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from newsportal.archive import Exchange, Writer, key, open_index
 from newsportal.errors import ArchiveError, ReplayError
+from newsportal.net.archive import Exchange, Writer, key, open_index
 
 PAGE = "<html><body>今天是晴天。</body></html>".encode("gb18030")
 HTML = (("Content-Type", "text/html; charset=gbk"),)
@@ -314,7 +314,7 @@ def test_two_writers_are_refused(tmp_path: Path) -> None:
 
 KILLED = """
 import sys
-from newsportal.archive import Exchange, Writer
+from newsportal.net.archive import Exchange, Writer
 writer = Writer(sys.argv[1])
 for number in range(10**6):
     writer.write(Exchange(f"http://a.example/{number}", 200, (), bytes(range(256)) * 40))

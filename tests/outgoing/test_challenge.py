@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.middlewares import ChallengePage, challenge_of
+from newsportal.crawl.middlewares import ChallengePage, challenge_of
 
 SCRIPT = "<script>var a = '" + "x" * 30_000 + "';</script>"
 
@@ -85,7 +85,7 @@ def test_no_real_page_is_taken_for_a_challenge(data: Path) -> None:
 
 def test_a_challenge_is_a_counted_failure_that_may_pass(crawl: Any, site: Any, response: Any) -> None:
     site.routes["/a"] = response(CHALLENGES["安全验证"].encode(), content_type="text/html")
-    middlewares = {"newsportal.middlewares.ChallengeMiddleware": 560}
+    middlewares = {"newsportal.crawl.middlewares.ChallengeMiddleware": 560}
     settings = {"NEWSPORTAL_ALLOW_PRIVATE": site.allow, "DOWNLOADER_MIDDLEWARES": middlewares}
     url = site.url("/a")
     error = crawl({"url": url, "meta": {"source": "feed:x"}}, **settings).errors[url]

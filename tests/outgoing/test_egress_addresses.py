@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.web.client import URI
 
-from newsportal.egress import PUBLIC, Policy, check_address, check_url, resolve
 from newsportal.errors import EgressDenied
+from newsportal.net.egress import PUBLIC, Policy, check_address, check_url, resolve
 
 FORBIDDEN = {
     "127.0.0.1": "loopback",

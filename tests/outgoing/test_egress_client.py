@@ -16,15 +16,15 @@ import brotli
 import pytest
 from work import HANG
 
-from newsportal.egress import PUBLIC, Policy, TooLarge, decompress, exchanges, fetch, fetch_async
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
+from newsportal.net.egress import PUBLIC, Policy, TooLarge, decompress, exchanges, fetch, fetch_async
 
 try:
     from backports import zstd
 except ImportError:  # Python 3.14
     from compression import zstd
 
-decompressing = importlib.import_module("newsportal.egress.decompress")
+decompressing = importlib.import_module("newsportal.net.egress.decompress")
 TEXT = "北京今日晴。".encode() * 2000
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

@@ -21,8 +21,8 @@ from scrapy.exceptions import (
     NotSupported,
 )
 
-from newsportal.egress import Policy, fetch
 from newsportal.errors import EgressDenied
+from newsportal.net.egress import Policy, fetch
 
 try:
     from backports import zstd

@@ -1,4 +1,4 @@
-"""Nothing but ``newsportal.egress``, the crawl's handler and the browser that it answers can open a connection to a Web server."""
+"""Nothing but ``newsportal.net.egress``, the crawl's handler and the browser that it answers can open a connection to a Web server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "newsportal"
 
-DOORS = (PACKAGE / "egress", PACKAGE / "handlers", PACKAGE / "rendering")
+DOORS = (PACKAGE / "net" / "egress", PACKAGE / "crawl" / "handlers", PACKAGE / "net" / "rendering")
 
 CLIENTS = frozenset(
     """
@@ -34,21 +34,21 @@ CALLS = frozenset(
 """Functions that do the same from modules used for other things (asyncio)."""
 
 DRIVERS = {
-    "redis": ("frontier/",),
-    "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("store/", "frontier/queues/", "search/", "publishing/", "accounts/", "daily.py"),
+    "redis": ("crawl/",),
+    "scrapy_redis": ("crawl/",),
+    "sqlalchemy": ("store/", "crawl/queues/", "search/", "services/publishing/", "services/accounts/", "services/daily.py"),
     "pymysql": ("store/",),
     "psycopg": ("store/",),
-    "pymongo": ("publishing/",),
-    "elasticsearch": ("search/", "publishing/"),
-    "elastic_transport": ("search/", "publishing/"),
-    "pyspark": ("recommending/spark.py",),
-    "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
+    "pymongo": ("services/publishing/",),
+    "elasticsearch": ("search/", "services/publishing/"),
+    "elastic_transport": ("search/", "services/publishing/"),
+    "pyspark": ("services/recommending/spark.py",),
+    "apprise": ("services/alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
     "scrapyd": (),
-    "scrapyd_client": ("commands/deploy.py",),
-    "subprocess": ("services/jobs/local.py", "rendering/"),
-    "asyncio.subprocess": ("rendering/",),
+    "scrapyd_client": ("cli/deploy.py",),
+    "subprocess": ("services/jobs/local.py", "net/rendering/"),
+    "asyncio.subprocess": ("net/rendering/",),
     "multiprocessing": (),
 }
 """What connects to where the operator's own URI says, or starts programs, and the rooms or files that may use it."""
@@ -79,8 +79,8 @@ STARTING = frozenset(
 )
 
 LISTENING = {
-    "commands/serve.py": {"socket"},
-    "commands/up.py": {"socket"},
+    "cli/serve.py": {"socket"},
+    "cli/up.py": {"socket"},
     "portal/listen.py": {"socket"},
 }
 """What opens a port for readers of the portal, by file."""
@@ -177,7 +177,7 @@ def test_drivers_stay_in_their_rooms() -> None:
 )
 def test_the_search_finds_drivers_elsewhere(source: str) -> None:
     assert list(_strays(source, "portal/pages/home.py"))
-    assert list(_strays("import redis", "frontier/queues/redis_queue.py")) == []
+    assert list(_strays("import redis", "crawl/queues/redis_queue.py")) == []
 
 
 def test_the_doors_open_nothing_but_checked_connections() -> None:
@@ -189,7 +189,7 @@ def test_the_doors_open_nothing_but_checked_connections() -> None:
             assert found == [] or name in CONNECTING, (name, found)
 
 
-CONNECTING = {"egress/client.py"}
+CONNECTING = {"net/egress/client.py"}
 """``CheckedBackend.connect_tcp`` hands an address that the resolver has checked to the backend it wraps."""
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow
 
+from newsportal.extractors.images.head import FIRST_BYTES
 from newsportal.items import Gallery, Image, Link
-from newsportal.pictures.head import FIRST_BYTES
 from newsportal.spiders.fetcher import Fetcher
 from newsportal.spiders.image_fetcher import ImageFetcher, image_bytes
 from newsportal.store.pictures import Picture
@@ -72,8 +72,8 @@ def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
 
         settings = {
             "ADDONS": {},
-            "DOWNLOAD_HANDLERS": {"http": "newsportal.handlers.Handler", "https": "newsportal.handlers.Handler"},
-            "DOWNLOADER_MIDDLEWARES": {"newsportal.handlers.Guard": 50},
+            "DOWNLOAD_HANDLERS": {"http": "newsportal.crawl.handlers.Handler", "https": "newsportal.crawl.handlers.Handler"},
+            "DOWNLOADER_MIDDLEWARES": {"newsportal.crawl.handlers.Guard": 50},
             "NEWSPORTAL_ALLOW_PRIVATE": list(allow),
             "EXTENSIONS": {},
             "ROBOTSTXT_OBEY": False,

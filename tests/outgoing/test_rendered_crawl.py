@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.rendering import find_chromium
+from newsportal.net.rendering import find_chromium
 from newsportal.store import open_store
 
 TEXT = "北京市文化和旅游局今天公布，第三季度全市接待游客人数同比增长一成，其中郊区的民宿和景区最受欢迎。"

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from newsportal.egress import Policy
+from newsportal.crawl.middlewares import RobotsDenied
 from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
-from newsportal.middlewares import RobotsDenied
-from newsportal.rendering import Limits, find_chromium, standalone
-from newsportal.rendering.chromium import Setup
-from newsportal.rendering.memory import family
+from newsportal.net.egress import Policy
+from newsportal.net.rendering import Limits, find_chromium, standalone
+from newsportal.net.rendering.chromium import Setup
+from newsportal.net.rendering.memory import family
 
 REASON = "needs Chromium and playwright (make tools)"
 pytestmark = [
@@ -396,7 +396,7 @@ class Fetcher(Spider):
     def parse(self, response):
         print("page", response.url, flush=True)
 
-handlers = dict.fromkeys(("http", "https"), "newsportal.handlers.Handler")
+handlers = dict.fromkeys(("http", "https"), "newsportal.crawl.handlers.Handler")
 process = AsyncCrawlerProcess({"ADDONS": {}, "DOWNLOAD_HANDLERS": handlers, "NEWSPORTAL_ALLOW_PRIVATE": ["127.0.0.1:" + sys.argv[1]],
     "NEWSPORTAL_RENDERING": {"timeout": 60}, "RETRY_ENABLED": False, "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False,
     "LOG_LEVEL": "ERROR"})

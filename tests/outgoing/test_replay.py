@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 
-from newsportal.archive import Exchange, Writer, open_index
 from newsportal.errors import ArchiveError, ReplayError
+from newsportal.net.archive import Exchange, Writer, open_index
 
 
 def test_a_crawl_that_was_archived_is_replayed(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:

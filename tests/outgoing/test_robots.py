@@ -13,10 +13,10 @@ import pytest
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from newsportal.archive import Exchange, Writer
-from newsportal.egress.robots import MAX_DELAY, product_token, rules_from
+from newsportal.crawl.middlewares import RobotsDenied, RobotsMiddleware
 from newsportal.errors import EgressDenied
-from newsportal.middlewares import RobotsDenied, RobotsMiddleware
+from newsportal.net.archive import Exchange, Writer
+from newsportal.net.egress.robots import MAX_DELAY, product_token, rules_from
 
 SHUT = b"User-agent: *\nDisallow: /\n"
 PARTLY = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
-from newsportal.middlewares import RobotsDenied
+from newsportal.crawl.middlewares import RobotsDenied
 
-TAGS = {"newsportal.handlers.Guard": 50, "newsportal.middlewares.RobotsTagsMiddleware": 540}
+TAGS = {"newsportal.crawl.handlers.Guard": 50, "newsportal.crawl.middlewares.RobotsTagsMiddleware": 540}
 NOINDEX = b'<html><head><meta name="robots" content="noindex, nofollow, noarchive"></head><body>x</body></html>'
 
 

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from newsportal.errors import NotApplicable
-from newsportal.pictures import thumbnails
-from newsportal.pictures.head import look
-from newsportal.pictures.thumbnails import MAX_SCANS, decoded, reduced
+from newsportal.extractors.images import thumbnails
+from newsportal.extractors.images.head import look
+from newsportal.extractors.images.thumbnails import MAX_SCANS, decoded, reduced
 
 
 def saved(picture: Image.Image, format: str, **how: object) -> bytes:

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from newsportal.extractors.images import filter as rules
+from newsportal.extractors.images.filter import Shown, copies, different, frequent, judged, key, title_key, unfit
 from newsportal.items import Image
-from newsportal.pictures import filter as rules
-from newsportal.pictures.filter import Shown, copies, different, frequent, judged, key, title_key, unfit
 
 SITE = "photo.example"
 

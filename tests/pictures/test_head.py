@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from newsportal.errors import NotApplicable
-from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look
+from newsportal.extractors.images.head import FIRST_BYTES, MAX_PIXELS, Head, look
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")
 ORIENTATION = 0x0112

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from newsportal.errors import NotApplicable
-from newsportal.pictures.print import SAME, distance, phash, print_of
+from newsportal.extractors.images.print import SAME, distance, phash, print_of
 
 Picture = Image.Image
 

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from newsportal.errors import NotApplicable
-from newsportal.pictures.head import look
-from newsportal.pictures.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.extractors.images.head import look
+from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
 
 
 def saved(picture: Image.Image, format: str, **options: Any) -> bytes:

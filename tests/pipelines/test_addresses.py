@@ -12,14 +12,14 @@ from link_rows import filtered
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
+from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.requests import is_entry, sound
 from newsportal.dedup.canonical import bare, identity
-from newsportal.frontier.ledger import Ledger
-from newsportal.frontier.requests import is_entry, sound
 from newsportal.items import Article, Link, Page
+from newsportal.items.report import SourceReport
 from newsportal.pipelines import ORDER
 from newsportal.pipelines.base import Left
 from newsportal.pipelines.url_filter import TAKEN
-from newsportal.report import SourceReport
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 SOURCE = "feed:乙"

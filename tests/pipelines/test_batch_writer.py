@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from blank import blank_store
 
+from newsportal.crawl.ledger import utcnow
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import base
 from newsportal.pipelines import store as store_stage

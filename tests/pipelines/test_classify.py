@@ -19,9 +19,9 @@ from scrapy.statscollectors import MemoryStatsCollector
 from newsportal.classify.base import Example, Reason, train
 from newsportal.classify.lexicon import Lexicon
 from newsportal.classify.topics import IN, OUT, corpus_of
-from newsportal.frontier import record
-from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.crawl import record
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.ledger import Ledger, ledger_of
 from newsportal.items import Article, Link, TopicMark
 from newsportal.pipelines.classify import Choice, ClassifyPipeline
 from newsportal.store.labels import CATEGORIES

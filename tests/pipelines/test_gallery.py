@@ -10,13 +10,13 @@ from typing import Any
 import link_rows
 import pytest
 
+from newsportal.crawl.ledger import Ledger, utcnow
+from newsportal.crawl.list_filters import MAX_VAIN, filter_galleries
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.ledger import Ledger, utcnow
-from newsportal.frontier.list_filters import MAX_VAIN, filter_galleries
 from newsportal.items import Article, Gallery, Image, Link
+from newsportal.items.report import SourceReport
 from newsportal.pipelines.base import Left
 from newsportal.pipelines.gallery import GalleryPipeline
-from newsportal.report import SourceReport
 from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

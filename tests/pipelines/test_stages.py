@@ -16,9 +16,10 @@ from link_rows import let_wait, waiting
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
+from newsportal.crawl.ledger import Ledger
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Link, Page
+from newsportal.items.report import SourceReport
 from newsportal.pipelines import ORDER, base
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.classify import ClassifyPipeline
@@ -27,7 +28,6 @@ from newsportal.pipelines.duplicate import DuplicatePipeline
 from newsportal.pipelines.store import StorePipeline
 from newsportal.pipelines.url_filter import UrlFilterPipeline
 from newsportal.pipelines.wrapper import WrapperPipeline
-from newsportal.report import SourceReport
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 URL = "https://b.example/2026/0305/1.html"

@@ -18,11 +18,11 @@ import httpx
 import pytest
 from blank import blank_accounts, blank_index, blank_store
 
-from newsportal.accounts import Role
 from newsportal.portal import context
 from newsportal.portal.app import create_app
 from newsportal.search import open_index
 from newsportal.search.base import Index
+from newsportal.services.accounts import Role
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from newsportal.items import Article, FoldKey, Image, Link, content_id
+from newsportal.items.report import Run, SourceReport
 from newsportal.messages import Message
-from newsportal.report import Run, SourceReport
 from newsportal.store.store import Store
 
 LAYOUT = Message("note.layout-changed")

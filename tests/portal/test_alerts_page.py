@@ -11,11 +11,11 @@ import httpx
 import pytest
 from starlette.datastructures import State
 
-from newsportal.accounts import Accounts, Right, Role, open_accounts
-from newsportal.accounts.alerts import Alert, Message
 from newsportal.portal.context import Portal
 from newsportal.portal.pages.alerts import TESTS, sender
 from newsportal.portal.site import site_of
+from newsportal.services.accounts import Accounts, Right, Role, open_accounts
+from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 

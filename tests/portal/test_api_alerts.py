@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from newsportal.daily import DailySums
+from newsportal.services.daily import DailySums
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 

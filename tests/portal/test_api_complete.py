@@ -7,9 +7,9 @@ from typing import Final
 
 from fastapi.routing import iter_route_contexts
 
-from newsportal.accounts import Right
 from newsportal.portal.api.described import right_of
 from newsportal.portal.app import create_app
+from newsportal.services.accounts import Right
 from newsportal.store import open_store
 
 API: Final = "/api/v1"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.accounts import Right
+from newsportal.services.accounts import Right
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 

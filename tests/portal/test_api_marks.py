@@ -7,7 +7,7 @@ from types import ModuleType
 import httpx
 import pytest
 
-from newsportal.accounts import marks
+from newsportal.services.accounts import marks
 from newsportal.store.store import Store
 
 API = "/api/v1"

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.accounts import Right, Role
+from newsportal.services.accounts import Right, Role
 from newsportal.sources import load
 from newsportal.store.store import Store
 

@@ -10,11 +10,11 @@ from threading import Barrier
 
 from blank import blank_store
 
+from newsportal.items.visits import Visit
 from newsportal.portal.context import Portal
 from newsportal.portal.site import site_of
 from newsportal.sources import load
 from newsportal.sources.watched import Judged, watched
-from newsportal.visits import Visit
 
 FEEDS = """\
 feeds:

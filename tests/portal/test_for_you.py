@@ -15,7 +15,7 @@ from newsportal.portal import context
 from newsportal.portal.language import translations
 from newsportal.portal.pages.for_you import BECAUSE, WHY, why
 from newsportal.recommend.base import Recommendation, View
-from newsportal.recommending.parts import fit
+from newsportal.services.recommending.parts import fit
 from newsportal.store.store import Store
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}

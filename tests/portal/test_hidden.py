@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.accounts import Right
 from newsportal.search import open_index
 from newsportal.search.base import Index
+from newsportal.services.accounts import Right
 from newsportal.store.store import Store
 
 ASKED = "渡口旧仓库"

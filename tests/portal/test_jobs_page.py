@@ -13,7 +13,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.report import Run, SourceReport
+from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records, born, outcome_of
 from newsportal.sources import load

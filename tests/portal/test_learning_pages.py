@@ -13,8 +13,8 @@ import httpx
 import pytest
 from blank import blank_store
 
-from newsportal.learning.training import train_corpus
 from newsportal.portal.request_body import MAX_FILE
+from newsportal.services.learning.training import train_corpus
 from newsportal.sources import load
 from newsportal.store.labels import NewDocument
 from newsportal.store.store import Store

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.accounts import marks
 from newsportal.search import open_index
+from newsportal.services.accounts import marks
 from newsportal.store import open_store
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store

@@ -19,12 +19,12 @@ from lxml import html as lxml_html
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from newsportal.daily import DailySums
 from newsportal.errors import FrontierUnavailable
+from newsportal.items.report import Run, SourceReport
 from newsportal.portal.machine import Meter
 from newsportal.portal.pages.system import Ring, chosen, harmless, tail
 from newsportal.portal.queues import AsideRow, QueueRow, Queues
-from newsportal.report import Run, SourceReport
+from newsportal.services.daily import DailySums
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
 from newsportal.sources import Sources

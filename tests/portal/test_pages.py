@@ -12,7 +12,7 @@ import pytest
 from lxml import html as lxml_html
 from sqlalchemy import Engine, event
 
-from newsportal.report import Run
+from newsportal.items.report import Run
 from newsportal.store.store import Store
 
 

@@ -24,9 +24,9 @@ import httpx
 import pytest
 from PIL import Image as Pillow
 
-from newsportal.egress import Policy
+from newsportal.extractors.images.thumbnails import Written
 from newsportal.items import Article, Gallery, Image, Link
-from newsportal.pictures.thumbnails import Written
+from newsportal.net.egress import Policy
 from newsportal.portal import picture_cache
 from newsportal.portal import pictures as picture_desk
 from newsportal.portal.picture_cache import PictureCache

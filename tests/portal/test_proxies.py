@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.accounts import Right, Role
 from newsportal.portal.request_body import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, bound_of
+from newsportal.services.accounts import Right, Role
 from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"

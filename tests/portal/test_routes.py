@@ -12,11 +12,11 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from newsportal.accounts import RIGHTS, Right, Role
 from newsportal.portal.api.described import right_of, rights_asked
 from newsportal.portal.app import create_app
 from newsportal.portal.request_body import SAFE
 from newsportal.search.base import Index
+from newsportal.services.accounts import RIGHTS, Right, Role
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from blank import blank_store
 
-from newsportal.archive import Exchange, Writer
-from newsportal.extractors.site import SiteKnowledge, packed
+from newsportal.extractors.article.site import SiteKnowledge, packed
+from newsportal.net.archive import Exchange, Writer
 from newsportal.sources import load
 from newsportal.store.store import Store
 

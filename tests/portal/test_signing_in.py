@@ -11,8 +11,8 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.accounts import Right, Role
-from newsportal.accounts.sessions import BOTH
+from newsportal.services.accounts import Right, Role
+from newsportal.services.accounts.sessions import BOTH
 from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"

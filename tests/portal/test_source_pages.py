@@ -15,11 +15,11 @@ import pytest
 from blank import blank_store
 from lxml import html as lxml_html
 
-from newsportal.accounts import Right
+from newsportal.items.visits import Visit
+from newsportal.services.accounts import Right
 from newsportal.sources import load
 from newsportal.sources.history import digest_of, versions
 from newsportal.store.results import SourceState
-from newsportal.visits import Visit
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 

@@ -15,12 +15,12 @@ from blank import blank_store
 from lxml import html as lxml_html
 from madeup import MadeUpWeb
 
-from newsportal.discovery.search import NoSource
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
 from newsportal.messages import render
 from newsportal.portal import looks
 from newsportal.portal.language import translations
 from newsportal.portal.looks import Abandoned, Looks, TooMany
+from newsportal.services.discovery.search import NoSource
 from newsportal.sources import load
 
 TEXT = """\

@@ -14,14 +14,14 @@ import pytest
 from blank import blank_store
 from lxml import html as lxml_html
 
+from newsportal.items.visits import Visit
 from newsportal.messages import Message, Value
 from newsportal.messages.reasons import CAUSES
-from newsportal.monitor import STATES, Health
 from newsportal.portal.language import Clock, translations
 from newsportal.portal.pages.sources import line
+from newsportal.schedule.health import STATES, Health
 from newsportal.sources import load
 from newsportal.sources.watched import ORDER
-from newsportal.visits import Visit
 
 SOURCES = """\
 feeds:

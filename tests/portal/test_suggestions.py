@@ -12,7 +12,7 @@ import pytest
 from blank import blank_store
 from lxml import html as lxml_html
 
-from newsportal.discovery.opml import read
+from newsportal.services.discovery.opml import read
 from newsportal.sources import load
 
 SOURCES = """\

@@ -14,8 +14,8 @@ import pytest
 from blank import blank_store
 from lxml import html as lxml_html
 
-from newsportal.accounts.alerts import Alert, Message
-from newsportal.report import Run, SourceReport
+from newsportal.items.report import Run, SourceReport
+from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Column, DateTime, Engine, Integer, MetaData, SmallInteger, String, Table, Text, create_engine, insert, select, text
 
-from newsportal.publishing.run import Tally, Work, publish
-from newsportal.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.run import Tally, Work, publish
+from newsportal.services.publishing.targets import open_target, terms_of
 from newsportal.sources import Sources, parse
 from newsportal.store.store import Store
 

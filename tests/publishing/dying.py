@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cms import work_on
 from sqlalchemy import event
 
-from newsportal.publishing import tables
-from newsportal.publishing.run import publish
+from newsportal.services.publishing import tables
+from newsportal.services.publishing.run import publish
 from newsportal.store import open_store
 from newsportal.store.outbox import Outbox
 

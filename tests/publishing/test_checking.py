@@ -13,9 +13,9 @@ from blank import blank_store
 from cms import Cms, sources_with, work_on
 from invented_articles import HOUR, NOW
 
-from newsportal.publishing import fields
-from newsportal.publishing.base import TargetAway, TargetUnfit
-from newsportal.publishing.columns import cell
+from newsportal.services.publishing import fields
+from newsportal.services.publishing.base import TargetAway, TargetUnfit
+from newsportal.services.publishing.columns import cell
 from newsportal.sources.publishing import Column
 from newsportal.sources.templates import FIELDS, BadTemplate, parts
 from newsportal.store.results import StoredArticle

@@ -21,12 +21,12 @@ from pymongo.errors import ConfigurationError, DocumentTooLarge, OperationFailur
 from servers import Servers, own_server
 
 from newsportal.items import Image
-from newsportal.publishing.base import BulkTarget, Overtaken, Refused, TargetAway, TargetUnfit
-from newsportal.publishing.document import document, words_of
-from newsportal.publishing.dry_run import rehearse, sample
-from newsportal.publishing.mongodb import explained, outcomes_of
-from newsportal.publishing.run import LEASE, pending, publish
-from newsportal.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.base import BulkTarget, Overtaken, Refused, TargetAway, TargetUnfit
+from newsportal.services.publishing.document import document, words_of
+from newsportal.services.publishing.dry_run import rehearse, sample
+from newsportal.services.publishing.mongodb import explained, outcomes_of
+from newsportal.services.publishing.run import LEASE, pending, publish
+from newsportal.services.publishing.targets import open_target, terms_of
 from newsportal.store.outbox import Entry
 from newsportal.store.store import Store
 
@@ -425,7 +425,7 @@ def test_what_a_bulk_call_says_of_each_document() -> None:
 
 @pytest.mark.parametrize(("uri", "driver"), [("mongodb://h/d", "mongodb"), ("elasticsearch://h/i", "elasticsearch")])
 def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, driver: str) -> None:
-    monkeypatch.delitem(sys.modules, f"newsportal.publishing.{driver}")
+    monkeypatch.delitem(sys.modules, f"newsportal.services.publishing.{driver}")
     for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
         monkeypatch.setitem(sys.modules, name, None)
     known = sources_with(tmp_path, target_of(uri))

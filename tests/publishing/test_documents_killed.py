@@ -22,7 +22,7 @@ from document_servers import DocumentServer, Elastic, Mongo
 from invented_articles import NOW, article, invented
 from servers import Servers
 
-from newsportal.publishing.run import LEASE, publish
+from newsportal.services.publishing.run import LEASE, publish
 from newsportal.store.store import Store
 
 FIRST = 900

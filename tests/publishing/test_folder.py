@@ -14,8 +14,8 @@ from cms import run, work_on
 from invented_articles import NOW
 
 from newsportal.items import Image
-from newsportal.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened, write
-from newsportal.publishing.run import pending
+from newsportal.services.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened, write
+from newsportal.services.publishing.run import pending
 from newsportal.store.store import Store
 
 Add = Callable[..., str]

@@ -17,9 +17,9 @@ from invented_articles import NOW
 from servers import Servers
 from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, text
 
-from newsportal.publishing.base import Overtaken
-from newsportal.publishing.columns import key_of
-from newsportal.publishing.run import LEASE, publish
+from newsportal.services.publishing.base import Overtaken
+from newsportal.services.publishing.columns import key_of
+from newsportal.services.publishing.run import LEASE, publish
 from newsportal.store.store import Store
 
 Add = Callable[..., str]

@@ -17,7 +17,7 @@ from cms import Cms, run, work_on
 from invented_articles import NOW
 from servers import MAKE, Server, Servers, own_server
 
-from newsportal.publishing.run import LEASE, Tally, publish
+from newsportal.services.publishing.run import LEASE, Tally, publish
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

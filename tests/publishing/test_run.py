@@ -11,8 +11,8 @@ import pytest
 from cms import Cms, run, work_on
 from invented_articles import NOW, article, invented
 
-from newsportal.publishing.base import Placed, TargetAway
-from newsportal.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
+from newsportal.services.publishing.base import Placed, TargetAway
+from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store

@@ -19,8 +19,8 @@ import pytest
 from cms import sources_with
 from invented_articles import NOW
 
-from newsportal.publishing.run import MOST_TRIES, Tally, Work, pending, publish
-from newsportal.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.run import MOST_TRIES, Tally, Work, pending, publish
+from newsportal.services.publishing.targets import open_target, terms_of
 from newsportal.sources import Sources, parse
 from newsportal.store.store import Store
 

@@ -12,9 +12,9 @@ from blank import blank_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
-from newsportal.recommending import serving
-from newsportal.recommending.parts import fit
-from newsportal.recommending.serving import Recommender
+from newsportal.services.recommending import serving
+from newsportal.services.recommending.parts import fit
+from newsportal.services.recommending.serving import Recommender
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
@@ -193,7 +193,7 @@ def test_a_fit_lets_go_of_what_is_too_old(store: Store, ids: list[str]) -> None:
 
 
 def test_a_fit_says_how_far_it_is(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.recommending.parts.EVERY", 50)
+    monkeypatch.setattr("newsportal.services.recommending.parts.EVERY", 50)
     look(store, ids)
     told: list[tuple[int, int]] = []
     fit(store, NOW, since=NOW - timedelta(days=1), watch=lambda done, total: told.append((done, total)))

@@ -24,7 +24,7 @@ from newsportal.recommend.base import Item, View
 from newsportal.recommend.best import Best
 from newsportal.recommend.clicks import columns, hours, of
 from newsportal.recommend.training_log import Here
-from newsportal.recommending import parts, spark
+from newsportal.services.recommending import parts, spark
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -158,7 +158,7 @@ def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.Monkey
 BOTH = """
 import sys
 from datetime import datetime
-from newsportal.recommending import parts, spark
+from newsportal.services.recommending import parts, spark
 from newsportal.store import open_store
 uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
 store = open_store(uri)

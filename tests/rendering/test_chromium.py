@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import RenderFailed
-from newsportal.rendering import Chromium, Limits, find_chromium, missing
-from newsportal.rendering import chromium as rendering
-from newsportal.rendering.chromium import Setup
-from newsportal.rendering.memory import Watch, family
+from newsportal.net.rendering import Chromium, Limits, find_chromium, missing
+from newsportal.net.rendering import chromium as rendering
+from newsportal.net.rendering.chromium import Setup
+from newsportal.net.rendering.memory import Watch, family
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from newsportal.errors import FetchFailed
-from newsportal.rendering.exchange import Answer, Asked, declared, followed, renderable, same_page, sent, shows, told
-from newsportal.rendering.visit import refusal
+from newsportal.net.rendering.exchange import Answer, Asked, declared, followed, renderable, same_page, sent, shows, told
+from newsportal.net.rendering.visit import refusal
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.rendering import folders
+from newsportal.net.rendering import folders
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ import forked
 import pytest
 import yaml
 
-from newsportal import dom
-from newsportal.archive.index import open_index
 from newsportal.dedup.canonical import identity
-from newsportal.extractors.site import site_of, stem
+from newsportal.extractors.article.site import site_of, stem
 from newsportal.items import Page
+from newsportal.net.archive.index import open_index
 from newsportal.store import open_store
+from newsportal.text import dom
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from newsportal.items.visits import Visit
 from newsportal.schedule.policies import pages
-from newsportal.visits import Visit
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

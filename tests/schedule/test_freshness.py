@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from newsportal.items.visits import Visit
 from newsportal.schedule.freshness import cached_for, skipped_for, stuck
-from newsportal.visits import Visit
 
 NOON = datetime(2026, 3, 5, 12, 30, tzinfo=UTC)  # a Thursday
 DATE = "Thu, 05 Mar 2026 12:00:00 GMT"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from newsportal.items.visits import Visit
 from newsportal.schedule import Past, Rules, hours_on, next_visit
 from newsportal.schedule.policies import FROM_SIX
-from newsportal.visits import Visit
 
 DAY = datetime(2026, 3, 5, tzinfo=UTC)
 

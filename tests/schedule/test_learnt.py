@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from newsportal.items.visits import Visit
 from newsportal.schedule import Next, Past, Rules, next_visit, price, strip
 from newsportal.schedule.cadence import CELLS_A_DAY, factors, grid, lies, sightings
-from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 26, tzinfo=UTC)  # a Thursday, midnight
 HOUR = timedelta(hours=1)

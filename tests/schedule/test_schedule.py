@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from newsportal.items.visits import Visit
 from newsportal.schedule import POLICIES, Past, Rules, due, next_visit, period
-from newsportal.visits import Visit
 
 ZONE = timezone(timedelta(hours=8))
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=ZONE)

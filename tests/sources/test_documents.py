@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 from ruamel.yaml import YAML
 
-from newsportal.engines import ENGINES
+from newsportal.extractors.lists.engines import ENGINES
 from newsportal.search import INDEXES
 from newsportal.sources import Breadth, Sources, json_schema, load, parse, schema_text
 from newsportal.sources.models import KINDS

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from newsportal import __version__
-from newsportal.engines import ENGINES
 from newsportal.errors import SourcesError
+from newsportal.extractors.lists.engines import ENGINES
 from newsportal.sources import Breadth, Keywords, Sources, Topic, find, load, parse
 from newsportal.sources.uris import mask
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from newsportal.items.visits import Visit
 from newsportal.schedule import Rules
 from newsportal.sources import Sources, load, timing
 from newsportal.store.results import SourceState
-from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -14,7 +14,7 @@ from link_rows import waiting
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import picture_site
 from picture_site import PictureSite, command, crawl, html, serving, written
 
-from newsportal.frontier.list_filters import MAX_VAIN
+from newsportal.crawl.list_filters import MAX_VAIN
 from newsportal.items import Gallery, Link
 from newsportal.store import open_store
 from newsportal.store.gallery_tables import StoredGallery

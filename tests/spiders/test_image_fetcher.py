@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow
 
+from newsportal.crawl.ledger import Ledger
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.ledger import Ledger
+from newsportal.extractors.images.head import FIRST_BYTES
 from newsportal.items import Article, Gallery, Image, Link
-from newsportal.pictures.head import FIRST_BYTES
 from newsportal.pipelines.gallery import PicturesPipeline
 from newsportal.sources.parts import Pictures
 from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable

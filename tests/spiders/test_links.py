@@ -16,8 +16,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
-from newsportal.frontier.requests import askable
+from newsportal.crawl.ledger import Ledger, ledger_of, utcnow
+from newsportal.crawl.requests import askable
 from newsportal.items import Link
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.metasearch import MetasearchSpider
@@ -40,7 +40,7 @@ SOURCE = "feed:快讯"
 def spider_of(kind: type[NewsSpider], folder: Path) -> Any:
     file = folder / "sources.yaml"
     file.write_text(SOURCES.format(folder=folder), "utf-8")
-    addons = {"newsportal.frontier.addon.SourcesAddon": 100}
+    addons = {"newsportal.crawl.addon.SourcesAddon": 100}
     crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": addons}))
     crawler.addons.load_settings(crawler.settings)  # as far as a spider needs one; no reactor, whatever other tests have installed
     crawler.stats = MemoryStatsCollector(crawler)

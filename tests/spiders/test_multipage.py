@@ -11,9 +11,9 @@ import pytest
 from link_rows import let_wait, waiting
 from scrapy.http import Response
 
+from newsportal.crawl.ledger import Ledger
 from newsportal.dedup.canonical import identity
-from newsportal.extractors.pagination import MAX_FETCHED
-from newsportal.frontier.ledger import Ledger
+from newsportal.extractors.lists.pagination import MAX_FETCHED
 from newsportal.items import Article, Link, Page
 from newsportal.pipelines.base import Left
 from newsportal.pipelines.content import ContentPipeline

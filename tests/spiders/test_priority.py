@@ -12,10 +12,10 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
+from newsportal.crawl import scheduler
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.queues.opening import open_queue
 from newsportal.errors import SourcesError
-from newsportal.frontier import scheduler
-from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.queues.opening import open_queue
 from newsportal.items import Link
 from newsportal.sources import load
 from newsportal.spiders.rss import RssSpider

@@ -15,10 +15,10 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 from sqlalchemy import select
 
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import Unreadable, link_of, request_of, task_of
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
-from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import Unreadable, link_of, request_of, task_of
 from newsportal.items import Link
 from newsportal.spiders.hub import HubSpider
 from newsportal.spiders.metasearch import MetasearchSpider

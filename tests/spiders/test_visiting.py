@@ -15,11 +15,11 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.frontier import scheduler
-from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.queues.base import Queue, Task
-from newsportal.frontier.queues.opening import open_queue
+from newsportal.crawl import scheduler
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.queues.base import Queue, Task
+from newsportal.crawl.queues.opening import open_queue
 from newsportal.items import Link
 from newsportal.spiders import visiting
 from newsportal.spiders.rss import RssSpider

@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.frontier.addon import SourcesAddon
+from newsportal.crawl.addon import SourcesAddon
 from newsportal.spiders.forum import ForumSpider
 from newsportal.spiders.gallery import GallerySpider
 from newsportal.spiders.hub import HubSpider

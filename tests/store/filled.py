@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from invented_articles import LONG, NOW, SAME_TEXT, article
 
+from newsportal.extractors.images.filter import Shown
 from newsportal.items import Gallery, GalleryPage, Image, Link, Post, Thread
-from newsportal.pictures.filter import Shown
+from newsportal.items.report import Run
+from newsportal.items.visits import Visit
 from newsportal.recommend.base import Recommendation
-from newsportal.report import Run
 from newsportal.store.crawl_state import Subscription
 from newsportal.store.labels import NewDocument
 from newsportal.store.link_tables import Task
@@ -21,7 +22,6 @@ from newsportal.store.reader_views import VIEWS_KEPT
 from newsportal.store.readers import Fit
 from newsportal.store.results import SourceState
 from newsportal.store.store import Store
-from newsportal.visits import Visit
 
 LATER = NOW + timedelta(hours=2)
 NASTY = "桥\u2028a\tb\r\n\u200e𠀀 {x} $1 ' \" \\ =1+1 \ufffe é e\u0301 "

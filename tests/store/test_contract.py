@@ -19,8 +19,8 @@ from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEA
 
 from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark, content_id
+from newsportal.items.report import Run, SourceReport
 from newsportal.messages import Message, as_text
-from newsportal.report import Run, SourceReport
 from newsportal.store import reading
 from newsportal.store.link_tables import Task
 from newsportal.store.lists import cursor_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from newsportal.pictures.filter import Shown
+from newsportal.extractors.images.filter import Shown
 from newsportal.store.pictures import Picture
 from newsportal.store.store import Store
 

@@ -11,9 +11,9 @@ from blank import blank_index, blank_store
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.items import Article, Link, TopicMark
 from newsportal.search.base import Index
+from newsportal.services.topics.changing import assign
+from newsportal.services.topics.preview import counts, preview
 from newsportal.store.store import Store
-from newsportal.topics.changing import assign
-from newsportal.topics.preview import counts, preview
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
 

@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
 
-from newsportal import dom
-from newsportal.extractors.block_features import features
-from newsportal.extractors.body import from_dict
+from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.body import from_dict
+from newsportal.text import dom
 from training import fit as fitting
 from training import made_up_pages
 from training.fit import FOLDS, MADE_UP_SEED, Agreement, Example, agreement, as_dict, example_of, fit, folds, label, read_folder, summary

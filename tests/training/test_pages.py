@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from work import count_calls
 
-from newsportal import dom
+from newsportal.text import dom
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is no part of the installed package
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.archive import Exchange, Writer
-from newsportal.extractors.rule import ArticleRule
+from newsportal.extractors.article.rule import ArticleRule
 from newsportal.items import Page
-from newsportal.trying.crosscheck import beside, cross_check, likeness
-from newsportal.trying.saved import saved_pages
-from newsportal.trying.templates import library_at, looks, readings, teach
+from newsportal.net.archive import Exchange, Writer
+from newsportal.services.trying.crosscheck import beside, cross_check, likeness
+from newsportal.services.trying.saved import saved_pages
+from newsportal.services.trying.templates import library_at, looks, readings, teach
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
 

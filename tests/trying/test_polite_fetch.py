@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.discovery.search import NotAsked
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
-from newsportal.trying.polite_fetch import MAX_WAIT, Visitor
+from newsportal.services.discovery.search import NotAsked
+from newsportal.services.trying.polite_fetch import MAX_WAIT, Visitor
 
 SITE = "https://news.example"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import LibraryError
-from newsportal.extractors.url_library import write_library
+from newsportal.extractors.papers.url_library import write_library
 from newsportal.items import Page
+from newsportal.services.trying.templates import forget, library_at, save, teach
 from newsportal.sources.editing import alone
-from newsportal.trying.templates import forget, library_at, save, teach
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from importlib import import_module
 from typing import Final
 
-from newsportal.dom import Document
 from newsportal.items import Post
+from newsportal.text.dom import Document
 
 Extract = Callable[[Document, datetime], tuple[Post, ...]]  # the time (aware) is when the page was read. Raises ``NotApplicable``
 # Name → module of this package and its function; loaded when it is asked for.

@@ -10,9 +10,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from newsportal import dom
-from newsportal.extractors.date_forms import MONTH
+from newsportal.extractors.fields.date_forms import MONTH
 from newsportal.extractors.forum.tree import Tree
+from newsportal.text import dom
 
 MAX_TIME_CHARS: Final = 110  # longer texts are somebody's words; the longest line with time, author and board has ninety
 MIN_TIME_CHARS: Final = 2

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum.anchors import author_nodes, time_nodes, without_quotes
 from newsportal.extractors.forum.authors import find_authors
@@ -32,6 +31,7 @@ from newsportal.extractors.forum.structured import structured_posts
 from newsportal.extractors.forum.times import Calendar, calendar_of, find_times
 from newsportal.extractors.forum.tree import Tree, read_tree
 from newsportal.items import Post
+from newsportal.text import dom
 
 LEAST_WORTH: Final = 0.09  # a node alike with neither a time nor a name is no post
 COMMENT_CHARS: Final = 200  # a comment of HTML that holds posts is no shorter

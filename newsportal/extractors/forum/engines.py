@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from newsportal import dom
 from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
+from newsportal.text import dom
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Final, Literal
 
-from newsportal import dom
-from newsportal.extractors import hub
-from newsportal.extractors.date import default_zone
+from newsportal.extractors.fields.date import default_zone
 from newsportal.extractors.forum.addresses import Address, Kind, host_of, key_of, read
 from newsportal.extractors.forum.rows import by_shape, facts, rows_of
-from newsportal.extractors.page_turns import NEXT
-from newsportal.extractors.pagination import find_pager
-from newsportal.text import clean
+from newsportal.extractors.lists import hub
+from newsportal.extractors.lists.page_turns import NEXT
+from newsportal.extractors.lists.pagination import find_pager
+from newsportal.text import clean, dom
 
 MAX_LINKS: Final = 5_000
 MAX_TITLE: Final = 300

@@ -17,13 +17,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.date import default_zone
+from newsportal.extractors.fields.date import default_zone
 from newsportal.extractors.forum.anchors import ABSOLUTE
 from newsportal.extractors.forum.times import moment
 from newsportal.extractors.forum.tree import steps_of
 from newsportal.items import Post
+from newsportal.text import dom
 
 # Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20.
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")

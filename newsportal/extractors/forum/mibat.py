@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum.matching import Marked, as_post, marked_page
 from newsportal.items import Post
+from newsportal.text import dom
 
 THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells no value
 MAX_ANCHORS: Final = 4  # anchors of one tree that are compared: a post that quotes ten others has many

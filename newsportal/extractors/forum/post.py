@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from newsportal import dom
 from newsportal.extractors.forum.anchors import OWN_LINK, floor_of
 from newsportal.extractors.forum.authors import author_of
 from newsportal.extractors.forum.paths import Record, is_aside
 from newsportal.extractors.forum.times import Calendar, time_of
 from newsportal.extractors.forum.tree import Tree, outermost
-from newsportal.extractors.images import ICON, source_of
+from newsportal.extractors.images.article_images import ICON, source_of
 from newsportal.items import Image, Post
+from newsportal.text import dom
 
 EDIT_NOTE: Final = re.compile(
     r"^\W{0,3}(?:last (?:edited|modified)|edited (?:by|on|at)|this post (?:has been|was) (?:last )?(?:edited|modified)"

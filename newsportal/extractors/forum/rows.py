@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final, Literal
 
-from newsportal import dom
-from newsportal.extractors.date import DATE_LIKE, find_dates
+from newsportal.extractors.article.hints import ancestors
+from newsportal.extractors.fields.date import DATE_LIKE, find_dates
 from newsportal.extractors.forum.addresses import form_of
-from newsportal.extractors.hints import ancestors
-from newsportal.text import CJK
+from newsportal.text import CJK, dom
 
 SEVERAL: Final = ""  # owns a box that holds links of several keys
 MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表于」

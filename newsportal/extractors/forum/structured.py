@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from newsportal import dom
-from newsportal.extractors.date import parse_date
-from newsportal.extractors.metadata import type_of
+from newsportal.extractors.fields.date import parse_date
+from newsportal.extractors.fields.metadata import type_of
 from newsportal.items import Post
-from newsportal.text import clean
+from newsportal.text import clean, dom
 
 KINDS: Final = re.compile(r"DiscussionForumPosting|SocialMediaPosting|Question$|Comment$|Answer$")
 REPLIES: Final = ("comment", "suggestedAnswer", "acceptedAnswer")

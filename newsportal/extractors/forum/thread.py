@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import best
+from newsportal.extractors.article import best
+from newsportal.extractors.fields.metadata import language_of, read_metadata
+from newsportal.extractors.fields.title import best_title
 from newsportal.extractors.forum.addresses import key_of, read
 from newsportal.extractors.forum.kinds import is_wall, next_of_thread
-from newsportal.extractors.metadata import language_of, read_metadata
-from newsportal.extractors.title import best_title
 from newsportal.items import Post, content_id
+from newsportal.text import dom
 
 Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]  # an extractor of posts. Raises ``NotApplicable``
 NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there and differ, for numbers to be names at all

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from typing import Final
 
-from newsportal.extractors.date import default_zone, find_dates, parse_date, plausible
-from newsportal.extractors.date_forms import CHINA, number
+from newsportal.extractors.fields.date import default_zone, find_dates, parse_date, plausible
+from newsportal.extractors.fields.date_forms import CHINA, number
 from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
 from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf, signature
 from newsportal.extractors.forum.tree import BREAK, Tree
@@ -100,7 +100,7 @@ MAX_AGE_CHARS: Final = 60  # A relative time is short
 
 
 def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
-    """The moment that a short text tells, aware; ``None`` where it tells none. As :func:`newsportal.extractors.date.find_dates`."""
+    """The moment that a short text tells, aware; ``None`` where it tells none. As :func:`newsportal.extractors.fields.date.find_dates`."""
     first = next(find_dates(text, now, zone, day_first), None)
     if first is not None:
         return first.when

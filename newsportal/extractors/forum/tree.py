@@ -13,8 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Final
 
-from newsportal import dom
-from newsportal.text import clean, visible_length
+from newsportal.text import clean, dom, visible_length
 
 # Elements whose text is no reader's.
 NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())

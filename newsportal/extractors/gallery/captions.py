@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
-from newsportal import dom
+from newsportal.extractors.article.hints import ancestors
+from newsportal.extractors.article.joining import is_pager
 from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, Shown
-from newsportal.extractors.hints import ancestors
-from newsportal.extractors.images import caption_of
-from newsportal.extractors.joining import is_pager
+from newsportal.extractors.images.article_images import caption_of
 from newsportal.items import Image
-from newsportal.text import clean, letters
+from newsportal.text import clean, dom, letters
 
 MAX_SLIDE_CHARS: Final = 600  # of one picture's words: agencies' longest captions have some 400, an article's text more
 MAX_SLIDE_LINES: Final = 4

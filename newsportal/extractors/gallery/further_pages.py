@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
 from newsportal.extractors.gallery.variants import key_of
-from newsportal.extractors.page_marks import places
-from newsportal.extractors.pagination import is_front_page
+from newsportal.extractors.lists.page_marks import places
+from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 

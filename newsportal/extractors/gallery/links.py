@@ -1,7 +1,7 @@
 """Which links of an index page lead to photo stories (paper C, 2.1.1). Pure.
 
 With a ``seed``: every link that contains it and no ``banned_seed``, as the paper tells; the operator has said what a story's address is.
-Without one: links that a picture leads through, and those that :mod:`newsportal.extractors.hub` takes for articles, without menus, lists,
+Without one: links that a picture leads through, and those that :mod:`hub` takes for articles, without menus, lists,
 services, files and other sites. What a link leads to is seen when its page is read: an index page met there is left.
 """
 
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from newsportal import dom
-from newsportal.extractors import hub, hub_anchors
-from newsportal.extractors.date import default_zone, parse_date
-from newsportal.extractors.hub_anchors import Anchor
-from newsportal.extractors.hub_urls import Address
-from newsportal.text import clean
+from newsportal.extractors.fields.date import default_zone, parse_date
+from newsportal.extractors.lists import hub, hub_anchors
+from newsportal.extractors.lists.hub_anchors import Anchor
+from newsportal.extractors.lists.hub_urls import Address
+from newsportal.text import clean, dom
 
 # Facts of addresses that no photo story has, unless the operator's ``seed`` says so.
 NEVER: Final = frozenset("url-root url-file url-too-long url-shallow url-search url-comments url-later-page url-service-word".split())

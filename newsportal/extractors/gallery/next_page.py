@@ -1,6 +1,6 @@
 """Where a page's story goes on: what its pager names, filled up to the number of pages that it tells.
 
-The pager is the articles' (:mod:`newsportal.extractors.pagination`). Three kinds are added that photo stories have: pages by letters
+The pager is the articles' (:mod:`newsportal.extractors.lists.pagination`). Three kinds are added that photo stories have: pages by letters
 (``123a.html``, ``123b.html``), numbers in a row whose addresses share nothing but their shape, and 「下一张」 beside a counter that says
 there is more. Links to the next *story* (下一组图) are none of these.
 """
@@ -15,12 +15,12 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
-from newsportal import dom
 from newsportal.extractors.gallery.pattern import MAX_PAGES
-from newsportal.extractors.hub_urls import Address, pattern
-from newsportal.extractors.page_marks import Place, places, step
-from newsportal.extractors.page_turns import MAX_ANCHORS, MAX_LABEL, beside, dead, said, written
-from newsportal.extractors.pagination import Pager, find_pager
+from newsportal.extractors.lists.hub_urls import Address, pattern
+from newsportal.extractors.lists.page_marks import Place, places, step
+from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, beside, dead, said, written
+from newsportal.extractors.lists.pagination import Pager, find_pager
+from newsportal.text import dom
 
 MAX_TOTAL: Final = 500
 MAX_CHARS: Final = 40  # Characters of a line that is looked at: a counter stands alone, or with the words of a pager

@@ -9,23 +9,22 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import published
-from newsportal.extractors.author import author, origin
-from newsportal.extractors.best import declares_article
+from newsportal.extractors.article.best import declares_article
+from newsportal.extractors.article.refusal import REASONS, refuse_bytes
+from newsportal.extractors.fields import published
+from newsportal.extractors.fields.author import author, origin
+from newsportal.extractors.fields.metadata import Metadata, language_of, read_metadata
+from newsportal.extractors.fields.title import best_title
 from newsportal.extractors.gallery.captions import Told, told
 from newsportal.extractors.gallery.next_page import Count, Ways, by_pictures, counted, same_story, ways
 from newsportal.extractors.gallery.pictures import Shown, of_story, shown
 from newsportal.extractors.gallery.slideshow import Slides, slideshow
 from newsportal.extractors.gallery.story import bare_title
 from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.hub_urls import Address
-from newsportal.extractors.metadata import Metadata, language_of, read_metadata
-from newsportal.extractors.refusal import REASONS, refuse_bytes
-from newsportal.extractors.title import best_title
+from newsportal.extractors.lists.hub_urls import Address
 from newsportal.items import GalleryPage, Image, Link
-from newsportal.text import letters
+from newsportal.text import dom, letters
 
 # Content pages told from index pages (paper C, 2.1.2), and both from pages that are no answer at all.
 

@@ -1,6 +1,6 @@
 """The pictures that a page shows, in order, and what each of them is: the story's, a small copy, or a way to something else.
 
-Nothing here knows a site. A picture is judged by its address (shared with :mod:`newsportal.extractors.images`), its declared size, the
+Nothing here knows a site. A picture is judged by its address (shared with :mod:`article_images`), its declared size, the
 names of what it stands in, and where a click on it leads. How often a site shows it is judged elsewhere, over many stories.
 """
 
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal
 
-from newsportal import dom
+from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.gallery.variants import variant
-from newsportal.extractors.hints import ancestors
-from newsportal.extractors.hub_urls import Address
-from newsportal.extractors.images import ICON, LAZY, PICTURE, size_of, source_of
-from newsportal.extractors.page_turns import written
+from newsportal.extractors.images.article_images import ICON, LAZY, PICTURE, size_of, source_of
+from newsportal.extractors.lists.hub_urls import Address
+from newsportal.extractors.lists.page_turns import written
 from newsportal.items import Image
+from newsportal.text import dom
 
 # The names that tell what a picture of a page is: classes and ids around it, attributes, files, what ``alt`` says.
 

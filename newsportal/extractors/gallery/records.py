@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from newsportal import dom
 from newsportal.extractors.gallery.variants import key_of, variant
-from newsportal.extractors.images import ICON, PICTURE, SMALL
+from newsportal.extractors.images.article_images import ICON, PICTURE, SMALL
 from newsportal.items import Image
-from newsportal.text import clean, letters
+from newsportal.text import clean, dom, letters
 
 MAX_CAPTION_CHARS: Final = 1_500
 BIG_KEY: Final = re.compile(r"big|large|orig|full|raw|hd|max|high|super|desktop", re.IGNORECASE)
@@ -122,7 +121,7 @@ LEAST_WORDS: Final = 4  # letters of words under a picture
 
 
 def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Lists of records as :func:`newsportal.extractors.script_values.values` gives them, each with what the page calls it."""
+    """Lists of records as :func:`newsportal.extractors.gallery.script_values.values` gives them, each with what the page calls it."""
     lists: dict[int, tuple[dom.Element, dict[int, dom.Element]]] = {}  # what is held keeps its id
     leaves = (node for node in document.root.iter() if isinstance(node.tag, str) and len(node) == 0 and _address(node))
     for leaf in islice(leaves, MAX_ADDRESSES):

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Any, Final
 
-from newsportal import dom
 from newsportal.extractors.gallery.records import SMALL_KEY, address_of, leads_away, picture_of, words_of, written
+from newsportal.extractors.gallery.script_values import LINKED_DATA, values
 from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.images import PICTURE
-from newsportal.extractors.script_values import LINKED_DATA, values
+from newsportal.extractors.images.article_images import PICTURE
 from newsportal.items import Image
-from newsportal.text import clean, letters
+from newsportal.text import clean, dom, letters
 
 MAX_OBJECTS: Final = 20_000
 MAX_LISTS: Final = 400

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from newsportal.extractors.article.joining import PAGE_MARK
 from newsportal.extractors.gallery.further_pages import open_pages, told_total
 from newsportal.extractors.gallery.pattern import parse
 from newsportal.extractors.gallery.variants import enter
-from newsportal.extractors.joining import PAGE_MARK
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.text import clean, letters
 

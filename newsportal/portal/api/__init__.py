@@ -10,7 +10,6 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.api import (
     alerts,
@@ -30,6 +29,7 @@ from newsportal.portal.api import (
     topics,
 )
 from newsportal.portal.faults import told_of
+from newsportal.services.accounts import Right
 
 PREFIX: Final = "/api/v1"
 

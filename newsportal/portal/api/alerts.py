@@ -10,19 +10,19 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right
-from newsportal.accounts.alerts import Alert, State
-from newsportal.alerts.base import Later, Rejected, Unclear
-from newsportal.alerts.making import BadFields, alert_of, resumed
-from newsportal.alerts.preview import preview
-from newsportal.alerts.run import test as send_test
-from newsportal.alerts.sending import hidden
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, Problem, told_of
 from newsportal.portal.pages.alerts import logged, own, terms, tested_enough, work
+from newsportal.services.accounts import Right
+from newsportal.services.accounts.alerts import Alert, State
+from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.making import BadFields, alert_of, resumed
+from newsportal.services.alerts.preview import preview
+from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.sending import hidden
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))
 

@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
-from newsportal.accounts import Right
-from newsportal.editing.drafts import Draft, correction, draft_of
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
@@ -17,6 +15,8 @@ from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.articles import candidates
+from newsportal.services.accounts import Right
+from newsportal.services.editing.drafts import Draft, correction, draft_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
 from newsportal.store.lists import ArticleFilter

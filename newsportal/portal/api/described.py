@@ -9,11 +9,11 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
 
-from newsportal.accounts import Right
 from newsportal.messages import Message
 from newsportal.portal.access import Needs, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
+from newsportal.services.accounts import Right
 
 router = APIRouter(dependencies=[needs(Right.READ)])
 

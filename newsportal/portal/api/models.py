@@ -11,13 +11,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.accounts import Right
 from newsportal.classify.base import DEFAULT
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.learning.evaluation import mistakes, opened, put_to_use, words_for
-from newsportal.learning.files import is_empty, read_stream
-from newsportal.learning.files import mistakes as bad_lines
-from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
@@ -25,6 +20,11 @@ from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.pages.jobs import jobs_of
+from newsportal.services.accounts import Right
+from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
+from newsportal.services.learning.files import is_empty, read_stream
+from newsportal.services.learning.files import mistakes as bad_lines
+from newsportal.services.learning.gathering import give_label
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, LabelSource
 from newsportal.store.models import Model

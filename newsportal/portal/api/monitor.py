@@ -8,8 +8,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right
-from newsportal.daily import DailySums, Kind, day_of
 from newsportal.errors import NewsportalError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
@@ -19,6 +17,8 @@ from newsportal.portal.figures import FiguresCache, going
 from newsportal.portal.machine import machine
 from newsportal.portal.pages.runs import LATEST
 from newsportal.portal.queues import Way
+from newsportal.services.accounts import Right
+from newsportal.services.daily import DailySums, Kind, day_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 

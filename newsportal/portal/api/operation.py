@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right
+from newsportal.items.report import to_dict
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.system import KEPT, chosen, log_file, tail
-from newsportal.report import to_dict
+from newsportal.services.accounts import Right
 from newsportal.services.jobs.records import job_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])

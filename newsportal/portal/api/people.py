@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Accounts, Person, Right, Role
-from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
+from newsportal.services.accounts import Accounts, Person, Right, Role
+from newsportal.services.accounts.base import drawn_password
 
 router = APIRouter(tags=["People"])
 

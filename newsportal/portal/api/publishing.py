@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.publishing import Unknown, tried, wanted
-from newsportal.publishing.base import TargetAway, TargetUnfit
+from newsportal.services.accounts import Right
+from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.store.outbox import STATES, State
 
 router = APIRouter(tags=["Publishing"], dependencies=[needs(Right.WATCH)])

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import AwareDatetime, BaseModel, Field
 
-from newsportal.accounts import Right
 from newsportal.errors import SearchError
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
@@ -17,6 +16,7 @@ from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.search_query import MAX_PAGES, PAGE, found
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
+from newsportal.services.accounts import Right
 from newsportal.store.gallery_tables import WallFilter, WallOrder
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 

@@ -7,17 +7,17 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right
 from newsportal.errors import LibraryError, NewsportalError
-from newsportal.extractors.rule import ArticleRule
+from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Visit
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.templates import forget_site, learn_saved, library_of, page_at, pages_of, place_of, places_of, rows_of, rule_of
 from newsportal.portal.source_file import known_of
-from newsportal.trying.crosscheck import cross_check
-from newsportal.trying.templates import readings
+from newsportal.services.accounts import Right
+from newsportal.services.trying.crosscheck import cross_check
+from newsportal.services.trying.templates import readings
 
 router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 
-from newsportal.accounts import Right
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may, needs
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of
@@ -20,15 +19,16 @@ from newsportal.portal.pages.source_looks import begin_look, end_look, look_of
 from newsportal.portal.pages.source_run import watched_as
 from newsportal.portal.pages.sources import SORTS, Filter, Sort, addresses
 from newsportal.portal.source_file import Entry, entry, known_of, path_of, restored
+from newsportal.services.accounts import Right
+from newsportal.services.trying.proposing import Family
+from newsportal.services.trying.saved import plain, tried
+from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, looked
 from newsportal.sources import mask
 from newsportal.sources.changing import FAMILIES, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.timing import timetable, visit_soon, visited
 from newsportal.sources.watched import Judged
-from newsportal.trying.proposing import Family
-from newsportal.trying.saved import plain, tried
-from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, looked
 
 router = APIRouter(tags=["Sources"], responses=told_of(404))
 

@@ -9,19 +9,19 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from newsportal.accounts import Right
-from newsportal.discovery.opml import MAX_BYTES, BadOpml, read
-from newsportal.discovery.proposal import Kind
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed, written
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.request_body import Refused
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.portal.source_file import known_of, path_of
+from newsportal.services.accounts import Right
+from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
+from newsportal.services.discovery.proposal import Kind
+from newsportal.services.trying.proposing import planned
+from newsportal.services.trying.proposing import write as write_entries
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many
-from newsportal.trying.proposing import planned
-from newsportal.trying.proposing import write as write_entries
 
 router = APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)], responses=told_of(404))
 

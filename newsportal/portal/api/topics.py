@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right
 from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import log, needs
@@ -16,12 +15,13 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.context import Portal
 from newsportal.portal.faults import ApiError, told_of
 from newsportal.portal.pages.jobs import assigning, begin_job, jobs_of
+from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy
+from newsportal.services.topics.changing import Draft, delete, move, put
+from newsportal.services.topics.preview import DAYS, preview
 from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change
-from newsportal.topics.changing import Draft, delete, move, put
-from newsportal.topics.preview import DAYS, preview
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
 

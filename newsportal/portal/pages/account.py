@@ -19,9 +19,6 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.accounts import Accounts, Person, Right, Role, Signed
-from newsportal.accounts.people import LEAST_PASSWORD
-from newsportal.accounts.sessions import LONGEST
 from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import accounts_of, address_of, cookie_name, log, needs, signed
@@ -31,6 +28,9 @@ from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form, Many
+from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
+from newsportal.services.accounts.people import LEAST_PASSWORD
+from newsportal.services.accounts.sessions import LONGEST
 
 open_router = APIRouter()
 logger = logging.getLogger(__name__)

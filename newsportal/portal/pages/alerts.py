@@ -9,16 +9,6 @@ from typing import Any, Final, get_args
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.accounts import Right
-from newsportal.accounts.alerts import About, Alert, State
-from newsportal.alerts.base import Later, Rejected, Unclear
-from newsportal.alerts.making import OPERATORS, BadFields, Terms, alert_of, resumed
-from newsportal.alerts.opening import Sender, work_of
-from newsportal.alerts.preview import Preview, preview
-from newsportal.alerts.run import Work
-from newsportal.alerts.run import test as send_test
-from newsportal.alerts.sending import hidden
-from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.messages import Message, label
 from newsportal.portal.access import accounts_of, log, needs, signed
@@ -28,6 +18,16 @@ from newsportal.portal.language import LANGUAGES, _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
+from newsportal.services.accounts import Right
+from newsportal.services.accounts.alerts import About, Alert, State
+from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.making import OPERATORS, BadFields, Terms, alert_of, resumed
+from newsportal.services.alerts.opening import Sender, work_of
+from newsportal.services.alerts.preview import Preview, preview
+from newsportal.services.alerts.run import Work
+from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.sending import hidden
+from newsportal.services.alerts.services import SERVICES
 from newsportal.sources import Sources
 
 TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers

@@ -9,8 +9,6 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
-from newsportal.editing.differences import Likeness, likeness
 from newsportal.errors import StoreError
 from newsportal.portal import articles
 from newsportal.portal.access import needs
@@ -23,6 +21,8 @@ from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form, Many
 from newsportal.portal.wording import all_called, calling, key_of
 from newsportal.search.base import Query
+from newsportal.services.accounts import Right
+from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, Story

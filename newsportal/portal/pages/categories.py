@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
@@ -18,11 +17,12 @@ from newsportal.portal.render import render
 from newsportal.portal.source_fields import Field
 from newsportal.portal.source_file import CANNOT, ELSEWHERE, Fields, failure_of, known_of, one, path_of, write
 from newsportal.portal.wording import by_field
+from newsportal.services.accounts import Right
+from newsportal.services.topics.changing import words
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, Known, NameTaken, drop, known, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of
 from newsportal.sources.editing import EditConflict
-from newsportal.topics.changing import words
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

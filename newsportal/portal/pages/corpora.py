@@ -16,14 +16,9 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
-from newsportal.accounts import Right
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
-from newsportal.learning.evaluation import mistakes, opened, put_to_use, words_for
-from newsportal.learning.files import UTF8, is_empty, plain, read_stream
-from newsportal.learning.files import mistakes as bad_lines
-from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.faults import ApiError
@@ -33,6 +28,11 @@ from newsportal.portal.pages.jobs import jobs_of, start_job
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import MAX_FILE, Refused
 from newsportal.portal.source_file import Fields, one
+from newsportal.services.accounts import Right
+from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
+from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
+from newsportal.services.learning.files import mistakes as bad_lines
+from newsportal.services.learning.gathering import give_label
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import CATEGORIES, RANKS, Corpus
 from newsportal.store.models import Model

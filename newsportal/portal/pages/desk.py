@@ -9,12 +9,12 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.portal.access import may, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.machine import disk as disk_of
 from newsportal.portal.pages.articles import FILTERS
 from newsportal.portal.render import render
+from newsportal.services.accounts import Right
 from newsportal.store.lists import ArticleFilter
 
 LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today

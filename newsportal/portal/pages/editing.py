@@ -10,9 +10,6 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 
-from newsportal.accounts import Right
-from newsportal.editing.differences import Line, difference, in_line, is_same
-from newsportal.editing.drafts import Draft, correction, draft_of
 from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.articles import Version, page_of, version_of
@@ -23,6 +20,9 @@ from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import body
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form, Many
+from newsportal.services.accounts import Right
+from newsportal.services.editing.differences import Line, difference, in_line, is_same
+from newsportal.services.editing.drafts import Draft, correction, draft_of
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.results import StoredArticle, is_gallery, is_thread

@@ -14,12 +14,12 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from newsportal import __version__
-from newsportal.accounts import Right
 from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.access import may, signed
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.machine import machine
+from newsportal.services.accounts import Right
 from newsportal.sources.watched import ORDER
 
 OUTCOMES: Final = ("known", "repeated", "fetched", "parsed", "stored", "folded", "same")

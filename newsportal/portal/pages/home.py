@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
+from newsportal.items.report import Run
 from newsportal.portal import last_visit
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.front import COUNTED, HOTTEST, Front
@@ -22,7 +23,6 @@ from newsportal.portal.pages.runs import failures_of
 from newsportal.portal.preferences import CHOICES, remember, safe_next
 from newsportal.portal.reading import thumbnail
 from newsportal.portal.render import render
-from newsportal.report import Run
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.results import Story
 

@@ -7,7 +7,6 @@ from typing import Final, cast
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
@@ -15,6 +14,7 @@ from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one, path_of
+from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import CRAWL, Job
 from newsportal.services.jobs.desk import Busy, Jobs
 from newsportal.services.jobs.local import NAMES

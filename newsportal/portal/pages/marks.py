@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.accounts import Accounts, Right
-from newsportal.accounts.marks import MAX_NAME, NotKept, TooManyStarred
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
@@ -20,6 +18,8 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render, topic_address
 from newsportal.portal.request_body import Form
 from newsportal.portal.search_query import Asked, asked_in
+from newsportal.services.accounts import Accounts, Right
+from newsportal.services.accounts.marks import MAX_NAME, NotKept, TooManyStarred
 from newsportal.store.results import Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])

@@ -8,8 +8,6 @@ from datetime import timedelta
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Accounts, Person, Right, Role
-from newsportal.accounts.base import drawn_password
 from newsportal.errors import AccountError
 from newsportal.messages import Message
 from newsportal.portal.access import accounts_of, log, needs
@@ -18,6 +16,8 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
+from newsportal.services.accounts import Accounts, Person, Right, Role
+from newsportal.services.accounts.base import drawn_password
 
 router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
 

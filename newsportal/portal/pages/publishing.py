@@ -9,17 +9,17 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
-from newsportal.publishing.base import TargetAway, TargetUnfit
-from newsportal.publishing.dry_run import Tried, one, waiting
-from newsportal.publishing.run import Work
-from newsportal.publishing.targets import open_target, terms_of
+from newsportal.services.accounts import Right
+from newsportal.services.publishing.base import TargetAway, TargetUnfit
+from newsportal.services.publishing.dry_run import Tried, one, waiting
+from newsportal.services.publishing.run import Work
+from newsportal.services.publishing.targets import open_target, terms_of
 from newsportal.sources.uris import mask
 from newsportal.store.outbox import OPEN, STATES, State
 

@@ -10,8 +10,8 @@ from typing import Any, Final, get_args
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.errors import NewsportalError
+from newsportal.items.report import COUNTERS, Run, SourceReport
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
@@ -26,7 +26,7 @@ from newsportal.portal.source_fields import KINDS, address_of
 from newsportal.portal.source_file import Fields, one
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
-from newsportal.report import COUNTERS, Run, SourceReport
+from newsportal.services.accounts import Right
 from newsportal.store.reader_months import Month
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
@@ -19,6 +18,7 @@ from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import FAMILIES, KINDS, number_of
 from newsportal.portal.source_file import CANNOT, Fields, entry, known_of, one, write
 from newsportal.portal.wording import worded
+from newsportal.services.accounts import Right
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
 from newsportal.sources.editing import EditConflict

@@ -8,7 +8,6 @@ from typing import Any, Final, cast
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.messages import Message
 from newsportal.portal.access import needs
@@ -20,6 +19,7 @@ from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
 from newsportal.portal.source_file import ELSEWHERE, NOT_WRITTEN, Entry, Fields, entry, failure_of, known_of, one, path_of, restored, write
 from newsportal.portal.wording import by_field, worded
+from newsportal.services.accounts import Right
 from newsportal.sources import Source, edit
 from newsportal.sources.changing import WAYS, EntryChanged, NoEntry, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry

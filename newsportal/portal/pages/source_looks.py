@@ -16,8 +16,6 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
-from newsportal.accounts import Right
-from newsportal.discovery.opml import MAX_BYTES
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
@@ -29,13 +27,15 @@ from newsportal.portal.request_body import Refused
 from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
 from newsportal.portal.wording import by_field
+from newsportal.services.accounts import Right
+from newsportal.services.discovery.opml import MAX_BYTES
+from newsportal.services.trying.proposing import AlreadyThere, Family
+from newsportal.services.trying.proposing import write as write_entries
+from newsportal.services.trying.saved import tried
+from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.timing import visit_soon
-from newsportal.trying.proposing import AlreadyThere, Family
-from newsportal.trying.proposing import write as write_entries
-from newsportal.trying.saved import tried
-from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -8,13 +8,13 @@ from typing import Final
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import address_of
+from newsportal.services.accounts import Right
 from newsportal.sources.timing import visit_soon
 from newsportal.sources.watched import Watched
 from newsportal.store.lists import ArticleFilter

@@ -10,12 +10,12 @@ from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, KINDS
+from newsportal.services.accounts import Right
 from newsportal.sources import Source, mask
 from newsportal.sources.watched import ORDER, Judged
 

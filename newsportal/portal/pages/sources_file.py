@@ -13,7 +13,6 @@ from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.accounts import Right
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
@@ -21,6 +20,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.source_file import CANNOT, ELSEWHERE, Fields, failure_of, one, path_of, restored, write
+from newsportal.services.accounts import Right
 from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions
 

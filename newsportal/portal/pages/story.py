@@ -10,7 +10,6 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
-from newsportal.editing.differences import Line, difference, in_line, is_same
 from newsportal.items import Image
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
@@ -18,6 +17,7 @@ from newsportal.portal.pages.for_you import Suggested, further
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import body, minutes, paragraphs, pictures, title, web_address
 from newsportal.portal.render import address, render
+from newsportal.services.editing.differences import Line, difference, in_line, is_same
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
 from newsportal.store.lists import cursor_of
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread

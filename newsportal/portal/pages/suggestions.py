@@ -10,12 +10,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.accounts import Right
-from newsportal.discovery.opml import Outline, write
-from newsportal.discovery.suggestions import Counting, Suggestion
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
+from newsportal.services.accounts import Right
+from newsportal.services.discovery.opml import Outline, write
+from newsportal.services.discovery.suggestions import Counting, Suggestion
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.accounts import Right
+from newsportal.items.report import Run
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.machine import Meter, machine
 from newsportal.portal.render import render
-from newsportal.report import Run
+from newsportal.services.accounts import Right
 from newsportal.services.jobs.records import Records, job_of
 from newsportal.sources.uris import mask
 from newsportal.text import clean

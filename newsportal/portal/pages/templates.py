@@ -8,11 +8,10 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import ValidationError
 
-from newsportal.accounts import Right
 from newsportal.errors import LibraryError, NewsportalError, SourcesError
-from newsportal.extractors.rule import ArticleRule
-from newsportal.extractors.site import unpacked
-from newsportal.extractors.url_library import Library
+from newsportal.extractors.article.rule import ArticleRule
+from newsportal.extractors.article.site import unpacked
+from newsportal.extractors.papers.url_library import Library
 from newsportal.items import Page
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Portal, Visit
@@ -21,16 +20,17 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, entry, failure_of, known_of, one, path_of, write
 from newsportal.portal.wording import worded
+from newsportal.services.accounts import Right
+from newsportal.services.trying.crosscheck import CrossCheck, cross_check
+from newsportal.services.trying.saved import archive_of, saved_pages, sites_of
+from newsportal.services.trying.templates import file_of, library_at, looks, readings, teach
+from newsportal.services.trying.templates import forget as forgotten
+from newsportal.services.trying.trial import Unread, fetcher, page_of
 from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit, mask
 from newsportal.sources.changing import NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.places import ArticleSelectors, Reading
 from newsportal.store.results import StoryFilter
-from newsportal.trying.crosscheck import CrossCheck, cross_check
-from newsportal.trying.saved import archive_of, saved_pages, sites_of
-from newsportal.trying.templates import file_of, library_at, looks, readings, teach
-from newsportal.trying.templates import forget as forgotten
-from newsportal.trying.trial import Unread, fetcher, page_of
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

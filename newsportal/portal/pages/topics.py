@@ -11,7 +11,6 @@ from urllib.parse import quote
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
-from newsportal.accounts import Right
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import Problem, SourcesError
 from newsportal.portal.access import needs
@@ -23,13 +22,14 @@ from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, failure_of, known_of, one, path_of, write
 from newsportal.portal.wording import by_field, worded
 from newsportal.search.highlight import marked, one_line, snippet
+from newsportal.services.accounts import Right
 from newsportal.services.jobs.desk import Busy
+from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put, words
+from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
 from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.editing import Change
 from newsportal.sources.loading import built_in
-from newsportal.topics.changing import Draft, NoSuchTopic, delete, move, put, words
-from newsportal.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
 
 
 @dataclass(frozen=True, slots=True)

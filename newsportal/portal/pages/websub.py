@@ -15,8 +15,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
-from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed, StoreError
+from newsportal.net import egress
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.request_body import PUSHED
 from newsportal.schedule.websub import ask_now, form, lease_of, signed

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Final
 
 from newsportal.errors import StoreError
-from newsportal.report import Run
+from newsportal.items.report import Run
 from newsportal.services.jobs.base import CRAWL, Job, Row, Wanted
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Duty, Say
@@ -230,7 +230,7 @@ class Nightly(Duty):
             return False
 
     def _expire(self) -> Iterable[Row]:
-        from newsportal.recommending.parts import alpha_of  # loads what learns, which the portal itself does not need
+        from newsportal.services.recommending.parts import alpha_of  # loads what learns, which the portal itself does not need
 
         with closing(open_store(self._file.known.store, create=False)) as store:
             yield {"deleted": store.readers.let_go(alpha=alpha_of(store), now=datetime.now(UTC))}

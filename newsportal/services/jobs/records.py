@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from newsportal.errors import RunnerRefused
-from newsportal.report import Run, reasons, together
+from newsportal.items.report import Run, reasons, together
 from newsportal.services.jobs.base import LOCAL, Job, Row, State
 from newsportal.store.store import Store
 

@@ -20,9 +20,9 @@ from string import Template
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from newsportal import egress
-from newsportal.egress.client import Answer, exchanges
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, RunnerRefused, RunnerUnavailable
+from newsportal.net import egress
+from newsportal.net.egress.client import Answer, exchanges
 from newsportal.services.jobs.base import Job, State, Wanted, settings_of
 from newsportal.services.jobs.records import Records
 

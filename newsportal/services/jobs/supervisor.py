@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from newsportal.errors import FrontierUnavailable, NewsportalError, RunnerRefused, RunnerUnavailable, StoreError
-from newsportal.report import Run
+from newsportal.items.report import Run
 from newsportal.services.jobs.base import CRAWL, Job, Runner, Wanted, new_id
 from newsportal.services.jobs.records import Records, outcome_of, reports
 from newsportal.services.jobs.sources_reloader import SourcesReloader

@@ -19,10 +19,10 @@ import pytest
 from portal_folder import Portal
 
 from newsportal.classify.base import CLASSIFIERS, Answer
-from newsportal.commands.output import writable
+from newsportal.cli.output import writable
 from newsportal.errors import ModelError, NewsportalError
-from newsportal.learning import training
-from newsportal.learning.training import Known, grouped, surely_worse, train, train_corpus
+from newsportal.services.learning import training
+from newsportal.services.learning.training import Known, grouped, surely_worse, train, train_corpus
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 QUICK = ("-a", "chi_cosine")
@@ -171,7 +171,7 @@ def test_a_training_that_fails_leaves_the_former_model(portal: Portal, model: st
     def broken(*_: object, **__: object) -> None:
         raise ModelError("in the middle")
 
-    monkeypatch.setattr("newsportal.commands.train.trained_on", broken)
+    monkeypatch.setattr("newsportal.cli.train.trained_on", broken)
     assert "in the middle" in portal("train", "train.jsonl", "--model", model).text
     assert Path(model).read_bytes() == before
     assert list(portal.folder.glob(".*part")) == []

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from newsportal.cli import app
-from newsportal.commands import peers
-from newsportal.commands.evaluate import report
+from newsportal.cli import app, peers
+from newsportal.cli.evaluate import report
 from newsportal.errors import DependencyMissing
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.commands.evaluate import forum
-from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
+from newsportal.cli.evaluate import forum
+from newsportal.cli.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
 from newsportal.items import Post
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.evaluate import recommend
+from newsportal.cli.evaluate import recommend
 from newsportal.recommend import evaluation, methods
 from newsportal.store import open_store
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
-from newsportal.commands import extract
-from newsportal.commands.evaluate.running import scores_of
-from newsportal.commands.evaluate.scoring import MAX_CHARS, Answer, add_up, day, lcs_length, same_author, score_page
+from newsportal.cli import extract
+from newsportal.cli.evaluate.running import scores_of
+from newsportal.cli.evaluate.scoring import MAX_CHARS, Answer, add_up, day, lcs_length, same_author, score_page
 from newsportal.extractors import extractor
 
 SPACE = re.compile(r"[\s\u200b\u200c\u200d\u2060\ufeff\u00ad]+")

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.commands.exchange import parquet
-from newsportal.commands.exchange.form import SCHEMA, incoming, plain, whole
+from newsportal.cli.exchange import parquet
+from newsportal.cli.exchange.form import SCHEMA, incoming, plain, whole
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
 from newsportal.store import open_store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands.click_files import form_of, moment, opened, read
+from newsportal.cli.click_files import form_of, moment, opened, read
 from newsportal.errors import ClicksError
 from newsportal.recommend.base import View
 

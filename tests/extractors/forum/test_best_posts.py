@@ -10,10 +10,10 @@ import pytest
 import threads
 from threads import ENGLISH, TALK, Said, page
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import best
 from newsportal.items import Post
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 URL = "https://talk.example/t/1"

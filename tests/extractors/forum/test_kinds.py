@@ -13,13 +13,13 @@ from madeup.forums.server import ENGINES
 from madeup.sites import CHINA
 from work import ends
 
-from newsportal import dom
+from newsportal.crawl.list_filters import has_grown
 from newsportal.extractors.forum import kinds
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.rows import by_shape
-from newsportal.frontier.list_filters import has_grown
 from newsportal.items import Page
 from newsportal.store.threads import StoredThread
+from newsportal.text import dom
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 FORUMS = forums(NOW.astimezone(CHINA))

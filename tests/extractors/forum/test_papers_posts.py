@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 import threads
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import POSTERS, mibat, pean, poster
 from newsportal.extractors.forum.matching import mark, tree_match
 from newsportal.extractors.forum.pean import relative_mean_deviation
 from newsportal.items import Post
+from newsportal.text import dom
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 TIME = "2014-05-13 20:07:23"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.commands.evaluate.forum import Reading, gold_threads, read_all, row
+from newsportal.cli.evaluate.forum import Reading, gold_threads, read_all, row
 from newsportal.extractors.forum import best, poster
 
 FLOORS = [

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 import threads
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import poster
 from newsportal.extractors.forum.thread import read_page
+from newsportal.text import dom
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ASKED = "https://bbs.example/thread-9-1-1.html"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from newsportal import dom
 from newsportal.extractors.gallery import read
 from newsportal.items import GalleryPage
+from newsportal.text import dom
 
 NOW = datetime(2026, 11, 22, 4, 0, tzinfo=UTC)
 URL = "https://photo.example/2026/1122/c10235.html"

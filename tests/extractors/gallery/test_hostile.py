@@ -8,11 +8,11 @@ import pytest
 from stories import NOW, URL, page
 from work import count_calls, ends
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.gallery import assemble, read
-from newsportal.extractors.script_values import values
+from newsportal.extractors.gallery.script_values import values
 from newsportal.items import GalleryPage, Image
+from newsportal.text import dom
 
 pytestmark = pytest.mark.slow
 

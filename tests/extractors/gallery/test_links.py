@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from newsportal import dom
 from newsportal.extractors.gallery.links import Entry, entries
+from newsportal.text import dom
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from stories import NOW
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.gallery import read
 from newsportal.items import Page
+from newsportal.text import dom
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from sqlalchemy import Engine, delete
 
-from newsportal.frontier.queues.base import Lease, Queue, Task, Terms
-from newsportal.frontier.queues.table import TableQueue
+from newsportal.crawl.queues.base import Lease, Queue, Task, Terms
+from newsportal.crawl.queues.table import TableQueue
 from newsportal.store.columns import METADATA
 from newsportal.store.dialects import open_engine, write_ahead
 from newsportal.store.link_tables import QUEUE_TABLES, Moments

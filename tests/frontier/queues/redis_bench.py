@@ -5,8 +5,8 @@ from __future__ import annotations
 import redis
 from queue_benches import TERMS, Bench, TableBench
 
-from newsportal.frontier.queues.redis_queue import RedisQueue
-from newsportal.frontier.queues.redis_table import RedisTableQueue
+from newsportal.crawl.queues.redis_queue import RedisQueue
+from newsportal.crawl.queues.redis_table import RedisTableQueue
 
 
 class RedisBench(Bench):

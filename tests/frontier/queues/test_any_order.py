@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from queue_benches import TERMS, Bench, TableBench
 from redis_bench import RedisBench
 
-from newsportal.frontier.queues.base import Queue, Task
+from newsportal.crawl.queues.base import Queue, Task
 
 QUEUES = ("rss", "hub")
 HOSTS = ("a.example", "b.example", "c.example")

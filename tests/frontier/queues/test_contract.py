@@ -1,4 +1,4 @@
-"""What every queue promises (``newsportal/frontier/queues/base.py``), asked of every backend."""
+"""What every queue promises (``newsportal/crawl/queues/base.py``), asked of every backend."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from queue_benches import NOON, TERMS, Bench, hold_all, ids, take, task, tasks
 
-from newsportal.frontier.queues.base import Queue, Task
+from newsportal.crawl.queues.base import Queue, Task
 
 WHOLE = Task(
     "甲|1}", "xn--fiq228c.example:8080", '{"url": "https://新闻.example/一|}"}', -3, NOON - 1, "region:乙 |丙", "region:乙 |丙", "一"

@@ -12,8 +12,8 @@ from time import monotonic, sleep
 import pytest
 from queue_benches import tasks
 
-from newsportal.frontier.queues.base import Terms
-from newsportal.frontier.queues.opening import open_table
+from newsportal.crawl.queues.base import Terms
+from newsportal.crawl.queues.opening import open_table
 
 WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
@@ -23,8 +23,8 @@ WORKER = """
 import os, sys, random
 from pathlib import Path
 from time import sleep
-from newsportal.frontier.queues.base import Terms
-from newsportal.frontier.queues.opening import open_table
+from newsportal.crawl.queues.base import Terms
+from newsportal.crawl.queues.opening import open_table
 
 queue = open_table(Path(sys.argv[1]), "rss", terms=Terms(lease=60.0, tries=50))
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)

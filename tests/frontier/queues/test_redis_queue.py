@@ -17,10 +17,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from scrapy.settings import Settings
 
+from newsportal.crawl.queues.base import Identity, identity
+from newsportal.crawl.queues.opening import open_plain
+from newsportal.crawl.queues.redis_queue import RedisQueue, UnbackedQueue
 from newsportal.errors import FrontierRefused, FrontierUnavailable
-from newsportal.frontier.queues.base import Identity, identity
-from newsportal.frontier.queues.opening import open_plain
-from newsportal.frontier.queues.redis_queue import RedisQueue, UnbackedQueue
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def opened(client: redis.Redis) -> Callable[..., RedisQueue]:
 
 
 def connected(server: Any, **more: Any) -> redis.Redis:
-    """As ``newsportal.frontier.redis_connection.connect``: asked twice, without a pause."""
+    """As ``newsportal.crawl.redis_connection.connect``: asked twice, without a pause."""
     return redis.Redis(port=server.port, retry=Retry(NoBackoff(), 1), **more)
 
 

@@ -15,18 +15,18 @@ import pytest
 from queue_benches import TERMS, TableBench, hold_all, take, task, tasks
 from sqlalchemy import Engine, event, func, select
 
+from newsportal.crawl.queues.base import Identity, gone, identity, machine
+from newsportal.crawl.queues.opening import open_table
+from newsportal.crawl.queues.table import TableQueue
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
-from newsportal.frontier.queues.base import Identity, gone, identity, machine
-from newsportal.frontier.queues.opening import open_table
-from newsportal.frontier.queues.table import TableQueue
 from newsportal.store import dialects
 from newsportal.store.link_tables import LINKS
 
 WORKER = """
 import sys
 from pathlib import Path
-from newsportal.frontier.queues.base import Task
-from newsportal.frontier.queues.opening import open_table
+from newsportal.crawl.queues.base import Task
+from newsportal.crawl.queues.opening import open_table
 
 queue = open_table(Path(sys.argv[1]), sys.argv[2])
 """

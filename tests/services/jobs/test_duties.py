@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.items import Article, Link
-from newsportal.report import Run
+from newsportal.items.report import Run
 from newsportal.services.jobs import duties
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, last_due

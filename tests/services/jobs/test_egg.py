@@ -13,7 +13,7 @@ import pytest
 from scrapyd.eggstorage import sorted_versions
 
 import newsportal
-from newsportal.commands.deploy import ENTRY, SOURCES_NAME, build, is_egg, kept, sortable, stamp
+from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, is_egg, kept, sortable, stamp
 
 PACKAGE = Path(newsportal.__file__).parent
 

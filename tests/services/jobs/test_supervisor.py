@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from newsportal.errors import StoreUnavailable
-from newsportal.report import Run, SourceReport
+from newsportal.items.report import Run, SourceReport
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records

@@ -14,8 +14,8 @@ from sqlalchemy import Engine, insert
 
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA
-from newsportal.recommending import parts
-from newsportal.recommending.serving import Recommender
+from newsportal.services.recommending import parts
+from newsportal.services.recommending.serving import Recommender
 from newsportal.store.reader_months import MONTHS, month_of
 from newsportal.store.readers import StoryOffer
 from newsportal.store.store import Store

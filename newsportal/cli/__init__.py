@@ -1,0 +1,167 @@
+"""The command line: ``newsportal COMMAND``. Most commands are a module of ``newsportal/cli/``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+
+from newsportal import __version__
+from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.services.jobs.reporting import in_job, run_as_job
+
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Daily": {
+        "up": "Serve the portal and keep it up to date.",
+        "crawl": "Crawl what sources.yaml says and print the run report.",
+        "serve": "Serve the portal.",
+        "search": "Search the stored articles, threads and photo stories.",
+        "doctor": "Check the installation, sources.yaml, store, index, queue and network.",
+    },
+    "Sources": {
+        "source": "List, check, test, add, change and schedule sources.",
+        "topic": "Preview topics and apply them to stored articles.",
+        "category": "List categories and change what sources.yaml says of them.",
+        "gallery": "Read one photo story from its address.",
+    },
+    "Articles": {
+        "story": "Show a story and its versions; fold and unfold versions.",
+        "photos": "List photo stories with their pages and missing pages.",
+        "pictures": "List frequent pictures and show the state of the picture cache.",
+        "publish": "Publish new articles to the targets of sources.yaml.",
+        "unpublish": "Withdraw articles from the targets.",
+        "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
+        "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
+        "corpus": "Import, correct, list and export sets of labelled texts.",
+        "model": "List, compare, activate and delete trained models.",
+        "retrain": "Train the models of categories and topics again.",
+        "recommend": "Fit and inspect recommendations.",
+        "alert": "List, preview, test and send alerts.",
+    },
+    "Operations": {
+        "worker": "Crawl what is due, beside other workers, until stopped.",
+        "schedule": "Run due visits as jobs on this machine or in a scrapyd.",
+        "deploy": "Send the project to a scrapyd.",
+        "frontier": "Show and repair the queue of requests.",
+        "store": "Show, check and copy the store.",
+        "index": "Show and rebuild the search index.",
+        "backup": "Write a store and sources.yaml to one file.",
+        "restore": "Read a backup into an empty store.",
+        "user": "Manage the users of the portal.",
+        "token": "Manage access tokens of the API, feeds and metrics.",
+    },
+    "Lab": {
+        "extract": "Extract the article of pages: title, text, date, author, pictures.",
+        "posts": "Extract the posts of saved forum threads.",
+        "results": "Extract the results of saved search result pages.",
+        "links": "Classify the links of saved list pages.",
+        "pager": "Find the further pages of saved articles.",
+        "templates": "Learn and inspect page templates of a site.",
+        "dedup": "Find reposts among documents.",
+        "keywords": "Find the keywords of texts.",
+        "train": "Train a classifier on labelled texts.",
+        "classify": "Classify texts with a trained model.",
+        "evaluate": "Score algorithms on your own gold data.",
+    },
+}
+"""Group of ``--help`` -> command -> what it does, in one line: ``--help`` imports no command."""
+
+COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
+
+MODULES = {
+    "import": "importing:bring_in",
+    "photos": "pictures:photos",
+    "restore": "backup:restore",
+    "retrain": "train:retrain",
+    "unpublish": "publish:unpublish",
+    **{name: f"page_readers:{name}" for name in ("links", "pager", "posts", "results")},
+}
+"""Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name."""
+
+REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
+"""What an editor can do about an address that the guard refuses."""
+
+
+class Commands(TyperGroup):
+    """Loads a command's module when it is asked for: ``newsportal search`` need not wait for the portal's or the crawl's libraries."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {
+            name: TyperCommand(name, help=GROUPS[group][name], rich_help_panel=group) for name, group in COMMANDS.items()
+        }  # listed, not run
+        self._listing = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listing = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        self._listing = True
+        return super().shell_complete(ctx, incomplete)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if self._listing or cmd_name not in COMMANDS:
+            return self.commands.get(cmd_name)
+        part = typer.Typer(rich_markup_mode="rich")
+        name, _, function = MODULES.get(cmd_name, cmd_name).partition(":")
+        module = import_module(f"newsportal.cli.{name}")
+        if not function and hasattr(module, "group"):
+            part.add_typer(module.group, name=cmd_name)
+        else:
+            part.command(cmd_name)(getattr(module, function or cmd_name))
+        return typer.main.get_group(part).commands[cmd_name]
+
+
+app = typer.Typer(
+    name="newsportal",
+    cls=Commands,
+    help="Name your topics and sources in sources.yaml; a minute later you have your own topic news portal.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"newsportal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    pass
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The entry point: errors of ours are told in one line, without a traceback, with exit status 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding (GBK) must not end a command
+    if in_job():
+        run_as_job(lambda: app(arguments, standalone_mode=False))
+        return
+    try:
+        app(arguments)
+    except NewsportalError as error:
+        said = f"not fetched: {error}{REFUSED}" if isinstance(error, EgressDenied) else str(error)
+        Console(stderr=True, emoji=False).print(said, style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(141)  # like a program ended by SIGPIPE: the reader (head, less) went away
+
+
+if __name__ == "__main__":
+    main()

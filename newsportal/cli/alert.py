@@ -1,0 +1,142 @@
+"""``newsportal alert``: what people are told of, what would have been sent, a test, and sending without the portal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from newsportal.cli.context import open_all
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
+from newsportal.cli.output import make_table, print_json
+from newsportal.errors import NewsportalError
+from newsportal.services.accounts import open_accounts
+from newsportal.services.accounts.alerts import Alert, State
+from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.opening import EVERY, work_of
+from newsportal.services.alerts.preview import DAYS, preview
+from newsportal.services.alerts.run import Tally, Work, step, tell
+from newsportal.services.alerts.run import test as send_test
+
+Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
+
+YEAR: Final = 366
+
+
+@contextmanager
+def opened(sources: Path | None) -> Iterator[Work]:
+    """Everything that sending needs; the index is brought up to the store first."""
+    with open_all(sources) as (known, store, index), closing(open_accounts(known.accounts_uri)) as accounts:
+        index.follow(store)
+        yield work_of(accounts, store, index, known)
+
+
+def found(work: Work, begin: str) -> Alert:
+    """Raises ``NewsportalError`` for none and for several."""
+    alerts = [alert for alert in work.accounts.alerts.all() if begin and alert.id.startswith(begin)]
+    if len(alerts) != 1:
+        raise NewsportalError(f"there is {'no alert' if not alerts else 'more than one alert'} {begin!r}; see: newsportal alert list")
+    return alerts[0]
+
+
+def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """All alerts with their owners; never where exactly they go."""
+    with opened(sources) as work:
+        people = {person.id: person.name for person in work.accounts.people.all()}
+        counts = work.accounts.alerts.counts()
+        rows = [_row(alert, people.get(alert.person_id, "–"), counts.get(alert.id, {})) for alert in work.accounts.alerts.all()]
+    if as_json:
+        print_json(rows)
+        return
+    columns = ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")
+    table = make_table(columns, ([row[name] for name in columns] for row in rows))
+    Console(markup=False).print(table if rows else "no alerts yet; people set them up in the portal, at /alerts")
+
+
+def _row(alert: Alert, owner: str, counts: Mapping[State, int]) -> dict[str, object]:
+    about = f"{alert.about} {alert.of}".strip()
+    numbers = {"sent": counts.get("sent", 0), "waiting": counts.get("waiting", 0) + counts.get("sending", 0)}
+    failed = counts.get("failed", 0) + counts.get("unknown", 0)
+    return {
+        "id": alert.id,
+        "name": alert.name,
+        "about": about,
+        "to": alert.channel,
+        "owner": owner,
+        "on": alert.enabled,
+        **numbers,
+        "failed": failed,
+    }
+
+
+def preview_(
+    which: Which,
+    days: Annotated[int, typer.Option(min=1, max=YEAR, help="How many days back.")] = DAYS,
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """What an alert would have sent in the last days."""
+    with opened(sources) as work:
+        told = preview(work, found(work, which), days)
+    if as_json:
+        plain = [
+            {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in told.planned
+        ]
+        print_json({"messages": plain, "stories": told.stories, "capped": told.capped})
+        return
+    for message in told.planned:
+        typer.echo(f"{message.at.astimezone():%Y-%m-%d %H:%M}")
+        for item in message.items:
+            typer.echo(f"  {item.title}  {item.site}")
+    typer.echo(f"{len(told.planned)} messages, {told.stories} stories{' and more' if told.capped else ''}")
+
+
+def _test(which: Which, sources: SourcesFile = None) -> None:
+    """Send a message that says that it works."""
+    with opened(sources) as work:
+        alert = found(work, which)
+        try:
+            send_test(work, alert)
+        except (Rejected, Later, Unclear) as error:
+            raise NewsportalError(f"{alert.name}: {error}") from error
+    typer.echo("sent; please look whether it arrived")
+
+
+def send(
+    once: Annotated[bool, typer.Option("--once", help="Send what is due now, and end.")] = False,
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Send alerts without the portal: for servers on which no serve or up runs."""
+    with opened(sources) as work:
+        while True:
+            if work.index is not None:
+                work.index.follow(work.store)
+            tell(work)
+            tally = step(work)
+            _told(tally, as_json, always=once)
+            if once:
+                return
+            time.sleep(EVERY)
+
+
+def _told(tally: Tally, as_json: bool, *, always: bool) -> None:
+    counts = {"found": tally.found, "sent": tally.sent, "failed": tally.failed, "put_off": tally.put_off, "unclear": tally.unclear}
+    if not always and not any(counts.values()):
+        return
+    if as_json:
+        print_json(counts)
+        return
+    said = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
+    typer.echo(f"{datetime.now(UTC).astimezone():%H:%M:%S} {said}")
+    for reason in tally.reasons:
+        typer.echo(f"  {reason}")
+
+
+group = command_group("What people are told of, and where.", list_, preview_, _test, send)

@@ -1,0 +1,142 @@
+"""``newsportal backup`` and ``restore``: a store and its sources.yaml in one file, while a crawl goes on; and back into an empty store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newsportal.cli.options import AsJsonLine, SourcesFile
+from newsportal.cli.output import count_bar, print_json
+from newsportal.cli.store import shown
+from newsportal.errors import BackupError
+from newsportal.sources import find, load
+from newsportal.store import open_store
+from newsportal.store.backup import SOURCES, back_up, checked
+from newsportal.store.backup import restore as restored
+from newsportal.store.container import DATED
+from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.store.store import Store
+
+FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"  # how a backup is called in a folder, by this machine's clock; DATED knows it again
+
+
+def backup(
+    place: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where to: a name in .tar.zst or .zip, or a folder, where it gets a name by the time.")
+    ],
+    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep so many of the backups there, the newest.")] = None,
+    store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJsonLine = False,
+) -> None:
+    """Save everything of a store, and sources.yaml, in one file, while others read and write. `newsportal restore` reads it back."""
+    written = sources or find()
+    uri = store or load(sources).store
+    folder = place.is_dir()
+    if keep is not None and not folder:
+        raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
+    path = place / datetime.now().astimezone().strftime(FORM) if folder else place
+    with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as tell:
+        manifest = back_up(opened, path, sources=_read(written), now=datetime.now(UTC), tell=tell)
+    gone = _let_go(place, keep, path) if keep is not None else []
+    told = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
+    typer.echo(json.dumps(told, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {told['bytes']} bytes")
+
+
+def _read(path: Path | None) -> bytes | None:
+    try:
+        return path.read_bytes() if path is not None else None
+    except OSError as error:
+        raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _let_go(folder: Path, keep: int, new: Path) -> list[str]:
+    """Delete all backups but the newest, of which ``new`` is one, whatever the clock says; answers which. Files of other names stay."""
+    others = sorted((path for path in folder.iterdir() if DATED.fullmatch(path.name) and path != new), reverse=True)
+    gone: list[str] = []
+    for path in others[keep - 1 :][::-1]:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise BackupError(f"{new} is written, but {path} cannot be deleted: {error.strerror or error}") from error
+        gone.append(path.name)
+    return gone
+
+
+BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
+"""What a SQLite file is called until it is whole, and what SQLite writes beside it."""
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What newsportal backup wrote.")],
+    to: Annotated[str | None, typer.Option(help="The store to restore to, an empty one; default: that of sources.yaml.")] = None,
+    sources: Annotated[
+        Path | None,
+        typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, which is written here."),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only read the backup and check it.")] = False,
+    as_json: AsJsonLine = False,
+) -> None:
+    """Read a backup into an empty store, of whatever kind. The whole file is checked before anything is written."""
+    with count_bar(quiet=as_json) as tell:
+        manifest = checked(file, tell)
+        told = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
+        if not check:
+            uri = to or _store_of(sources, manifest.sources)
+            with _whole_or_not(uri) as store:
+                done = restored(file, store, manifest=manifest, tell=tell)
+            told |= {"store": shown(uri), "left_out": done.left_out}
+    if as_json:
+        print_json(told)
+        return
+    typer.echo(f"{file}: {manifest.rows} rows, made {manifest.made} by newsportal {manifest.newsportal}: sound")
+    if not check:
+        typer.echo(
+            f"restored to {told['store']}" + (f" without {told['left_out']} rows that came while it was made" if told["left_out"] else "")
+        )
+
+
+def _store_of(sources: Path | None, saved: bytes | None) -> str:
+    """The store that sources.yaml names. Where there is none, that of the backup is written here."""
+    if sources is None and find() is None:
+        if saved is None:
+            raise BackupError("there is no sources.yaml here or above, and none in the backup; name the store: --to URI")
+        try:
+            Path(SOURCES).write_bytes(saved)
+        except OSError as error:
+            raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
+    return load(sources).store
+
+
+@contextmanager
+def _whole_or_not(uri: str) -> Iterator[Store]:
+    """The store at ``uri``. A SQLite file that is not there yet gets its name when all is in it, so a killed restore leaves none."""
+    path = sqlite_file(uri)
+    if path is None or path.exists():
+        with closing(open_store(uri, unfinished=True)) as store:
+            yield store
+        return
+    beside = [path.with_name(path.name + ending) for ending in BESIDE]
+    _remove(beside)
+    try:
+        with closing(open_store(sqlite_uri(beside[0]))) as store:
+            yield store
+        if beside[1].exists():  # SQLite puts it into the file when it closes it, if it can
+            raise BackupError(
+                f"{path}: not restored: not all was written to the disk; see that it has room, and that nobody reads {beside[0]}"
+            )
+        beside[0].replace(path)
+    finally:
+        _remove(beside)
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):  # it is not there, or has its name by now
+            path.unlink()

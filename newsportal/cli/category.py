@@ -1,0 +1,72 @@
+"""``newsportal category``: the categories of articles, and what sources.yaml says of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli.context import sources_path
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.output import print_rows
+from newsportal.errors import NewsportalError
+from newsportal.sources import edit, load
+from newsportal.sources.categories import drop, known, put, values_of
+from newsportal.sources.spelling import did_you_mean
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
+Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; may be repeated; '' for none.")]
+Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that only hints at it; may be repeated; '' for none.")]
+
+
+def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List the categories that articles may get, with the words of your own."""
+    rows: list[dict[str, Any]] = [
+        {
+            "category": one.name,
+            "packaged": one.packaged,
+            "words": list(one.said.words) if one.said else [],
+            "hints": list(one.said.hints) if one.said else [],
+            "enabled": one.enabled,
+        }
+        for one in known(load(sources).categories)
+    ]
+    shown = rows if as_json else [{**row, **{name: " ".join(row[name]) for name in ("words", "hints")}} for row in rows]
+    print_rows(shown, ("category", "packaged", "words", "hints", "enabled"), as_json)
+
+
+def set_(
+    name: Name,
+    word: Words = None,
+    hint: Hints = None,
+    rename: Annotated[str | None, typer.Option(help="Another name; sources that name the category follow.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--on/--off", help="Whether the lexicon may give it.")] = None,
+    sources: SourcesFile = None,
+) -> None:
+    """Write what sources.yaml says of a category, or a new one; what is not named stays."""
+    path = sources_path(sources)
+    found = next((one for one in known(load(path).categories) if one.name == name), None)
+    if rename and (found is None or found.packaged is not None):
+        raise NewsportalError(f"{name} {'comes with newsportal' if found else 'is no category yet'}: it cannot be renamed")
+    said = found.said if found else None
+    words = said.words if word is None and said else tuple(filter(None, word or ()))
+    hints = said.hints if hint is None and said else tuple(filter(None, hint or ()))
+    on = enabled if enabled is not None else found.enabled if found else True
+    edit(path, put(values_of(rename or name, words, hints, enabled=on), name if said else None))
+    typer.echo(f"{rename or name} was written into {path}; to take it back: newsportal source undo")
+
+
+def remove(name: Name, sources: SourcesFile = None) -> None:
+    """Take out what sources.yaml says of a category; stored articles keep it."""
+    path = sources_path(sources)
+    there = [one.name for one in load(path).categories]
+    if name not in there:
+        near = did_you_mean(name, there)
+        raise NewsportalError(f"sources.yaml says nothing of a category {name!r}{f'; {near}' if near else ''}")
+    edit(path, drop(name))
+    typer.echo(f"{name} was removed from {path}; to have it back: newsportal source undo")
+
+
+group = command_group(
+    "The categories that come with newsportal, and those and the words of one's own in sources.yaml.", list_, set_, remove
+)

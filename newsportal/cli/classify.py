@@ -1,0 +1,94 @@
+"""``newsportal classify``: the labels of texts, as JSON lines, one a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Final
+
+import typer
+
+from newsportal.classify import base
+from newsportal.classify.base import Answer, Classifier
+from newsportal.cli import jsonl
+from newsportal.cli.context import open_record
+from newsportal.cli.options import OutFile, SourcesFile
+from newsportal.errors import NewsportalError
+from newsportal.sources import load
+from newsportal.store.dialects import chunks
+
+AT_ONCE: Final = 64
+"""Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
+
+REASONS: Final = 10  # words that --explain names
+
+
+def classify(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="A model that `train` wrote.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="The model of this corpus that is in use.")] = None,
+    version: Annotated[int | None, typer.Option(help="Another version of the corpus' model.")] = None,
+    by_lexicon: Annotated[bool, typer.Option("--lexicon", help="No model: the lexicon, with the words of sources.yaml.")] = False,
+    always: Annotated[bool, typer.Option("--always", help="Name the best label even where none fits.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also name the words that decided.")] = False,
+    out: OutFile = None,
+    sources: SourcesFile = None,
+) -> None:
+    """Classify texts: {"id", "text"} a line, with "title" if there is one; out comes {"id", "label", "scores"}.
+
+    The label is null where none fits. A line that is no document gives a line with "error", and the run goes on.
+    """
+    if [model is None, corpus is None, not by_lexicon].count(False) != 1:
+        raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")
+    classifier = _lexicon(sources) if by_lexicon else _from_file(model) if model else _from_store(corpus or "", version, sources)
+    at_once = 1 if file == "-" else AT_ONCE
+
+    def read(stream: BinaryIO) -> Iterator[dict[str, Any]]:
+        return answers(stream, classifier, at_once=at_once, always=always, explain=explain)
+
+    jsonl.answer_file(file, read, out, "classifying")
+
+
+def _lexicon(sources: Path | None) -> Classifier:
+    from newsportal.pipelines.classify import words_of
+
+    return words_of(load(sources))
+
+
+def _from_file(path: Path) -> Classifier:
+    try:
+        return base.restore(path.read_bytes())
+    except OSError as error:
+        raise NewsportalError(f"{path}: {error.strerror or error}") from error
+    except NewsportalError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _from_store(corpus: str, version: int | None, sources: Path | None) -> Classifier:
+    with open_record(sources) as (_, store):
+        return base.restore(store.corpora.blob(corpus, store.corpora.model(corpus, version).version))
+
+
+def answers(
+    lines: BinaryIO | Iterable[bytes], classifier: Classifier, *, at_once: int = AT_ONCE, always: bool = False, explain: bool = False
+) -> Iterator[dict[str, Any]]:
+    for read in chunks(jsonl.documents(lines), at_once):
+        said = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
+        for row in read:
+            if row.error is not None:
+                yield {"id": row.id, "label": None, "scores": {}, "error": row.error}
+            else:
+                yield _answer(row, next(said), classifier, always=always, explain=explain)
+
+
+def _answer(row: jsonl.Line, said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
+    label = said.label
+    if label is None and always and said.scores:
+        label = max(said.scores, key=said.scores.__getitem__)
+    plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(score, 6) for name, score in said.scores.items()}}
+    if len(said.labels) > 1 or classifier.facts.several:
+        plain["labels"] = list(said.labels)
+    if explain:
+        reasons = classifier.explain(row.title, row.text, label, REASONS)
+        plain["reasons"] = [{"word": one.word, "weight": round(one.weight, 4)} for one in reasons]
+    return plain

@@ -1,0 +1,232 @@
+"""``newsportal corpus``: labelled texts that a classifier learns from."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli import jsonl
+from newsportal.cli.context import moment, open_record
+from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group
+from newsportal.cli.output import confirm_loss, print_json, print_rows, progress, report_progress
+from newsportal.errors import CorpusError, StoreError
+from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
+from newsportal.services.learning.gathering import LEAST_CHARS, PER_LABEL, gather, give_label
+from newsportal.store.labels import CATEGORIES, RANKS, Corpus, Counted, NewDocument
+from newsportal.store.store import Store
+from newsportal.text import clean
+
+LEFT = {
+    "earlier": "of stories that are in the corpus",
+    "repost": "that repeat a story which was taken",
+    "short": "that are too short",
+    "disputed": "of stories to which sources give different categories",
+    "dominant": "of sites that give enough of their label",
+    "plenty": "of labels that have enough",
+}
+"""``choosing.Reason`` in words."""
+
+
+def import_(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; it is made if there is none of this name.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders; - for standard input.")],
+    form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}; auto goes by the name.")] = "auto",
+    encoding: Annotated[str, typer.Option(help="Of the files, such as gb18030.")] = UTF8,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring labelled texts from files: JSON lines {"text", "label"} (also "title", "id"), CSV, or a folder of LABEL/*.txt.
+
+    Each file is taken as a whole or, if a line of it is wrong, not at all. What is there already is not taken twice.
+    """
+    if form not in FORMS:
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
+    check_encoding(encoding)
+    wrong = 0
+    with open_record(sources, create=True) as (_, store):
+        for file in files:
+            try:
+                row = _import_file(store, name, file, form, encoding)
+            except CorpusError as error:
+                wrong += 1
+                typer.echo(str(error), err=True)
+                continue
+            if as_json:
+                print_json(row)
+            else:
+                counts = {
+                    "added": "added",
+                    "relabelled": "given another label",
+                    "same": "there already",
+                    "kept": "there already under a label that stays",
+                    "repeated": "repeated in the file",
+                    "contradicted": "repeated in the file under another label (the first one counts)",
+                    "empty": "empty",
+                }
+                parts = [f"{row[key]} {words}" for key, words in counts.items() if row[key] or key == "added"]
+                typer.echo(f"{row['file']}: {', '.join(parts)}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -> dict[str, Any]:
+    empty = 0
+
+    def filled(documents: Iterable[NewDocument]) -> Iterator[NewDocument]:
+        nonlocal empty
+        for document in documents:
+            if is_empty(document):
+                empty += 1
+            else:
+                yield document
+
+    with progress() as bar:
+        if file == "-":
+            documents = read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
+        else:
+            documents = read_file(Path(file), form, encoding, lambda path: bar.open(path, "rb", description=path.name))
+        by = "-" if file == "-" else Path(file).name
+        brought = store.corpora.add(name, filled(documents), source="imported", by=by, now=datetime.now(UTC))
+    return {"corpus": name, "file": file, **asdict(brought), "empty": empty}
+
+
+def from_store(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The corpus; it is made if there is none of this name.")] = CATEGORIES,
+    least: Annotated[int, typer.Option("--min-chars", min=1, help="Leave out shorter texts.")] = LEAST_CHARS,
+    most: Annotated[int, typer.Option("--per-label", min=1, help="Documents of a label at most.")] = PER_LABEL,
+    since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let stored articles label themselves: those from feeds and regions whose category sources.yaml tells, and those an editor corrected.
+
+    A story counts once, and no site gives more than half of a label once others give some. Run it again for what is new.
+    """
+    start = moment(since)
+    with open_record(sources) as (known, store), report_progress() as say:
+        found = gather(known, store, name, least=least, most=most, since=start, progress=say)
+    if as_json:
+        counts = {"added": found.added, "by_editors": found.by_editors}
+        print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.alone)})
+        return
+    typer.echo(f"{name}: {found.added} articles added" + (f", {found.by_editors} labels by editors" if found.by_editors else ""))
+    for reason, count in found.choice.left.items():
+        if count:
+            typer.echo(f"  left: {count} {LEFT[reason]}")
+    if found.choice.alone:
+        names = ", ".join(found.choice.alone)
+        typer.echo(f"so far only one site gives {names}: the model may learn the site for the subject; add another source", err=True)
+
+
+def label(
+    id: Annotated[str, typer.Argument(metavar="ID", help="A stored article, or a document of the corpus.")],
+    label: Annotated[str | None, typer.Argument(metavar="[LABEL]", help="What it is; it stands whatever sources and models say.")] = None,
+    corpus: Annotated[str, typer.Option(help="The corpus; it is made if there is none of this name.")] = CATEGORIES,
+    by: Annotated[str | None, typer.Option(help="Who says so; default: the user of this machine.")] = None,
+    leave_out: Annotated[bool, typer.Option("--leave-out", help="It has no label: leave it out of training for ever.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Correct a label, or give a stored article one. The former label is kept.
+
+    In the corpus categories it is also the article's category from now on, whatever a model says.
+    """
+    if (label is None) != leave_out:
+        raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
+    with open_record(sources) as (_, store):
+        found = give_label(store, corpus, id, label, by=by or _user(), now=datetime.now(UTC))
+        history = store.corpora.history(corpus, id)
+    if as_json:
+        print_json({"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]})
+        return
+    former = f" (before: {history[-2].label or 'left out'})" if len(history) > 1 else ""
+    typer.echo(clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"))
+
+
+def _user() -> str | None:
+    with suppress(OSError, KeyError, ImportError):
+        return getpass.getuser()
+    return None
+
+
+SHOWN = 20  # documents of a label that are shown, if not said
+EXCERPT = 60  # characters of a document that a line shows
+
+
+def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List the corpora: how many documents and labels, how many versions of a model, and which of them is active (in use)."""
+    with open_record(sources) as (_, store):
+        corpora = store.corpora.all()
+    rows = [{"corpus": one.name, **asdict(one)} for one in corpora]
+    for row in rows:
+        del row["name"]
+    if not rows and not as_json:
+        typer.echo("no corpus yet; `newsportal corpus from-store` makes one of stored articles, `newsportal corpus import` of files")
+        return
+    print_rows(rows, ("corpus", "documents", "labels", "versions", "active", "created", "note"), as_json)
+
+
+def show(
+    name: CorpusName,
+    label: Annotated[str | None, typer.Option(help="Show documents of this label.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Documents to show; default: none, with --label 20.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a corpus: documents of each label, whence their labels are and how old; with --label or --limit the documents too."""
+    most = limit if limit is not None else 0 if label is None else SHOWN
+    with open_record(sources) as (_, store):
+        found(store, name)
+        counts = [_count_row(one) for one in store.corpora.count(name) if label in (None, one.label)]
+        documents = [plain(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
+    if label is not None and not counts:
+        raise StoreError(f"no document of {name!r} has the label {label!r}; `newsportal corpus show {name}` lists those there are")
+    if as_json:
+        print_json(*(documents or counts))
+        return
+    print_rows(counts, ("label", "documents", *RANKS, "oldest", "newest"), False)
+    if documents:
+        typer.echo()
+        print_rows(documents, ("id", "label", "source", "by", "title", "text"), False)
+
+
+def _count_row(one: Counted) -> dict[str, Any]:
+    sources = {str(source): one.sources.get(source, 0) for source in RANKS}
+    return {"label": one.label, "documents": one.documents, **sources, "oldest": one.oldest, "newest": one.newest}
+
+
+def found(store: Store, name: str) -> Corpus:
+    """The corpus. Raises ``StoreError`` that lists those there are."""
+    store.corpora.count(name)
+    corpus = store.corpora.find(name)
+    assert corpus is not None
+    return corpus
+
+
+def export(name: CorpusName, out: OutFile = None, sources: SourcesFile = None) -> None:
+    """Write a corpus as JSON lines that `corpus import` and `train` read: {"id", "title", "text", "label", "source", "by", "at"}."""
+    with open_record(sources) as (_, store):
+        found(store, name)
+        rows = (plain(document) for document in store.corpora.documents(name))
+        jsonl.write(rows, out)
+
+
+def delete(name: CorpusName, yes: Yes = False, sources: SourcesFile = None) -> None:
+    """Delete a corpus with its labels and all versions of its model. Stored articles stay."""
+    with open_record(sources) as (_, store):
+        corpus = found(store, name)
+        confirm_loss(f"Delete {name!r}: {corpus.documents} labelled documents and {corpus.versions} versions of its model?", yes)
+        store.corpora.delete(name)
+    typer.echo(f"{name}: deleted")
+
+
+group = command_group("Labelled texts that a classifier learns from.", import_, from_store, label, list_, show, export, delete)

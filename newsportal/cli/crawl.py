@@ -1,0 +1,217 @@
+"""``newsportal crawl``: what sources.yaml says, into the store; ends with the run report."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from newsportal.cli import hints, publishing
+from newsportal.cli.options import LogFile, LogLevel, SourcesFile, log_level_of
+from newsportal.cli.output import make_table, print_json
+from newsportal.errors import FrontierRefused, NewsportalError
+from newsportal.items import report
+from newsportal.items.report import add_up
+from newsportal.sources import Sources, load
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")  # those that run when none is named
+
+BROKEN = frozenset(
+    {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
+)
+"""Ends of a run that are failures: exit status 1, after the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    spiders: tuple[str, ...]
+    topic: str | None = None
+    source: str | None = None
+    due: bool = False
+    sources_file: Path | None = None
+    replay: Path | None = None
+    archive: Path | None = None
+    log_level: str = "WARNING"
+    log_file: Path | None = None
+    run_id: str | None = None
+
+    def settings(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"LOG_LEVEL": self.log_level, "LOG_FILE": str(self.log_file) if self.log_file else None}
+        for name, path in (("SOURCES", self.sources_file), ("REPLAY", self.replay), ("ARCHIVE", self.archive)):
+            if path is not None:
+                found[f"NEWSPORTAL_{name}"] = str(path.absolute())
+        if self.run_id is not None:
+            found["NEWSPORTAL_RUN_ID"] = self.run_id
+        return found
+
+    def arguments(self, spider: str) -> dict[str, str]:
+        found = {"source": self.source, "due": "1" if self.due else None, "topic": self.topic if spider == "metasearch" else None}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def run(ask: Ask, *, progress: bool = False) -> report.Run:
+    """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
+    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
+    from scrapy.crawler import AsyncCrawlerProcess
+    from scrapy.utils.project import get_project_settings
+
+    settings = get_project_settings()
+    settings.setdict(ask.settings(), priority="cmdline")
+    process = AsyncCrawlerProcess(settings)
+    crawlers = [process.create_crawler(name) for name in ask.spiders]
+    failures: list[BaseException] = []
+
+    def note(done: asyncio.Future[None]) -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            failures.append(error)
+
+    for crawler, name in zip(crawlers, ask.spiders, strict=True):
+        process.crawl(crawler, **ask.arguments(name)).add_done_callback(note)
+    with Progress(crawlers, enabled=progress):
+        process.start()
+    for failure in failures:
+        if isinstance(failure, NewsportalError):
+            raise failure
+        raise NewsportalError(f"the crawl broke off: {type(failure).__name__}: {failure}") from failure
+    for crawler in crawlers:
+        if crawler.stats is not None and (why := crawler.stats.get_value("frontier/refused")):
+            raise FrontierRefused(why)
+    from newsportal.crawl.extensions import RunReport
+
+    one = report.together([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
+    return one if len(crawlers) > 1 else replace(one, id=one.id.rsplit("-", 1)[0])
+
+
+def failures(run: report.Run) -> list[str]:
+    """Why a run broke off; empty for one that ended well or was told to stop."""
+    return sorted(BROKEN.intersection((run.reason or "").split(", ")))
+
+
+def chosen(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
+    """Which spiders to run. Raises ``typer.BadParameter`` for a name that sources.yaml does not have."""
+    if spider is not None and spider not in SPIDERS:
+        raise typer.BadParameter(f"no spider {spider!r}; there are: {', '.join(SPIDERS)}")
+    if topic is not None and topic not in (names := [item.name for item in sources.topics if item.enabled]):
+        raise typer.BadParameter(f"sources.yaml has no enabled topic {topic!r}; it has: {', '.join(names) or 'none'}", param_hint="--topic")
+    if spider is not None:
+        return (spider,)
+    if topic is not None:
+        return ("metasearch",)
+    if source is not None:
+        return (spider_of(source, sources),)
+    have: dict[str, Any] = {"metasearch": sources.topics, **_visited(sources)}
+    return tuple(name for name in SPIDERS if any(item.enabled for item in have[name])) or ("rss",)
+
+
+def spider_of(source: str, sources: Sources) -> str:
+    kinds = _visited(sources)
+    for spider, items in kinds.items():
+        if any(source in (item.name, item.key) for item in items):
+            return spider
+    engines = {name for topic in sources.topics for name in topic.engines}
+    if source.removeprefix("engine:") in engines:
+        return "metasearch"
+    names = [*(item.name for items in kinds.values() for item in items), *sorted(engines)]
+    known = ", ".join(names) or "none"
+    raise typer.BadParameter(f"sources.yaml has no feed, sitemap, region, forum, gallery or engine {source!r}; it has: {known}")
+
+
+def _visited(sources: Sources) -> dict[str, Any]:
+    """Spider → the sources that it visits by themselves."""
+    return {
+        "rss": sources.feeds,
+        "sitemap": sources.sitemaps,
+        "hub": sources.regions,
+        "forum": sources.forums,
+        "gallery": sources.galleries,
+    }
+
+
+def crawl(
+    spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all that sources.yaml has work for.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Ask the search engines for this topic only.")] = None,
+    source: Annotated[str | None, typer.Option(help="Visit this feed, sitemap, region, forum, gallery or engine only.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Visit every source once, due or not (this is the default).")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Visit only the sources whose time has come.")] = False,
+    sources: SourcesFile = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer every request from this WARC file instead of the network.")] = None,
+    archive: Annotated[Path | None, typer.Option(help="Write everything that is fetched to this WARC file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
+    log_level: LogLevel = "WARNING",
+    log_file: LogFile = None,
+    run_id: Annotated[str | None, typer.Option(help="What the run report is called after; default: drawn by lot.")] = None,
+) -> None:
+    """Crawl what sources.yaml says into the store, and print the run report."""
+    if once and due:
+        raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
+    level = log_level_of(log_level)
+    known = load(sources)
+    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, level, log_file, run_id)
+    if not as_json and (word := hints.packaged(known)):
+        typer.echo(word, err=True)
+    result = run(ask, progress=sys.stderr.isatty() and not as_json)
+    if as_json:
+        print_json(report.to_dict(result))
+    else:
+        typer.echo("\n".join((report.table(result), *hints.after(result, known))))
+    publishing.after_crawl(known, lambda line: typer.echo(line, err=True))
+    if broken := failures(result):
+        raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
+
+
+REFRESH = 0.5  # seconds between two looks at the counters
+
+
+class Progress:
+    """A context in which a table of the spiders' counters is kept up to date on standard error."""
+
+    def __init__(self, crawlers: Sequence[Crawler], *, enabled: bool) -> None:
+        self._crawlers = crawlers
+        self._live = Live(console=Console(stderr=True, emoji=False), refresh_per_second=4, transient=True) if enabled else None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="progress")
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._live is not None:
+            self._stop.set()
+            self._thread.join()
+            self._live.stop()
+
+    def _watch(self) -> None:
+        while self._live is not None and not self._stop.wait(REFRESH):
+            self._live.update(self._table())
+
+    def _table(self) -> Table:
+        from newsportal.crawl.extensions import RunReport
+
+        columns = {"list pages": "list_pages", **{name: name for name in ("entries", "new", "fetched", "stored", "folded")}}
+        columns |= {"failed": "failures", "to go": "left"}
+        rows = []
+        for crawler in self._crawlers:
+            try:
+                extension = crawler.get_extension(RunReport)
+            except RuntimeError:  # the first look may come before the crawler has made its extensions
+                extension = None
+            total = add_up("", extension.ledger.report() if extension is not None else ())
+            rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
+        return make_table(("spider", *columns), rows, right=columns)

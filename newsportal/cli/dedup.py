@@ -1,0 +1,73 @@
+"""``newsportal dedup``: which documents repeat earlier ones, as JSON lines, one a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli import jsonl
+from newsportal.cli.options import OutFile
+from newsportal.dedup import FINDERS, finder
+from newsportal.dedup.document import Document, Finder
+
+DEFAULT = "judge"
+
+
+def dedup(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line, in time order; - for standard input.")],
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(FINDERS)}.")] = DEFAULT,
+    out: OutFile = None,
+) -> None:
+    """Find reposts: for every document the earlier one that it repeats, why and how surely, one JSON line each.
+
+    A document has id, url, title, text and published, in time order. A line that is no document gives a line with "error", and the
+    run goes on.
+    """
+    try:
+        found = finder(algorithm)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    jsonl.answer_file(file, lambda lines: answers(lines, found), out, "comparing")
+
+
+def answers(lines: Iterable[bytes], found: Finder) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        empty: dict[str, Any] = {"id": None, "duplicate_of": None, "reason": None, "score": 0.0}
+        try:
+            row = json.loads(line.decode("utf-8-sig"))
+            document = document_of(row)
+        except (ValueError, RecursionError) as error:
+            yield empty | {"error": f"line {number}: {error}"}
+            continue
+        verdict = found.judge(document)
+        answer = {"duplicate_of": verdict.duplicate_of, "reason": verdict.reason, "score": verdict.score}
+        yield {"id": row["id"], **answer} | ({"relation": verdict.relation} if verdict.relation else {})
+
+
+def document_of(row: Any) -> Document:
+    """The document of a parsed line. Raises ``ValueError`` with what is wrong."""
+    if not isinstance(row, dict):
+        raise ValueError('no object; a document is {"id", "url", "title", "text", "published"}')  # noqa: TRY004
+    if not isinstance(row.get("id"), str) or not row["id"]:
+        raise ValueError("id must be a text")
+    texts = [row.get(name) for name in ("url", "title", "text")]
+    if not all(text is None or isinstance(text, str) for text in texts):
+        raise ValueError("url, title and text must be texts or null")
+    url, title, text = (text or "" for text in texts)
+    return Document(row["id"], url, title, text, moment_of(row.get("published")))
+
+
+def moment_of(published: Any) -> datetime | None:
+    """ISO 8601 as an aware time; without a zone it is UTC. Raises ``ValueError``."""
+    if published is None:
+        return None
+    if not isinstance(published, str):
+        raise ValueError("published must be a time in ISO 8601 or null")  # noqa: TRY004
+    moment = datetime.fromisoformat(published)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,208 @@
+"""``newsportal deploy``: pack newsportal and a sources file into an egg, send it to a scrapyd, and look whether it runs there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
+
+import typer
+
+from newsportal import __version__
+from newsportal.cli.output import print_json, writable
+from newsportal.errors import NewsportalError, RunnerRefused
+from newsportal.services.jobs.scrapyd import DEFAULT, Server, Target, exposed, target
+from newsportal.sources import Sources, load
+from newsportal.sources.uris import mask
+
+PACKAGE = "newsportal"
+SOURCES_NAME = f"{PACKAGE}/sources.yaml"
+ENTRY = "newsportal_deployed"
+"""The module that scrapyd loads. No other package has one of this name: an installed newsportal comes before the egg on Python's path
+(pkg_resources puts eggs last), so this module puts the egg first."""
+
+ENTRY_SOURCE = f'''"""Settings of a deployed newsportal: those of the package in this egg, with the sources file that lies in it."""
+
+import sys
+
+_egg = __loader__.archive
+sys.path[:] = [_egg, *(place for place in sys.path if place != _egg)]
+
+from {PACKAGE}.settings import *  # noqa: E402, F403
+
+NEWSPORTAL_PACKAGED_SOURCES = True
+'''
+
+LEFT_OUT = ("__pycache__", ".mypy_cache")
+MOMENT = (2020, 1, 1, 0, 0, 0)  # of every file in the egg: the same package makes the same bytes
+DIGITS = 4  # each number of a release is written with so many: numbers up to 9,999 sort as text as they do as numbers
+RELEASE = re.compile(rf"\d{{1,{DIGITS}}}(\.\d{{1,{DIGITS}}})+")
+
+
+def build(sources: bytes | None = None) -> bytes:
+    """The egg; ``sources`` in place of the sources file that comes with newsportal."""
+    held = BytesIO()
+    with ZipFile(held, "w", ZIP_DEFLATED) as egg:
+        found = dict(_walk(files(PACKAGE), PACKAGE))
+        if sources is not None:
+            found[SOURCES_NAME] = sources
+        found[f"{ENTRY}.py"] = ENTRY_SOURCE.encode()
+        found["EGG-INFO/PKG-INFO"] = f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {__version__}\n".encode()
+        found["EGG-INFO/entry_points.txt"] = f"[scrapy]\nsettings = {ENTRY}\n".encode()
+        found["EGG-INFO/top_level.txt"] = f"{PACKAGE}\n{ENTRY}\n".encode()
+        found["EGG-INFO/zip-safe"] = b"\n"
+        for name, content in sorted(found.items()):
+            egg.writestr(ZipInfo(name, MOMENT), content, ZIP_DEFLATED)
+    return held.getvalue()
+
+
+def is_egg(content: bytes) -> bool:
+    """Whether a file may be one: scrapyd takes any zip."""
+    return is_zipfile(BytesIO(content))
+
+
+def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    for child in folder.iterdir():
+        path = f"{name}/{child.name}"
+        if child.name in LEFT_OUT or child.name.endswith(".pyc"):
+            continue
+        if child.is_dir():
+            yield from _walk(child, path)
+        else:
+            yield path, child.read_bytes()
+
+
+def stamp(now: datetime) -> str:
+    """The moment in UTC, to the second, as one number: ``20260305083000``. Later than scrapyd-deploy's own (seconds since 1970)."""
+    return f"{now.astimezone(UTC):%Y%m%d%H%M%S}"
+
+
+def sortable(version: str) -> str:
+    """``1.10.2`` as ``0001_0010_0002``; other names as scrapyd keeps them, in whatever order they sort."""
+    if RELEASE.fullmatch(version):
+        return "_".join(number.zfill(DIGITS) for number in version.split("."))
+    return kept(version)
+
+
+def kept(version: str) -> str:
+    """The name under which scrapyd keeps a version (``FilesystemEggStorage._egg_path``)."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", version)
+
+
+PLACE = (
+    "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
+    "each job's log begins with where that is"
+)
+"""Where articles go: a path here says nothing about the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What a scrapyd has now. ``runs``: the version that it starts when none is named."""
+
+    target: Target
+    version: str
+    runs: str | None
+    spiders: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        spiders = list(self.spiders)
+        return {"url": self.target.url, "project": self.target.project, "version": self.version, "runs": self.runs, "spiders": spiders}
+
+
+def send(server: Server, version: str, egg: bytes) -> Deployed:
+    """Send an egg, and ask what the server made of it. Raises ``RunnerRefused``, ``RunnerUnavailable``.
+
+    scrapyd keeps an egg before it looks into it, and would run it from then on: one without spiders is taken back.
+    """
+    project = server.target.project
+    try:
+        server.send(project, version, egg)
+        spiders = server.get("listspiders", project=project, _version=version)["spiders"]
+    except RunnerRefused:
+        _take_back(server, version)
+        raise
+    if not spiders:
+        _take_back(server, version)
+    versions = server.get("listversions", project=project)["versions"]
+    return Deployed(server.target, kept(version), versions[-1] if versions else None, tuple(spiders))
+
+
+def _take_back(server: Server, version: str) -> None:
+    with suppress(RunnerRefused):  # it never had it: a wrong password, no egg at all
+        server.post("delversion", [("project", server.target.project), ("version", version)])
+
+
+def check(found: Deployed) -> None:
+    """Raises ``NewsportalError`` for an egg that was taken but does not serve."""
+    if not found.spiders:
+        raise NewsportalError(f"{found.target.url} found no spider in it, and runs what it ran before: is it an egg of newsportal?")
+    if found.runs != found.version:
+        raise NewsportalError(
+            f"{found.target.url} took version {found.version}, and goes on running {found.runs}, which sorts after it: "
+            "choose a later version (without --version it is the time), or delete the other (delversion.json)"
+        )
+
+
+def deploy(
+    to: Annotated[str, typer.Argument(metavar="TARGET", help="A target of scrapy.cfg, or the server's URL.")] = DEFAULT,
+    version: Annotated[str | None, typer.Option(help="The version's name; default: the time, so that the newest is what runs.")] = None,
+    project: Annotated[str | None, typer.Option(help="Its name on the server; default: as scrapy.cfg says, else newsportal.")] = None,
+    egg: Annotated[Path | None, typer.Option(help="Send this egg instead of making one.")] = None,
+    build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg there, and send nothing.")] = None,
+    sources: Annotated[Path | None, typer.Option(help="The sources file for the egg; default: the nearest sources.yaml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what the server has now as one line of JSON.")] = False,
+) -> None:
+    """Send newsportal with its sources file to a scrapyd. Exit status 1 unless the server found the spiders and runs this version."""
+    if egg is not None and build_only is not None:
+        raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
+    known = load(sources) if egg is None else None
+    path = known.path if known and known.path and known.path.exists() else None
+    content = _read(egg) if egg is not None else build(path.read_bytes() if path else None)
+    if build_only is not None:
+        with writable(build_only) as part:
+            part.write_bytes(content)
+        typer.echo(f"{build_only}: {len(content):,} bytes")
+        return
+    found = target(to, Path.cwd(), os.environ)
+    found = replace(found, project=project) if project else found
+    if word := exposed(found):
+        typer.echo(word, err=True)
+    named = version or found.version
+    name = sortable(named) if named else stamp(datetime.now(UTC))
+    deployed = send(Server(found), name, content)
+    if as_json:
+        print_json(deployed.plain())
+    else:
+        typer.echo("\n".join(_told(deployed, known)))
+    check(deployed)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise NewsportalError(f"{file} cannot be read: {error.strerror or error}") from error
+    if not is_egg(content):
+        raise NewsportalError(f"{file} is no egg; make one with: newsportal deploy --build-egg {file}")
+    return content
+
+
+def _told(found: Deployed, known: Sources | None) -> list[str]:
+    lines = [f"{found.target.url}: project {found.target.project}, version {found.version}", f"spiders: {', '.join(found.spiders)}"]
+    if known is not None:
+        there = known.path and known.path.exists()
+        lines.append(f"sources: {known.path}" if there else "sources: the file that comes with newsportal")
+        lines.append(
+            PLACE if known.store.startswith("sqlite") else f"store: {mask(known.store)}, unless the server's environment says another"
+        )
+    return lines

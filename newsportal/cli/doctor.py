@@ -1,0 +1,217 @@
+"""``newsportal doctor``: is everything here that the portal needs? Every "no" comes with its remedy."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from newsportal import text
+from newsportal.cli import hints
+from newsportal.cli.hints import counted, hosts, known_hosts
+from newsportal.cli.options import SourcesFile
+from newsportal.cli.output import print_json
+from newsportal.errors import NewsportalError, RenderFailed
+from newsportal.net.rendering import Limits, find_chromium, missing, standalone
+from newsportal.net.rendering.chromium import Setup
+from newsportal.search import open_index
+from newsportal.sources import Sources, load
+from newsportal.sources.watched import judged, summary, watched
+from newsportal.store import open_store
+from newsportal.store.dialect_sqlite import sqlite_file
+from newsportal.text import words
+
+MIN_FREE = 200 * 1024 * 1024  # bytes. Below it a day's crawl may fill the disk.
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``ok`` None: not needed, only told."""
+
+    what: str
+    ok: bool | None
+    says: str
+    remedy: str | None = None
+
+
+def doctor(
+    sources: SourcesFile = None,
+    network: Annotated[bool, typer.Option(help="Also ask a few of the sources' hosts for their address.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
+) -> None:
+    """Check this machine and sources.yaml; exit status 1 if something is amiss."""
+    console = Console(emoji=False, highlight=False, markup=True, soft_wrap=True)
+    bad = False
+    for finding in findings(sources, network=network):
+        bad |= finding.ok is False
+        if as_json:
+            print_json(asdict(finding))
+            continue
+        mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}[finding.ok]
+        console.print(mark, end=" ")
+        console.print(f"{finding.what}: {finding.says}", markup=False)
+        if finding.remedy and finding.ok is not True:
+            console.print(f"    → {finding.remedy}", markup=False)
+    if bad:
+        raise typer.Exit(1)
+
+
+def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
+    """All findings in order; none raises."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("Python", (3, 11) <= sys.version_info[:2] <= (3, 13), version, "use Python 3.11, 3.12 or 3.13")
+    cut = text.segment("北京旅游")
+    yield Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
+    with sqlite3.connect(":memory:") as connection:
+        has = ("ENABLE_FTS5",) in connection.execute("PRAGMA compile_options").fetchall()
+    says = f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}"
+    yield Finding("SQLite", has, says, "use a Python whose SQLite has FTS5")
+    try:
+        known = load(path)
+    except (NewsportalError, OSError) as error:
+        yield Finding("sources.yaml", False, str(error), "mend the lines named, or start anew: newsportal source init --force")
+        return
+    lists = ("topics", "feeds", "sitemaps", "regions", "forums", "galleries")
+    counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
+    none_here = hints.packaged(known)
+    yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
+    for what, look, remedy in OPENED:
+        try:
+            yield Finding(what, True, look(known))
+        except NewsportalError as error:
+            yield Finding(what, False, str(error), remedy)
+    for check in (*CHECKS, *([_network] if network else [])):
+        if (found := check(known)) is not None:
+            yield found
+
+
+def _store(sources: Sources) -> str:
+    with closing(open_store(sources.store)) as store:
+        tally = store.tally()
+        return f"{tally.articles} articles, {tally.stories} stories"
+
+
+def _index(sources: Sources) -> str:
+    with closing(open_index(sources.index_uri)) as index:
+        found = index.status()
+        return f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
+
+
+def _health(sources: Sources) -> Finding:
+    what = "sources' health"
+    try:
+        with closing(open_store(sources.store)) as store:
+            found = judged(store, watched(sources), datetime.now().astimezone())
+    except NewsportalError as error:
+        return Finding(what, None, f"not known, the store does not answer: {error}")
+    bad = sum(1 for one in found if one.health.bad)
+    return Finding(what, None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
+
+
+def _agent(sources: Sources) -> Finding:
+    """Whether site owners learn whom to write to before they shut us out."""
+    what = "user agent"
+    if "+" in sources.user_agent or "@" in sources.user_agent:
+        return Finding(what, True, sources.user_agent)
+    says = f"{sources.user_agent}: it does not say whom the owners of sites can write to"
+    return Finding(
+        what, None, says, "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
+    )
+
+
+def _proxy(sources: Sources) -> Finding | None:
+    """The portal speaks no TLS itself: an address with https is that of a proxy, whose word must be taken."""
+    what, url = "portal's address", sources.portal.url
+    if url is None or not url.lower().startswith("https:"):
+        return None
+    if sources.portal.proxies:
+        return Finding(what, True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
+    says = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
+    remedy = (
+        "name its address under portal.proxies in sources.yaml; until then tries to sign in are bounded for all together, and cookies are"
+        " not kept to https"
+    )
+    return Finding(what, None, says, remedy)
+
+
+def _filter(sources: Sources) -> Finding:
+    """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
+    from newsportal.crawl.seen_filter import filter_status
+
+    what = "known addresses"
+    try:
+        state = filter_status(sources)
+    except NewsportalError as error:
+        return Finding(what, False, str(error), "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked")
+    return Finding(what, None if state.fill is None else True, state.says)
+
+
+def _queue(sources: Sources) -> Finding:
+    """The queue of requests. A crawl makes it when there is none; amiss is one that does not serve, or in which something was set aside."""
+    from newsportal.cli.frontier import opened
+
+    what = "queue of requests"
+    try:
+        with opened(sources, None) as found:
+            states = [queue.state(1) for _, queue in found.queues]
+    except NewsportalError as error:
+        return Finding(
+            what, False, str(error), "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"
+        )
+    if not states:
+        return Finding(what, None, f"{found.place}: none yet; the first crawl begins it")
+    waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
+    workers = sum(len(state.workers) for state in states)
+    says = (
+        f"{found.place}: {counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}, {counted(workers, 'worker')}, {aside} set aside"
+    )
+    return Finding(what, not aside, says, "see which, and why: newsportal frontier aside" if aside else None)
+
+
+def _browser(sources: Sources) -> Finding:
+    """Chromium for sources with ``render: true``: started once, as the crawl would."""
+    what = "browser"
+    named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
+    lack = missing(sources.rendering.browser)
+    if lack:
+        says = f"{', '.join(named)}: pages cannot be rendered" if named else "none; only sources with render: true need one"
+        return Finding(what, False if named else None, says, lack if named else None)
+    if not named:
+        return Finding(what, None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
+    try:
+        said = standalone.tried(Setup(Limits(), sources.rendering.browser))
+    except RenderFailed as error:
+        return Finding(what, False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
+    return Finding(what, True, said)
+
+
+def _disk(sources: Sources) -> Finding:
+    place = (sqlite_file(sources.store) or Path()).absolute()
+    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+    return Finding("disk", free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
+
+
+def _network(sources: Sources) -> Finding:
+    asked, reached = hosts(sources), known_hosts(sources)
+    if not asked:
+        return Finding("network", None, "no feed, region, forum or gallery to ask")
+    says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
+    return Finding("network", bool(reached), says, "check the connection; the portal serves without it what is stored")
+
+
+OPENED: Final[tuple[tuple[str, Callable[[Sources], str], str], ...]] = (
+    ("store", _store, "name another place under store: in sources.yaml"),
+    ("search index", _index, "start the server that index: names, or delete the index file; it is built anew"),
+)
+"""What is opened: its name, what it says, the remedy if it cannot be opened."""
+
+CHECKS: Final[tuple[Callable[[Sources], Finding | None], ...]] = (_health, _filter, _queue, _browser, _disk, _agent, _proxy)

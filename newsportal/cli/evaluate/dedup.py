@@ -1,0 +1,178 @@
+"""``newsportal evaluate dedup``: how many reposts the finders find, and how many they make up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.cli.evaluate.gold import gold_lines
+from newsportal.cli.options import Algorithms, AsJsonRows, check_names
+from newsportal.cli.output import print_json, tracked
+from newsportal.dedup import FINDERS, finder
+from newsportal.dedup.document import NEW, Document, Finder, Matcher, Verdict
+from newsportal.dedup.judge import fold_keys
+from newsportal.dedup.measure import Pair, Score, joined, per_document, per_pair
+from newsportal.items import Article, Link
+from newsportal.store import open_store
+from newsportal.store.store import Store
+
+TIMES: Final = ("published", "time", "date")  # fields that may hold a document's time
+STORE: Final = "store"  # what the crawl does: judge and the fold keys, in a store
+NAMES: Final = (*FINDERS, STORE)
+NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}  # what each line of a file must say
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Documents in time order with ``clusters`` (document → cluster), or with ``pairs`` (label → pairs)."""
+
+    documents: tuple[Document, ...]
+    clusters: dict[str, object]
+    pairs: dict[str, set[Pair]]
+
+
+def dedup(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with docs.jsonl(.gz): id, title, body or text, time, cluster; or with pairs.")
+    ],
+    algorithm: Algorithms = None,
+    as_json: AsJsonRows = False,
+) -> None:
+    """Precision, recall and F1 of the reposts found, and documents a second.
+
+    Where documents have a cluster, each document counts: right is to name an earlier one of its cluster, or none where there is none.
+    Where pairs.jsonl(.gz) lists {a, b, label}, pairs count: dup and subset are right, partial neither right nor wrong.
+    """
+    names = list(algorithm or NAMES)
+    check_names("algorithm", names, NAMES, "--algorithm")
+    try:
+        gold = read(folder)
+    except (OSError, ValueError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+    if not as_json:
+        typer.echo(f"{folder.name}, {len(gold.documents)} documents")
+        typer.echo(f"{'':16}{'F1':>7}{'prec.':>7}{'recall':>7}{'subsets':>9}{'docs/s':>9}")
+    for name in names:
+        _say({"set": folder.name, "algorithm": name, **row(gold, (Stored() if name == STORE else finder(name)))}, as_json)
+
+
+def _say(found: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    shares = (f"{100 * found[key]:.1f}" if found[key] is not None else "–" for key in ("f1", "precision", "recall", "subsets"))
+    f1, precision, recall, subsets = shares
+    typer.echo(f"{found['algorithm']:16}{f1:>7}{precision:>7}{recall:>7}{subsets:>9}{found['per_second']:>9.0f}")
+
+
+def read(folder: Path) -> Gold:
+    """The gold of a folder. Raises ``OSError``, or ``ValueError`` that says which line is wrong."""
+    rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
+    documents = tuple(
+        Document(
+            row["id"], row.get("url") or _address(row), row["title"] or "", row.get("text") or row.get("body") or "", _moment(_time(row))
+        )
+        for row in rows
+    )
+    if all("cluster" in row for row in rows):
+        return Gold(documents, {row["id"]: row["cluster"] for row in rows}, {})
+    pairs: dict[str, set[Pair]] = {"dup": set(), "subset": set(), "partial": set()}
+    for row in _rows(folder, "pairs"):
+        pairs.setdefault(row["label"], set()).add(frozenset((row["a"], row["b"])))
+    return Gold(documents, {}, pairs)
+
+
+def row(gold: Gold, found: Finder) -> dict[str, Any]:
+    """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
+    start = perf_counter()
+    if gold.clusters:
+        answers = [
+            (document.id, found.judge(document).duplicate_of) for document in tracked(gold.documents, "comparing", beside_output=True)
+        ]
+        score, subsets = per_document(answers, gold.clusters), None
+    else:
+        pairs = _pairs(gold.documents, found)
+        score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
+        subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
+    took = perf_counter() - start
+    figures = {"f1": score.f1, "precision": score.precision, "recall": score.recall, "subsets": subsets}
+    return {name: None if value is None else round(value, 4) for name, value in figures.items()} | {
+        "documents": len(gold.documents),
+        "per_second": round(len(gold.documents) / max(took, 1e-9), 1),
+    }
+
+
+def _pairs(documents: Sequence[Document], found: Finder) -> set[Pair]:
+    """Pairs that a finder names: all its matches where it tells them, else those within the groups that its answers join."""
+    if isinstance(found, Matcher):
+        return {
+            frozenset((document.id, match.duplicate_of))
+            for document in tracked(documents, "comparing", beside_output=True)
+            for match in found.matches(document)
+            if match.duplicate_of is not None
+        }
+    return joined((document.id, found.judge(document).duplicate_of) for document in tracked(documents, "comparing", beside_output=True))
+
+
+def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    for place, line in gold_lines(folder, name):
+        try:
+            found: Any = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"{place}: it is not JSON") from error
+        if not isinstance(found, dict) or not NEEDED[name] <= found.keys():
+            raise ValueError(f"{place}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
+        yield found
+
+
+def _address(row: dict[str, Any]) -> str:
+    """Where a document without a URL might be: rules may ask whether two are of one site."""
+    return f"https://{row['site']}/{row['id']}" if row.get("site") else ""
+
+
+def _time(row: dict[str, Any]) -> Any:
+    return next((row[name] for name in TIMES if row.get(name)), None)
+
+
+def _moment(time: Any) -> datetime | None:
+    with suppress(ValueError, TypeError):
+        moment = datetime.fromisoformat(time)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
+
+
+DAWN = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Stored:
+    """Documents as articles of a store; they are seen when they say they were published."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._store = store or open_store("sqlite://")
+        self._ids: dict[str, str] = {}
+        self._now = DAWN
+
+    def judge(self, document: Document) -> Verdict:
+        """The article that the store folded this one on."""
+        self._now = max(self._now, document.published or self._now)
+        url = document.url or f"https://{document.id}.invalid/"
+        link = Link(url=url, source="evaluate")
+        article = Article(
+            url=url, link=link, fetched=self._now, identity=document.id, title=document.title, text=document.text,
+            published=document.published,
+        )  # fmt: skip
+        added = self._store.add(article, fold_keys(document.title, document.text), now=self._now)
+        self._ids[added.id] = document.id
+        kept = self._store.article(added.id)
+        if kept is None or kept.fold_of is None:
+            return NEW
+        return Verdict(self._ids[kept.fold_of], kept.fold_reason, kept.fold_score or 0.0)

@@ -1,0 +1,217 @@
+"""``newsportal evaluate forum``: posts of threads, their texts, authors and times, against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.cli.evaluate.gold import NoGold, read_description, text_of
+from newsportal.cli.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal.cli.evaluate.report import render, write_report
+from newsportal.cli.options import Algorithms, AsJsonRows, check_names
+from newsportal.cli.output import print_json, tracked
+from newsportal.cli.pages import SavedPage, describe, saved_pages
+from newsportal.extractors.forum import POSTERS, Extract, poster
+from newsportal.items import Page, Post
+from newsportal.text import clean
+from newsportal.text.dom import document
+
+NOWHERE: Final = "about:blank"
+EXCERPT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A saved page with its gold; ``engine`` groups the rows."""
+
+    page: SavedPage
+    gold: GoldThread
+    engine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    thread: Thread
+    posts: tuple[Post, ...]
+    score: PageScore
+    seconds: float
+    error: str | None = None
+
+
+def forum(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of <id>.html(.gz), beside each <id>.json with posts: text, author, date.")
+    ],
+    algorithm: Algorithms = None,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write a report with the posts of the worst pages there.")] = None,
+    by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine that gold names.")] = False,
+    as_json: AsJsonRows = False,
+) -> None:
+    """Posts found (by block and by text), authors and days that are right, milliseconds a page.
+
+    Gold posts without text are pictures and count neither way; so do optional_posts.
+    """
+    names = list(algorithm or POSTERS)
+    check_names("algorithm", names, POSTERS, "--algorithm")
+    if html is not None and (html.is_dir() or not html.parent.is_dir()):
+        raise typer.BadParameter(f"{html} is no file that can be written: name one in a folder that is there", param_hint="--html")
+    threads = gold_threads(folder)
+    readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
+    _show(folder.name, readings, by_engine, worst, as_json)
+    if html is not None:
+        rows = {name: row(own) for name, own in readings.items()}
+        write_report(html, report(folder.name, rows, {name: worst_of(own, worst or EXCERPT) for name, own in readings.items()}))
+
+
+def gold_threads(folder: Path) -> list[Thread]:
+    """The pages of a folder that have gold posts. Raises ``NoGold``."""
+    if not folder.is_dir():
+        raise NoGold(f"{folder} is no folder; gold threads are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
+    found = []
+    with suppress(FileNotFoundError):
+        for page in saved_pages(folder):
+            known = read_description(folder / f"{page.id}.json")
+            gold = _gold(known)
+            if gold is not None:
+                engine = known.get("engine")
+                found.append(Thread(page, gold, engine if isinstance(engine, str) else None))
+    if not found:
+        raise NoGold(f"no page in {folder} has gold posts beside it: <id>.json with posts, each with text, author, date")
+    return found
+
+
+def _gold(known: dict[str, Any]) -> GoldThread | None:
+    posts = [post for post in known.get("posts") or () if isinstance(post, dict)]
+    if not posts:
+        return None
+    texts = [post for post in posts if text_of(post.get("text"))]
+    optional = (text_of(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
+    return GoldThread(
+        tuple(GoldPost(text_of(post["text"]) or "", text_of(post.get("author")), text_of(post.get("date"))) for post in texts),
+        len(posts) - len(texts),
+        tuple(text for text in optional if text),
+    )
+
+
+def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
+    now = datetime.now(UTC)
+    return [_read(read, thread, now) for thread in threads]
+
+
+def _read(read: Extract, thread: Thread, now: datetime) -> Reading:
+    posts: tuple[Post, ...] = ()
+    error, start = thread.page.error, process_time()
+    if error is None:
+        try:
+            posts = read(document(Page(url=thread.page.url or NOWHERE, body=thread.page.body, fetched=now)), now)
+        except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
+            error = describe(failure)
+    seconds = process_time() - start
+    return Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error)
+
+
+def row(readings: Sequence[Reading]) -> dict[str, Any]:
+    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing of it."""
+    counts: Counts = total(reading.score for reading in readings)
+    shares = {"block_f1": counts.block_f1, "body_f1": counts.body_f1, "author": counts.author, "date": counts.date}
+    return {name: None if share is None else round(share, 4) for name, share in shares.items()} | {
+        "pages": len(readings),
+        "unanswered": sum(reading.error is not None for reading in readings),
+        "ms": round(1000 * sum(reading.seconds for reading in readings) / max(len(readings), 1), 1),
+    }
+
+
+def worst_of(readings: Sequence[Reading], number: int) -> list[Reading]:
+    wrong = [reading for reading in readings if reading.score.counts.body_missing or reading.score.counts.body_extra]
+    return sorted(wrong, key=lambda one: (one.score.counts.body_f1, -one.score.counts.body_missing, one.thread.page.id))[:number]
+
+
+def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst: int, as_json: bool) -> None:
+    sets: dict[str, dict[str, list[Reading]]] = {name: readings}
+    if by_engine:
+        engines = sorted({one.thread.engine for found in readings.values() for one in found if one.thread.engine})
+        sets |= {
+            engine: {key: [one for one in found if one.thread.engine == engine] for key, found in readings.items()} for engine in engines
+        }
+    for title, found in sets.items():
+        rows = {key: row(own) for key, own in found.items()}
+        if as_json:
+            print_json(*({"set": title, "algorithm": key, **figures} for key, figures in rows.items()))
+            continue
+        typer.echo(f"{title}, {next(iter(rows.values()))['pages']} pages")
+        typer.echo(f"{'':10}{'block':>8}{'body':>8}{'author':>8}{'date':>8}{'none':>6}{'ms':>8}")
+        for key, figures in rows.items():
+            shares = "".join(f"{_percent(figures[one]):>8}" for one in ("block_f1", "body_f1", "author", "date"))
+            typer.echo(f"{key:10}{shares}{figures['unanswered']:>6}{figures['ms']:>8.1f}")
+    for key, own in readings.items():
+        for reading in worst_of(own, worst):
+            _say_worst(key, reading, as_json)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
+    missing = [reading.thread.gold.posts[number].text for number in reading.score.missing]
+    surplus = [reading.posts[number].text for number in reading.score.surplus]
+    figures = {"f1": round(reading.score.counts.body_f1, 3), "missing": len(missing), "surplus": len(surplus)}
+    if as_json:
+        line = {"page": reading.thread.page.id, "algorithm": algorithm, **figures, "error": reading.error}
+        print_json(line | {"first_missing": _excerpt(missing), "first_surplus": _excerpt(surplus)})
+        return
+    typer.echo(f"{algorithm}: {reading.thread.page.id}: F1 {figures['f1']}, {len(missing)} missing, {len(surplus)} too many")
+    for what, texts in (("missing", missing), ("too many", surplus)):
+        if texts:
+            typer.echo(f"    {what}: {_excerpt(texts)}")
+    if reading.error:
+        typer.echo(f"    {reading.error}")
+
+
+def _excerpt(texts: Sequence[str]) -> str | None:
+    return " ".join(texts[0].split())[:EXCERPT] if texts else None
+
+
+SHOWN_CHARS: Final = 600  # characters shown of a post
+FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "date": "date", "unanswered": "none", "ms": "ms"}
+
+
+def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:
+    """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
+    return render(
+        "forum.html",
+        title=clean(title),
+        headings=list(FIGURES.values()),
+        rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
+        worst={name: [_page(reading) for reading in readings] for name, readings in worst.items()},
+    )
+
+
+def _written(name: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
+
+
+def _page(reading: Reading) -> dict[str, Any]:
+    return {
+        "id": clean(reading.thread.page.id),
+        "f1": f"{reading.score.counts.body_f1:.3f}",
+        "error": clean(reading.error) if reading.error else None,
+        "missing": [_shown(reading.thread.gold.posts[number].text) for number in reading.score.missing],
+        "surplus": [_shown(reading.posts[number].full_text or reading.posts[number].text) for number in reading.score.surplus],
+    }
+
+
+def _shown(text: str) -> str:
+    lines = [line for line in map(clean, text.split("\n")) if line]
+    whole = "\n".join(lines)
+    return whole if len(whole) <= SHOWN_CHARS else f"{whole[:SHOWN_CHARS]} […{len(whole) - SHOWN_CHARS:,}]"

@@ -1,0 +1,149 @@
+"""Gold data: a folder of ``<id>.html`` or ``<id>.html.gz`` with an ``<id>.json`` beside each, or files of JSON lines.
+
+Of a page's description ``text``, ``title``, ``date`` (or ``published``), ``author`` (or ``authors``) and ``source`` are gold, as
+far as they are there; ``url`` and ``summary`` are handed to the algorithms.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from newsportal.cli.evaluate.scoring import Answer, day
+from newsportal.cli.pages import SavedPage, page_files, page_id, saved_pages
+from newsportal.errors import NewsportalError
+
+
+class NoGold(NewsportalError):
+    """Raised by :func:`survey` for a folder without a page that has gold. The command says what is expected there and stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPage:
+    """A saved page and what is known of it. ``site`` is its host, or what gold calls its site."""
+
+    saved: SavedPage
+    gold: Answer = field(repr=False)
+    site: str | None = None
+
+    @property
+    def id(self) -> str:
+        return self.saved.id
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a folder holds: how many of its pages have gold, the ids of those that have none, and gold that is not understood."""
+
+    pages: int
+    without: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def survey(folder: Path) -> Survey:
+    """Look at what lies beside the pages of ``folder``, not at the pages. Raises ``NoGold``."""
+    if not folder.is_dir():
+        raise NoGold(f"{folder} is no folder; gold pages are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
+    names = [page_id(file) for file in page_files(folder)]
+    without = tuple(name for name in names if _answer(read_description(folder / f"{name}.json")) == Answer())
+    remarks = tuple(remark for name in names if (remark := _remark(folder / f"{name}.json")))
+    if len(without) == len(names):
+        lacking = f"no page in {folder} has gold beside it: <id>.json with text, title, date, author or source; see docs/evaluation.md"
+        raise NoGold("\n".join((lacking, *remarks)))
+    return Survey(len(names) - len(without), without, remarks)
+
+
+def _remark(file: Path) -> str | None:
+    """What of a description is not understood, though somebody wrote it."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        return f"{file}: no JSON in UTF-8: {error}"
+    if not isinstance(found, dict):
+        return f"{file}: no JSON object with text, title, date, author or source"
+    date = _answer(found).date
+    return f"{file}: the date {date!r} is not scored; write it as 2024-03-05" if date and day(date) is None else None
+
+
+def gold_pages(folder: Path) -> Iterator[GoldPage]:
+    """The pages of ``folder`` that have gold, by name, each read when it is asked for."""
+    for saved in saved_pages(folder):
+        page = _page(folder, saved)
+        if page is not None:
+            yield page
+
+
+def gold_page(file: Path) -> GoldPage | None:
+    """The page saved in ``file``; ``None`` without gold."""
+    return _page(file.parent, next(iter(saved_pages(file))))
+
+
+def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
+    known = read_description(folder / f"{saved.id}.json")
+    gold = _answer(known)
+    if gold == Answer():
+        return None
+    site = known.get("site")
+    if not isinstance(site, str) and saved.url:
+        site = _host(saved.url)
+    return GoldPage(saved, gold, site if isinstance(site, str) else None)
+
+
+def read_description(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _answer(known: dict[str, Any]) -> Answer:
+    return Answer(
+        text=text_of(known.get("text"), "\n"),
+        title=text_of(known.get("title")),
+        date=text_of(known.get("date") or known.get("published")),
+        author=text_of(known.get("author") or known.get("authors")),
+        source=text_of(known.get("source")),
+    )
+
+
+def text_of(value: object, between: str = "; ") -> str | None:
+    """A string that says something; a list is its parts with ``between`` between them: names, or paragraphs."""
+    if isinstance(value, list):
+        value = between.join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def gold_lines(folder: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Each line that is not blank of ``name``.jsonl or ``name``.jsonl.gz in ``folder``, after ``file:number``.
+
+    Raises ``ValueError`` when there is neither file, or one that is not UTF-8; ``OSError``.
+    """
+    plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
+    file = next((file for file in (plain, packed) if file.exists()), None)
+    if file is None:
+        raise ValueError(f"{folder}: there is neither {plain.name} nor {packed.name} in it")
+    number = 0
+    try:
+        with gzip.open(file, "rt", encoding="utf-8") if file is packed else file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield f"{file}:{number}", line
+    except (UnicodeDecodeError, EOFError) as error:
+        raise ValueError(
+            f"{file}:{number + 1}: {'it is not UTF-8' if isinstance(error, UnicodeError) else 'the file is cut off'}"
+        ) from error

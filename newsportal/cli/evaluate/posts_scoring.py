@@ -1,0 +1,199 @@
+"""Scores of forum posts against gold: which posts are found, whether their text is right, who wrote them and when.
+
+    P = |e ∩ g| / |e|     R = |e ∩ g| / |g|     F1 = 2PR / (P + R)      over the posts of all pages (thesis E, 3-5 to 3-7)
+
+*Block*: the found post's block holds 0.9 of the gold text. *Body*: the texts have 0.8 of their characters in common
+(2 LCS / (|e| + |g|)), or 0.95 of gold in a text of at most 1.3 times its length. Pairs are made one to one, the most alike first. Posts
+of pictures alone, and those that gold calls optional, count neither way. Author and day are asked of posts whose body is right and whose
+gold tells them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Final
+
+from newsportal.cli.evaluate.scoring import BLANK, folded, lcs_length
+from newsportal.extractors.fields.date import find_dates
+from newsportal.items import Post
+
+BODY: Final = 0.8
+NEARLY: Final = 0.95
+LONGER: Final = 1.3
+BLOCK: Final = 0.9
+SHORT: Final = 12  # shorter texts must stand in the block as they are: their characters come together by chance
+LOOK: Final = 60
+STRIDE: Final = 8  # two texts of more than LOOK characters without any of eight runs of STRIDE in common are not compared
+PICTURE_CHARS: Final = 40
+SHORTEST_TIME: Final = 3
+MAX_CHARS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPost:
+    """What gold says of a post; ``None``: nothing."""
+
+    text: str
+    author: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldThread:
+    """The posts of a page, how many more are pictures alone, and texts that may or may not be found."""
+
+    posts: tuple[GoldPost, ...]
+    pictures: int = 0
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Posts of one page or of many: right, too many, missing, by block and by body; authors and days asked and right."""
+
+    block: int = 0
+    block_extra: int = 0
+    block_missing: int = 0
+    body: int = 0
+    body_extra: int = 0
+    body_missing: int = 0
+    authors: int = 0
+    authors_right: int = 0
+    dates: int = 0
+    dates_right: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    @property
+    def block_f1(self) -> float:
+        return _f1(self.block, self.block_extra, self.block_missing)
+
+    @property
+    def body_f1(self) -> float:
+        return _f1(self.body, self.body_extra, self.body_missing)
+
+    @property
+    def author(self) -> float | None:
+        return self.authors_right / self.authors if self.authors else None
+
+    @property
+    def date(self) -> float | None:
+        return self.dates_right / self.dates if self.dates else None
+
+
+def _f1(right: int, extra: int, missing: int) -> float:
+    return 2 * right / (2 * right + extra + missing) if right else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageScore:
+    """A page's counts; the posts of gold and of the answer (by number) whose body found no partner."""
+
+    counts: Counts
+    missing: tuple[int, ...]
+    surplus: tuple[int, ...]
+
+
+def score_posts(gold: GoldThread, found: Sequence[Post], now: datetime) -> PageScore:
+    wanted = [squashed(post.text) for post in gold.posts]
+    bodies = [squashed(post.full_text if post.full_text is not None else post.text) for post in found]
+    blocks = [squashed(post.block_text or post.text) for post in found]
+    pairs, block_pairs = matched(wanted, bodies, block=False), matched(wanted, blocks, block=True)
+    body_extra = _extra(bodies, {given for _, given in pairs}, gold, block=False)
+    block_extra = _extra(blocks, {given for _, given in block_pairs}, gold, block=True)
+    asked = [(gold.posts[one], found[other]) for one, other in pairs]
+    authors = [folded(one.author) == folded(other.author) for one, other in asked if one.author]
+    dates = [same_day(one.date, other, now) for one, other in asked if one.date]
+    counts = Counts(
+        len(block_pairs),
+        block_extra,
+        len(wanted) - len(block_pairs),
+        len(pairs),
+        body_extra,
+        len(wanted) - len(pairs),
+        len(authors),
+        sum(authors),
+        len(dates),
+        sum(dates),
+    )
+    hit, used = {one for one, _ in pairs}, {other for _, other in pairs}
+    return PageScore(
+        counts,
+        tuple(number for number in range(len(wanted)) if number not in hit),
+        tuple(number for number, text in enumerate(bodies) if text and number not in used),
+    )
+
+
+def squashed(text: str) -> str:
+    return BLANK.sub("", unicodedata.normalize("NFKC", text))[:MAX_CHARS]
+
+
+def _extra(texts: Sequence[str], used: set[int], gold: GoldThread, block: bool) -> int:
+    rest = [text for number, text in enumerate(texts) if number not in used and text]
+    optional = len(matched([squashed(text) for text in gold.optional], rest, block))
+    forgiven = gold.pictures if block or not gold.pictures else sum(len(text) < PICTURE_CHARS for text in rest)
+    return max(0, len(rest) - optional - forgiven)
+
+
+def matched(wanted: Sequence[str], given: Sequence[str], block: bool) -> list[tuple[int, int]]:
+    """Pairs of numbers, one to one, the most alike first."""
+    found = [
+        (alike, -abs(one - other), one, other)
+        for one, gold in enumerate(wanted)
+        for other, text in enumerate(given)
+        if gold and text and (alike := _likeness(gold, text, block)) > 0
+    ]
+    left, right, pairs = set[int](), set[int](), []
+    for _, _, one, other in sorted(found, reverse=True):
+        if one not in left and other not in right:
+            left.add(one)
+            right.add(other)
+            pairs.append((one, other))
+    return pairs
+
+
+def _likeness(gold: str, text: str, block: bool) -> float:
+    """Above 0 for a pair that may count."""
+    if gold == text:
+        return 2.0
+    if block and len(text) < BLOCK * len(gold):
+        return 0.0
+    if not block and not 0.5 <= len(text) / len(gold) <= 2:
+        return 0.0
+    if block and gold in text:
+        return 1.0 + 1 / len(text)
+    if _are_strangers(gold, text) or (block and len(gold) < SHORT):
+        return 0.0
+    common = lcs_length(gold, text)
+    if block:
+        return common / len(gold) if common >= BLOCK * len(gold) else 0.0
+    ratio = 2 * common / (len(gold) + len(text))
+    return ratio if ratio >= BODY or (common >= NEARLY * len(gold) and len(text) <= LONGER * len(gold)) else 0.0
+
+
+def _are_strangers(gold: str, text: str) -> bool:
+    if min(len(gold), len(text)) <= LOOK:
+        return False
+    step = max(1, len(gold) // STRIDE)
+    return not any(gold[start : start + STRIDE] in text for start in range(0, len(gold) - STRIDE, step))
+
+
+def same_day(gold: str, found: Post, now: datetime) -> bool:
+    """Whether a post's time is gold's: as written, or of the same day, in either reading of 05/03/2024."""
+    written = folded(found.date_text)
+    if written and (folded(gold) in written or (len(written) > SHORTEST_TIME and written in folded(gold))):
+        return True
+    told = _days(found.date_text, now) if found.date_text else {found.published.date()} if found.published else set()
+    return not told.isdisjoint(_days(gold, now))
+
+
+def _days(text: str, now: datetime) -> set[date]:
+    return {one.when.date() for first in (False, True) for one in find_dates(text, now, day_first=first)}
+
+
+def total(scores: Iterable[PageScore]) -> Counts:
+    return sum((score.counts for score in scores), Counts())

@@ -1,0 +1,251 @@
+"""Reports of evaluations: tables on a terminal, and HTML files that need no other and send no request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.cli.evaluate.closer import Closer, Piece
+from newsportal.cli.evaluate.running import PageResult, Row
+from newsportal.cli.evaluate.scoring import FIELDS
+from newsportal.text import clean
+
+
+def render(template: str, **values: Any) -> str:
+    """A report as HTML; everything that comes from pages is escaped."""
+    loader = PackageLoader(__package__, ".")
+    world = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return world.get_template(template).render(values)
+
+
+def write_report(file: Path, html: str) -> None:
+    """Ends the command with status 1 where ``file`` cannot be written."""
+    try:
+        file.write_text(html, encoding="utf-8", errors="replace")
+    except OSError as error:
+        typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
+        raise typer.Exit(1) from error
+    typer.echo(f"report: {file}", err=True)
+
+
+COLUMNS: Final[dict[str, str]] = {
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "page_f1": "page",
+    "good": "≥.9",
+    "title": "title",
+    "date": "date",
+    "author": "author",
+    "source": "source",
+    "unanswered": "none",
+    "ms": "ms",
+}
+"""Figure → heading; ``page``: the mean of the pages' own F1, ``≥.9``: the share of pages with that F1, ``none``: pages without a text."""
+
+HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source"))
+
+WIDE: Final = 160
+EXCERPT: Final = 80  # characters of a difference that a line of the terminal shows
+LEAST_EXCERPT: Final = 16
+FIGURE: Final = len("0.123")
+
+
+def shown(rows: Sequence[Row]) -> list[str]:
+    """The figures that any of the rows has; that every page has a text needs no column."""
+    values = {name: {getattr(row.scores, name) for row in rows} for name in COLUMNS}
+    return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
+
+
+def written(row: Row, name: str) -> str:
+    value = getattr(row.scores, name)
+    if value is None:
+        return "–"
+    return f"{100 * value:.1f}" if name in HIGHER_IS_BETTER else f"{value:.1f}" if name == "ms" else str(value)
+
+
+def counted(pages: int) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{pages} page{'' if pages == 1 else 's'}"
+
+
+def is_best(row: Row, name: str, rows: Sequence[Row]) -> bool:
+    """Whether nobody has a better figure on the same pages, and somebody a worse one."""
+    values = [value for other in rows if other.set == row.set and (value := getattr(other.scores, name)) is not None]
+    return name in HIGHER_IS_BETTER and len(set(values)) > 1 and getattr(row.scores, name) == max(values)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """A table for each set, a line for each reader; what is best on a set stands out."""
+    names = shown(rows)
+    width = max(len(row.reader) for row in rows)
+    for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
+        own = [row for row in rows if row.set == name]
+        if number:
+            _say()
+        table = _table(f"{name}, {counted(own[0].scores.pages)}")
+        table.add_column("", min_width=width, no_wrap=True)
+        for figure in names:
+            table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
+        for row in own:
+            cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
+            table.add_row(escape(row.reader), *cells)
+        _say(table, whole=True)
+
+
+def _table(title: str) -> Table:
+    return Table(title=escape(title), title_justify="left", title_style="bold", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+
+
+def _width() -> int:
+    console = Console(emoji=False, highlight=False)
+    return console.width if console.is_terminal else WIDE
+
+
+def _say(*what: Table, whole: bool = False) -> None:
+    """Print; ``whole``: rather over the terminal's edge than with figures cut off."""
+    width = _width()
+    if whole:
+        wide = Console(width=WIDE)
+        width = max(width, *(wide.measure(table).minimum for table in what))
+    Console(emoji=False, highlight=False, width=width).print(*what)
+
+
+def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
+    """A table for each reader: its worst pages, how the others do there, the longest piece that is missing and that is too much.
+
+    Where the terminal has no room for all the others, the best of them stands for them.
+    """
+    places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
+    others = sum(max(len(name), FIGURE) + 1 for name in names)
+    every = len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
+    for name in names:
+        own = [page for page in pages if page.of == name]
+        if not own:
+            continue
+        table = _table(f"worst of {name}")
+        for heading in ("page", "F1"):
+            table.add_column(heading, no_wrap=True)
+        for other in [other for other in names if other != name] if every else ["best other"]:
+            table.add_column(escape(other), justify="right" if every else "left", no_wrap=every)
+        for heading in ("missing", "too much"):
+            table.add_column(heading, no_wrap=True, ratio=1)
+        table.expand = True
+        for page in own:
+            table.add_row(*_worst_line(page, every))
+        _say()
+        _say(table)
+
+
+def _worst_line(page: Closer, every: bool) -> list[Text]:
+    scores = page.result.scores
+    others = [f"{scores[at].f1:.3f}" for at in range(len(scores)) if at != page.at]
+    if not every:
+        best = max((at for at in range(len(scores)) if at != page.at), key=lambda at: scores[at].f1)
+        others = [f"{scores[best].f1:.3f} {page.names[best]}"]
+    error = page.result.errors[page.at]
+    missing = _excerpt(scores[page.at].missing, page.longest("missing"))
+    surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
+    return [Text(cell) for cell in (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *others, missing, surplus)]
+
+
+def _excerpt(characters: int, text: str | None) -> str:
+    if not characters:
+        return ""
+    start = clean(text or "")[:EXCERPT]
+    return f"{characters}: {start}…" if start else str(characters)
+
+
+KEPT: Final = 90  # characters shown at each end of a long stretch that both texts share
+LONGEST: Final = 2_500  # characters shown of a long difference
+
+
+def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
+    """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
+    figures = shown(rows)
+    sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    for row in rows:
+        cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
+        sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append({"reader": row.reader, "cells": cells})
+    return render(
+        "report.html",
+        headings=[COLUMNS[figure] for figure in figures],
+        sets=sets,
+        pages=counted(len(results)),
+        curves=curves({name: [one.scores[at].f1 for one in results if one.scores[at].has_text] for at, name in enumerate(names)}),
+        worst={of: [_card(page) for page in pages] for of, pages in groupby(closer, key=lambda page: page.of)},
+    )
+
+
+def _card(page: Closer) -> dict[str, Any]:
+    """One of the worst pages: every reader's F1, gold, and what readers made of it, the one whose page it is first."""
+    gold = asdict(page.gold)
+    fields = [name for name in FIELDS if gold[name]]
+    scores = page.result.scores
+    return {
+        "name": clean(f"{page.result.folder}/{page.result.id}"),
+        "f1": [(name, f"{scores[at].f1:.3f}") for at, name in enumerate(page.names)],
+        "fields": fields,
+        "gold": [clean(gold[name]) for name in fields],
+        "readings": [_reading(page, at, fields) for at in sorted(page.found, key=lambda at: at != page.at)],
+    }
+
+
+def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
+    """What one reader made of a page; ``right`` is ``None`` where gold has no value."""
+    score, found = page.result.scores[at], page.found[at]
+    answer = asdict(found.answer)
+    return {
+        "name": page.names[at],
+        "f1": f"{score.f1:.3f}",
+        "score": score,
+        "error": clean(found.error) if found.error else None,
+        "fields": [{"text": clean(answer[name] or "") or "–", "right": getattr(score, name)} for name in fields],
+        "pieces": [(piece.kind, _shortened(piece)) for piece in page.pieces[at]],
+    }
+
+
+def _shortened(piece: Piece) -> str:
+    lines = (clean(line) for line in piece.text.split("\n"))
+    text = "\n".join(line for line in lines if line)
+    kept = KEPT if piece.kind == "same" else LONGEST // 2
+    if len(text) <= 2 * kept + KEPT:
+        return text
+    return f"{text[:kept]} […{len(text) - 2 * kept:,}…] {text[-kept:]}"
+
+
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 634.0, 14.0, 262.0  # the drawing's frame
+MOST_POINTS: Final = 200  # points of a curve; more could not be told apart
+DASHES: Final = ("none", "7 3", "2 3", "9 3 2 3", "1 4", "12 4")
+"""With the colours of the style sheet: two curves of one dash have different colours, whoever sees no colours has the dashes."""
+
+COLOURS: Final = 8
+
+
+def curves(scores: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """A curve for each reader that found a text. ``colour`` counts from 0; ``good`` is the share of pages at 0.9 or above, as text."""
+    return [_curve(number, name, sorted(values)) for number, (name, values) in enumerate(scores.items()) if any(values)]
+
+
+def _curve(number: int, name: str, values: Sequence[float]) -> dict[str, Any]:
+    last = len(values) - 1
+    places = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
+    points = ((LEFT + (RIGHT - LEFT) * (place / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[place]) for place in places)
+    return {
+        "name": name,
+        "points": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
+        "colour": number % COLOURS,
+        "dash": DASHES[number % len(DASHES)],
+        "good": f"{100 * sum(value >= 0.9 for value in values) / len(values):.0f} %",
+    }

@@ -1,0 +1,175 @@
+"""Our algorithms and peers behind one form, ``read(page) -> Found``; each page is read by all in turn, so load is fair."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from newsportal.cli.evaluate.gold import GoldPage, gold_pages, survey
+from newsportal.cli.evaluate.scoring import Answer, PageScore, Scores, add_up, score_page
+from newsportal.cli.extract import learn
+from newsportal.cli.page_readers import UNKNOWN
+from newsportal.cli.pages import SavedPage, describe
+from newsportal.cli.peers import Peer, peer
+from newsportal.extractors import Extract, Learner, extractor
+from newsportal.items import Link, Page
+from newsportal.text import dom
+
+WARM: Final = (
+    "<html><head><meta charset=utf-8><title>新线今晨通车</title></head><body><h1>新线今晨通车</h1>"
+    "<p>2024-03-05 08:30 来源：滨海日报 记者 王小明</p>"
+    + "<p>今天早上六点，新线的首班列车从东站出发，车厢里坐满了赶早的市民。</p><p>The first train left at six in the morning.</p>" * 8
+    + "</body></html>"
+).encode()
+"""A page in two languages with all that is looked for, of no site."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page as somebody read it. ``error``: why there is no answer. ``seconds`` of the processor, decoding and parsing included."""
+
+    answer: Answer
+    error: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An algorithm or a peer. ``learn`` looks at a folder before its first page is asked for, where the algorithm remembers pages."""
+
+    name: str
+    answer: Callable[[GoldPage], Answer] = field(repr=False)
+    learn: Callable[[Path], None] | None = field(default=None, repr=False)
+
+    def read(self, page: GoldPage) -> Found:
+        """What is found in ``page``. Never raises for a page: what breaks on it has an empty answer and says why."""
+        if page.saved.error is not None:
+            return Found(Answer(), page.saved.error)
+        started, answer, error = time.process_time(), Answer(), None
+        try:
+            answer = self.answer(page)
+        except Exception as fault:  # noqa: BLE001  a page that breaks a reader is a page without an answer; the report says so
+            error = describe(fault)
+        return Found(answer, error, time.process_time() - started)
+
+
+def warm(asked: Iterable[Reader]) -> None:
+    """Let everybody read a made-up page first: what is loaded by need (models, dictionaries, modules) is no time of the first page."""
+    for reader in asked:
+        reader.read(GoldPage(SavedPage("warm", WARM), Answer()))
+
+
+def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
+    """By name, algorithms first. Raises ``ValueError`` for a name that is not known, ``DependencyMissing`` for a peer not installed."""
+    now = datetime.now(UTC)
+    ours = [_algorithm(name, extractor(name), now) for name in dict.fromkeys(algorithms)]
+    return ours + [_peer(name, peer(name)) for name in dict.fromkeys(peers)]
+
+
+def _algorithm(name: str, run: Extract, now: datetime) -> Reader:
+    def answer(page: GoldPage) -> Answer:
+        url = page.saved.url or UNKNOWN
+        link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
+        found = run(dom.document(Page(url, page.saved.body, now)), link, now)
+        date = found.published.isoformat() if found.published else None
+        return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
+
+    return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
+
+
+def _peer(name: str, run: Peer) -> Reader:
+    return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))
+
+
+POOLED: Final = "all"  # the set of all folders' pages together
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """One page and what each reader made of it, in the readers' order. Texts are not kept: a closer look reads a page again."""
+
+    folder: str
+    id: str
+    file: Path
+    site: str | None
+    scores: tuple[PageScore, ...]
+    seconds: tuple[float, ...]
+    errors: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    set: str
+    reader: str
+    scores: Scores
+
+
+def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
+    """All pages of all folders; ``done`` is called after each. The folders are known to have gold (``survey``)."""
+    results = []
+    warm(asked)
+    names = {folder: folder.resolve().name for folder in folders}
+    counts = Counter(names.values())
+    for folder, name in {folder: str(folder) if counts[name] > 1 or name == POOLED else name for folder, name in names.items()}.items():
+        for reader in asked:
+            if reader.learn is not None:
+                reader.learn(folder)
+        for page in gold_pages(folder):
+            found = [reader.read(page) for reader in asked]
+            results.append(_result(name, page, found))
+            done()
+    return results
+
+
+def _result(folder: str, page: GoldPage, found: Sequence[Found]) -> PageResult:
+    file = page.saved.path
+    assert file is not None  # gold pages come from files
+    return PageResult(
+        folder=folder,
+        id=page.id,
+        file=file,
+        site=page.site,
+        scores=tuple(score_page(page.gold, one.answer) for one in found),
+        seconds=tuple(one.seconds for one in found),
+        errors=tuple(one.error for one in found),
+    )
+
+
+def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | None = None) -> list[Row]:
+    """Each folder, all of them pooled where there are several, and each site that has ``by_site`` pages or more."""
+    sets = _grouped(results, lambda result: result.folder)
+    if len(sets) > 1:
+        sets[POOLED] = list(results)
+    if by_site is not None:
+        sites = _grouped((result for result in results if result.site), lambda result: str(result.site))
+        sets |= {site: pages for site, pages in sorted(sites.items()) if len(pages) >= by_site}
+    return [
+        Row(name, names[at], add_up([page.scores[at] for page in pages], sum(page.seconds[at] for page in pages)))
+        for name, pages in sets.items()
+        for at in range(len(names))
+    ]
+
+
+def _grouped(results: Iterable[PageResult], key: Callable[[PageResult], str]) -> dict[str, list[PageResult]]:
+    groups: dict[str, list[PageResult]] = {}
+    for result in results:
+        groups.setdefault(key(result), []).append(result)
+    return groups
+
+
+def worst(results: Iterable[PageResult], at: int, number: int) -> list[PageResult]:
+    """The ``number`` pages that reader ``at`` reads worst, but none without a fault; among equals those first with more to lose."""
+    texts = [result for result in results if result.scores[at].has_text and result.scores[at].f1 < 1]
+    return sorted(texts, key=lambda result: (result.scores[at].f1, -result.scores[at].gold, result.folder, result.id))[:number]
+
+
+def scores_of(folder: Path, algorithm: str) -> Scores:
+    """The scores of one of our algorithms on one folder. Raises ``ValueError`` for its name, ``NoGold``."""
+    survey(folder)
+    (row,) = rows(run([folder], readers([algorithm], [])), [algorithm])
+    return row.scores

@@ -1,0 +1,261 @@
+"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, one article a line."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli import jsonl
+from newsportal.cli.options import OutFile
+from newsportal.cli.output import tracked
+from newsportal.cli.page_readers import UNKNOWN
+from newsportal.cli.pages import (
+    WEB,
+    PageSource,
+    SavedFrom,
+    SavedPage,
+    addresses,
+    describe,
+    refuse_for_folder,
+    require_source,
+    saved_pages,
+)
+from newsportal.dedup.canonical import identity
+from newsportal.errors import EgressDenied, FetchFailed, LibraryError, NewsportalError, NotApplicable
+from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
+from newsportal.extractors.article.site import site_of
+from newsportal.extractors.lists.page_turns import NOWHERE
+from newsportal.extractors.lists.pagination import EXPECTED, MAX_FETCHED, MultiPage, PageRead, find_pager, is_thread
+from newsportal.items import Extraction, Link, Page
+from newsportal.services.trying import templates
+from newsportal.text import clean, dom
+
+DELAY = 1.0  # seconds between two pages of one host, as in the crawl
+PUBLIC_ONLY = "this command asks public http(s) addresses read_one; save the page with a browser and name the file"
+LATER = "try again later"
+REMEDIES = {
+    "egress-denied": PUBLIC_ONLY,
+    "too-many": f"an article is read over {MAX_FETCHED} pages at most",
+    **dict.fromkeys(("connection", "dns", "timeout", "http-429", "http-500", "http-502", "http-503", "http-504"), LATER),
+}
+"""What can be done about a page that is missing, where anything can."""
+
+
+def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
+    """The article of one page; ``pages`` where its pager names further ones. Raises ``NotApplicable``."""
+    read = _read(page, link, run)
+    return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.known))
+
+
+def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
+    """The article from its first page on, over all pages that can be had; which cannot, and why, is said on standard error.
+
+    Raises ``NotApplicable`` if ``page`` is none.
+    """
+    met = _read(page, link, run)
+    if is_thread(page.url):
+        return met.found
+    first = _begin(run, fetch, met)
+    pages, last = MultiPage(first, identity), first.url
+    while urls := pages.wanted():
+        last = urls[0]
+        try:
+            pages.take(met if identity(last) == identity(met.url) else _next_page(run, fetch, last, pages.strays), last)
+        except Exception as error:  # noqa: BLE001  whatever ends the article, the pages that came are the article
+            pages.refuse(last, _why(error))
+    for reason in pages.ends:
+        if reason not in EXPECTED:
+            _say(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
+    found = pages.result()
+    return found if first is met else replace(found, canonical=found.canonical or first.url)
+
+
+def _begin(run: Extract, fetch: Callable[[str], Page], met: PageRead) -> PageRead:
+    """The article's first page where ``met`` is a later one and it can be had, as in the crawl; else ``met``."""
+    url = met.pager.first
+    if url is None or identity(url) == identity(met.url):
+        return met
+    try:
+        first = _next_page(run, fetch, url)
+    except Exception as error:  # noqa: BLE001  the page that was asked for is an article
+        _say(met.url, f"without its first page, {url}", _why(error))
+        return met
+    return first if first.pager.next is not None else met
+
+
+def _next_page(
+    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, asked: False
+) -> PageRead:
+    """The page at ``url``. Raises what ``fetch`` and ``run`` raise, and ``NotApplicable`` for a status that is no page, and for strays."""
+    time.sleep(DELAY)
+    page = fetch(url)
+    if page.status != 200:
+        raise NotApplicable(f"http-{page.status}")
+    if strays(page.url, url):
+        raise NotApplicable("elsewhere")
+    return _read(page, None, run)
+
+
+def _why(error: Exception) -> str:
+    """A slug, the crawl's where it has one."""
+    if isinstance(error, EgressDenied):
+        return "egress-denied"
+    return error.reason if isinstance(error, FetchFailed | NotApplicable) else f"error: {type(error).__name__}"
+
+
+def _say(article: str, what: str, reason: str) -> None:
+    remedy = REMEDIES.get(reason)
+    typer.echo(clean(f"{article}: {what}: {reason}" + (f"; {remedy}" if remedy else "")), err=True)
+
+
+def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
+    document = dom.document(page)
+    return PageRead(page.url, run(document, link, page.fetched), find_pager(document))
+
+
+def extract(
+    source: PageSource,
+    url: SavedFrom = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
+    out: OutFile = None,
+    library: Annotated[
+        Path | None,
+        typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
+    ] = None,
+    render: Annotated[bool, typer.Option("--render", help="For an address: show its pages to a browser first.")] = False,
+) -> None:
+    """Read the article of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
+
+    A page that gives no article has a line with "error", and the run goes on.
+    """
+    try:
+        run = extractor(algorithm)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    refuse_for_folder(url, source)
+    require_source(source)
+    if render and not source.startswith(WEB):
+        raise typer.BadParameter("a saved page is read as it is; name an address", param_hint="--render")
+    fetch = _rendered if render else fetch_public
+    if library is None:
+        jsonl.write(answers(source, url, algorithm, run, fetch=fetch), out)
+        return
+    if not isinstance(run, Keeper):
+        raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
+    if not library.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {library.parent}; make it first", param_hint="--library")
+    if library.exists():
+        text = templates.read(library)
+        try:
+            run.restore(text)
+        except LibraryError as error:
+            raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
+    jsonl.write(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
+    templates.save(run.saved(), library)
+
+
+def fetch_public(url: str) -> Page:
+    from newsportal.net import egress
+
+    return egress.fetch(url, egress.PUBLIC)
+
+
+def _rendered(url: str) -> Page:
+    from newsportal.net import egress
+    from newsportal.net.rendering import Limits, standalone
+    from newsportal.net.rendering.chromium import Setup
+
+    return standalone.fetch(url, egress.PUBLIC, Setup(Limits()))
+
+
+def answers(
+    source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False, fetch: Callable[[str], Page] = fetch_public
+) -> Iterator[dict[str, Any]]:
+    """An answer line for each page, as a plain dict. Raises ``NewsportalError`` for an address, ``FileNotFoundError``.
+
+    An algorithm that learns sees the pages of a folder's sites before it answers. ``keeping``: what it knows is kept for the next time,
+    so that a page alone teaches as well, when it is read.
+    """
+    now = datetime.now(UTC)
+    if keeping and isinstance(run, Learner) and not Path(source).is_dir():
+        run = partial(_and_learn, run)
+    if source.startswith(WEB):
+        page = _asked(source, fetch)
+        yield {"id": source, **_answer(page, None, algorithm, partial(read_all, run, fetch))}
+        return
+    if isinstance(run, Learner) and Path(source).is_dir():
+        learn(source, run, now, 1 if keeping else 2)
+    for saved in tracked(saved_pages(source), "extracting"):
+        if saved.error is not None:
+            yield _failure(saved.id, saved.url or url, algorithm, saved.error)
+            continue
+        yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, partial(read_one, run))}
+
+
+def _and_learn(run: Learner, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+    found = run(document, link, fetched)
+    run.learn(document, link, fetched, found)
+    return found
+
+
+def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
+    """Let ``run`` see the pages of sites that have ``least`` or more in the folder, one page at a time: two teach about each other."""
+    counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
+    for saved in tracked(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= least), "learning"):
+        if saved.error is None:
+            page, link = _page(saved, None, now)
+            try:
+                run.learn(dom.document(page), link, now)
+            except Exception:  # noqa: BLE001, S112  a page that breaks the reader gets its line when it is answered
+                continue
+
+
+def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link | None]:
+    address = url or saved.url or UNKNOWN
+    return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
+
+
+def _asked(url: str, fetch: Callable[[str], Page]) -> Page:
+    """Raises ``FetchFailed``, and ``NewsportalError`` with the remedy for one that may not be asked: ``sources.yaml`` is not read."""
+    try:
+        return fetch(url)
+    except EgressDenied as error:
+        raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
+
+
+def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page, Link | None], Extraction]) -> dict[str, Any]:
+    url = None if page.url == UNKNOWN else page.url
+    try:
+        found = read(page, link)
+    except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+        return _failure(None, url, algorithm, describe(error))
+    return _plain(found, url, algorithm)
+
+
+def _failure(name: str | None, url: str | None, algorithm: str, why: str) -> dict[str, Any]:
+    empty = _plain(Extraction(), url, algorithm) | {"error": why}
+    return {"id": name, **empty} if name is not None else empty
+
+
+def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]:
+    return {
+        "url": found.canonical or url,
+        "title": found.title,
+        "text": found.text,
+        "published": found.published.isoformat() if found.published else None,
+        "author": found.author,
+        "source": found.origin,
+        "language": found.language,
+        "images": [image.url for image in found.images],
+        "algorithm": found.algorithm or algorithm,
+        "pages": list(found.pages),
+        "confidence": found.confidence,
+    }

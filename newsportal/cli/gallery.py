@@ -1,0 +1,174 @@
+"""``newsportal gallery``: photo stories of saved pages, or of an address over all its pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli import jsonl
+from newsportal.cli.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
+from newsportal.cli.output import tracked
+from newsportal.cli.pages import WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
+from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
+from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
+from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
+from newsportal.items import GalleryPage, Page
+from newsportal.text import dom
+
+NOWHERE = "about:blank"
+GONE = frozenset((301, 302, 303, 307, 308, 400, 401, 403, 404, 410, 451))
+"""Answers that do not pass: the story ends there. Others may, so the story is not complete."""
+
+CAPTION_CHARS = 60
+
+
+def gallery(
+    source: PageSource,
+    url: SavedFrom = None,
+    pattern: Annotated[
+        str | None, typer.Option("--pattern", "-p", help="How further pages are named, as in sources.yaml: {id}_{n}.html, {id}{a}.html.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON line a page or story.")] = False,
+) -> None:
+    """Read a photo story: its pictures in order, each with its caption. An address is read over all its pages.
+
+    A page that holds none has a line with "error", and the run goes on.
+    """
+    refuse_for_folder(url, source)
+    if pattern is not None:
+        try:
+            parse(pattern)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--pattern") from error
+    require_source(source)
+    rows = answers(source, url, pattern)
+    if json:
+        jsonl.write(rows, None)
+    else:
+        for row in rows:
+            _print(row)
+
+
+def answers(source: str, url: str | None = None, pattern: str | None = None) -> Iterator[dict[str, Any]]:
+    """An answer for each page of a folder, or for the story at an address, as a plain dict. Raises ``NewsportalError`` for an address
+    that cannot be had."""
+    if source.startswith(WEB):
+        yield _followed(source, pattern)
+        return
+    for saved in tracked(saved_pages(source), "reading photo stories"):
+        page = Page(url or saved.url or NOWHERE, saved.body, datetime.now(UTC))
+        address = None if page.url == NOWHERE else page.url
+        if saved.error is not None:
+            yield _failure(saved.id, saved.url or url, saved.error)
+            continue
+        try:
+            found = read(dom.document(page), now=page.fetched)
+        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+            yield _failure(saved.id, address, describe(error))
+            continue
+        yield _plain(saved.id, address, assemble([found]), found.pages, found.next)
+
+
+def _followed(url: str, pattern: str | None) -> dict[str, Any]:
+    """The story at an address over all its pages; which could not be had, and why, is said on standard error."""
+    try:
+        first = fetch_public(url)
+    except EgressDenied as error:
+        raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
+    try:
+        met = [_read(first)]
+    except NotApplicable as error:
+        return _failure(url, first.url, str(error))
+    ended: set[str] = set()
+    lost: dict[str, str] = {}
+    tried = guess(met[0]) if pattern is None else None
+    pattern = pattern or tried
+    while wanted := open_pages(met, ended | lost.keys(), pattern):
+        if len(met) + len(ended) + len(lost) > MAX_PAGES:
+            _say(url, f"more than {MAX_PAGES} pages: the rest is left out")
+            break
+        _turn(wanted[0], met, ended, lost, guessed=tried is not None)
+    for at, why in lost.items():
+        _say(url, f"no page at {at}: {why}; {LATER}")
+    return _plain(url, met[0].url, assemble(met, pattern=pattern, ended=ended), (), None)
+
+
+def _turn(url: str, met: list[GalleryPage], ended: set[str], lost: dict[str, str], *, guessed: bool) -> None:
+    """Ask for one further page, and put the answer where it belongs. ``guessed``: nothing on the first page names it."""
+    time.sleep(DELAY)
+    try:
+        page = fetch_public(url)
+        found = _read(page)
+    except (NotApplicable, EgressDenied):
+        ended.add(url)
+        return
+    except FetchFailed as error:
+        if guessed and len(met) == 1:
+            ended.add(url)
+        else:
+            lost[url] = error.reason
+        return
+    if is_end(found, met, asked=url) or (guessed and not bears_out(found, met)):
+        ended.add(url)
+    else:
+        met.append(found)
+
+
+def _read(page: Page) -> GalleryPage:
+    """Raises ``NotApplicable``, and ``FetchFailed`` for an answer that may be another next time."""
+    if page.status in GONE:
+        raise NotApplicable(f"http-{page.status}")
+    if page.status != 200:
+        raise FetchFailed(page.url, f"http-{page.status}")
+    return read(dom.document(page), now=page.fetched)
+
+
+def _say(url: str, what: str) -> None:
+    typer.echo(f"{url}: {what}", err=True)
+
+
+def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], following: str | None) -> dict[str, Any]:
+    """A story as a line has it. ``pages`` of a saved page are those that it names, of an address those that were read."""
+    return {
+        "id": name,
+        "url": url,
+        "title": story.title,
+        "images": [({"url": image.url, "caption": image.caption, "width": image.width, "height": image.height}) for image in story.images],
+        "text": story.text,
+        "published": story.published.isoformat() if story.published else None,
+        "author": story.author,
+        "source": story.origin,
+        "language": story.language,
+        "pages": list(pages) or [page for page in story.pages if page != NOWHERE],
+        "next": following,
+        "total": story.total,
+        "missing": list(story.missing),
+        "complete": story.complete,
+    }
+
+
+def _failure(name: str, url: str | None, why: str) -> dict[str, Any]:
+    return {"id": name, "url": url, "title": None, "images": [], "pages": [], "next": None, "total": None, "complete": False, "error": why}
+
+
+def _print(row: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(emoji=False, highlight=False)
+    if "error" in row:
+        console.print(Text(f"{row['id']}: no photo story: {row['error']}"), style="yellow")
+        return
+    missing = ", ".join(map(str, row["missing"]))
+    state = "complete" if row["complete"] else f"incomplete; pages missing: {missing}" if missing else "incomplete; it goes on"
+    console.print(Text(f"{row['title'] or row['url'] or row['id']}  ({len(row['images'])} pictures, {state})"), style="bold")
+    table = Table(box=None, padding=(0, 1), show_header=False)
+    for number, image in enumerate(row["images"], start=1):
+        size = f"{image['width']}x{image['height']}" if image["width"] and image["height"] else ""
+        table.add_row(str(number), Text((image["caption"] or "")[:CAPTION_CHARS]), size, Text(image["url"], overflow="fold"))
+    console.print(table)

@@ -1,0 +1,80 @@
+"""Hints beside a result: which sources file is used, whether there is a network, what to do when a crawl brought nothing."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from newsportal.errors import EgressDenied
+from newsportal.items.report import Run
+from newsportal.net import egress
+from newsportal.sources import Sources
+from newsportal.sources.spelling import did_you_mean
+from newsportal.text.counting import counted as counted
+
+UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
+"""Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
+
+NO_NETWORK = "nothing could be reached: is there a network? `newsportal doctor` looks closer"
+
+
+def offline(run: Run) -> bool:
+    """Whether every list page asked for failed before its host answered."""
+    total = run.total
+    return bool(total.list_failed) and not total.list_pages and not total.not_modified and UNREACHED.issuperset(total.list_failed)
+
+
+def after(run: Run, known: Sources) -> list[str]:
+    """What to say below the report, a line each; mostly nothing."""
+    if not run.sources and not any(source.enabled for source in known.all()):
+        return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
+    found = [NO_NETWORK] if offline(run) else []
+    if left := run.total.left:
+        found.append(f"{counted(left, 'link')} left when the crawl ended: the next one takes them up")
+    return found
+
+
+def packaged(known: Sources) -> str | None:
+    """The word to say when there is no file and the one that comes with newsportal is used; None when there is one."""
+    if known.path is None or known.path.exists():
+        return None
+    return f"no {known.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
+
+
+def unknown_topic(known: Sources, topic: str | None) -> str | None:
+    """The word to say for a topic that the file does not have (what is stored may still carry it); None when it has it."""
+    names = [item.name for item in known.topics]
+    if topic is None or topic in names:
+        return None
+    near = did_you_mean(topic, names)
+    return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
+
+
+MAX_HOSTS = 5  # a few are enough: one with an address means that there is a network
+
+
+def hosts(known: Sources) -> list[str]:
+    urls = [feed.url for feed in known.feeds if feed.enabled]
+    urls += [sitemap.url for sitemap in known.sitemaps if sitemap.enabled]
+    urls += [seed for region in known.regions if region.enabled for seed in region.seeds]
+    urls += [forum.url for forum in known.forums if forum.enabled]
+    urls += [seed for gallery in known.galleries if gallery.enabled for seed in gallery.seeds]
+    return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
+
+
+def known_hosts(known: Sources) -> list[str]:
+    policy = egress.Policy(allow_private=tuple(known.politeness.allow_private))
+    return [host for host in hosts(known) if _resolves(host, policy)]
+
+
+def away(known: Sources) -> bool:
+    """Whether none of several hosts has an address. One host alone tells nothing: it may be gone itself."""
+    return len(hosts(known)) > 1 and not known_hosts(known)
+
+
+def _resolves(host: str, policy: egress.Policy) -> bool:
+    try:
+        return bool(egress.resolve(host, policy))
+    except EgressDenied:
+        return True  # it has an address, if one that may not be visited
+    except OSError:
+        return False

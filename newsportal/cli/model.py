@@ -1,0 +1,158 @@
+"""``newsportal model``: the versions of a corpus' model, side by side, and which of them is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.classify.measure import Report
+from newsportal.cli.context import open_record
+from newsportal.cli.options import AsJson, CorpusName, SourcesFile, command_group
+from newsportal.cli.output import confirm_loss, format_time, print_json, print_rows, report_progress, writable
+from newsportal.messages import Message, from_dict
+from newsportal.services.learning.evaluation import kept_versions, put_to_use, side_by_side
+from newsportal.store.models import Model
+from newsportal.text import clean
+
+Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with tables and a plot to this HTML file.")]
+
+
+FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswered", "ECE": "ece"}  # heading → figure of a report
+
+
+def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List the versions, newest first, with their figures on the documents that each has not seen."""
+    with open_record(sources) as (_, store):
+        rows = [_row(model) for model in store.corpora.models(name)]
+    if as_json:
+        print_json(*({"corpus": name, **row} for row in rows))
+        return
+    if not rows:
+        typer.echo(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+        return
+    columns = ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES, "MB")
+    print_rows([row | _in_words(row) for row in rows], columns, False)
+
+
+def _row(model: Model) -> dict[str, Any]:
+    report = model.facts.get("report") or {}
+    return {
+        "version": model.version,
+        "state": _state(model),
+        "algorithm": model.algorithm,
+        "created": model.created,
+        "documents": model.facts.get("documents"),
+        "labels": len(model.facts.get("labels", ())),
+        **{figure: report.get(figure) for figure in FIGURES.values()},
+        "bytes": model.size,
+    }
+
+
+def _state(model: Model) -> str:
+    return "in use" if model.active else "kept" if model.size else "let go"
+
+
+def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Shares in per cent, as the other tables have them."""
+    shares = {heading: None if row[figure] is None else f"{100 * row[figure]:.1f}" for heading, figure in FIGURES.items()}
+    ece = None if row["ece"] is None else f"{row['ece']:.3f}"
+    return {**shares, "ECE": ece, "MB": f"{row['bytes'] / 1e6:.1f}"}
+
+
+def show(
+    name: CorpusName, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False
+) -> None:
+    """Show a version: what it was trained on, its figures, and which labels it takes for which."""
+    from newsportal.cli.evaluate.confusion import print_confusion, print_figures
+
+    with open_record(sources) as (_, store):
+        model = store.corpora.model(name, version)
+    called = f"{name}, version {model.version}"
+    measured = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
+    warnings = [from_dict(one) for one in model.facts.get("warnings", ())]
+    if measured:
+        _write(report, called, {called: measured}, warnings)
+    if as_json:
+        print_json({"corpus": name, "version": model.version, "active": model.active, "created": model.created, **model.facts})
+        return
+    typer.echo(f"{called}, {model.algorithm}, {format_time(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
+    for warning in warnings:
+        typer.echo(clean(str(warning)), err=True)
+    if measured:
+        print_figures({called: measured})
+        typer.echo()
+        print_confusion(measured)
+
+
+def compare(
+    name: CorpusName,
+    versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Versions; default: all that are kept.")] = None,
+    report: ReportFile = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare versions on the same documents: those that none of them has seen, under the labels that they have today."""
+    from newsportal.cli.evaluate.confusion import print_figures
+
+    with open_record(sources) as (_, store), report_progress() as say:
+        reports, unread = side_by_side(store, name, versions or kept_versions(store, name), say)
+    for line in unread:
+        typer.echo(line, err=True)
+    called = {f"version {version}": measured for version, measured in sorted(reports.items())}
+    _write(report, f"{name}: versions compared", called)
+    if as_json:
+        print_json(*({"corpus": name, "version": version, **measured.as_json()} for version, measured in sorted(reports.items())))
+        return
+    print_figures(called)
+
+
+def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> None:
+    from newsportal.cli.evaluate.confusion import page
+
+    if path is not None:
+        with writable(path) as part:
+            part.write_text(page(title, reports, notes), "utf-8")
+
+
+def activate(
+    name: CorpusName,
+    version: Annotated[int, typer.Argument(metavar="VERSION", help="The version to put to use.")],
+    sources: SourcesFile = None,
+) -> None:
+    """Put a version to use."""
+    with open_record(sources) as (_, store):
+        put_to_use(store, name, version, datetime.now(UTC))
+    typer.echo(f"{name}: version {version} is in use")
+
+
+def rollback(name: CorpusName, sources: SourcesFile = None) -> None:
+    """Go back to the version that was in use before; again and again, to earlier ones."""
+    with open_record(sources) as (_, store):
+        version = store.corpora.rollback(name, now=datetime.now(UTC))
+    typer.echo(f"{name}: version {version} is in use again")
+
+
+def delete(
+    name: CorpusName,
+    versions: Annotated[list[int], typer.Argument(metavar="VERSION...", help="The versions to delete.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Delete versions with their figures, never the one in use. They cannot be had back, and their numbers are not used again."""
+    with open_record(sources) as (_, store):
+        for version in versions:
+            store.corpora.model(name, version)
+        confirm_loss(f"Delete version {', '.join(map(str, versions))} of {name} for ever?", yes)
+        for version in versions:
+            store.corpora.delete_model(name, version)
+            typer.echo(f"{name}: version {version} is deleted")
+
+
+group = command_group(
+    "Versions of a corpus' model: what they are worth, and which of them is in use.", list_, show, compare, activate, rollback, delete
+)

@@ -1,0 +1,139 @@
+"""``newsportal links``, ``pager``, ``posts`` and ``results``: what is on saved pages, as the crawl would read it, one JSON line a page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli import jsonl
+from newsportal.cli.options import OutFile
+from newsportal.cli.pages import SavedPage, answer_pages, refuse_for_folder, web_address
+from newsportal.extractors.forum import POSTERS, poster
+from newsportal.items import Page, Post
+from newsportal.text.dom import Document, document
+
+UNKNOWN = "about:blank"
+AUTO = "auto"
+
+Pages = Annotated[str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")]
+Address = Annotated[
+    str | None, typer.Option("--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so.")
+]
+
+
+def _parse(page: SavedPage, url: str | None) -> Document:
+    return document(Page(url=url or UNKNOWN, body=page.body, fetched=datetime.now(UTC)))
+
+
+def links(path: Pages, url: Address = None, out: OutFile = None) -> None:
+    """Sort the links of saved list pages into article, hub and other: one JSON line a page, its links in page order.
+
+    A page that cannot be read gives a line with "error", and the run goes on.
+    """
+    from newsportal.extractors.lists import hub
+
+    now = datetime.now(UTC)
+
+    def read(page: SavedPage) -> dict[str, Any]:
+        found = hub.links(_parse(page, page.url or url), now=now, base=page.base)
+        return {"links": [{"url": link.url, "text": link.text, "kind": link.kind} for link in found]}
+
+    jsonl.write(answer_pages(path, read, {"links": []}), out)
+
+
+def pager(
+    path: Pages,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so; not for a folder."
+        ),
+    ] = None,
+    out: OutFile = None,
+) -> None:
+    """Find the further pages of saved articles: one JSON line a page, its own address first, then those that follow, in order.
+
+    A page that cannot be read gives a line with "error", and the run goes on.
+    """
+    from newsportal.extractors.article.refusal import refuse_bytes
+    from newsportal.extractors.lists.page_turns import NOWHERE
+    from newsportal.extractors.lists.pagination import find_pager
+
+    def read(page: SavedPage) -> dict[str, Any]:
+        parsed = _parse(page, page.url or url)
+        refuse_bytes(parsed)
+        return {"pages": [address.removeprefix(NOWHERE) for address in find_pager(parsed).pages if address != UNKNOWN]}
+
+    refuse_for_folder(url, path)
+    jsonl.write(answer_pages(path, read, {"pages": []}), out)
+
+
+def posts(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A saved thread, a folder of <id>.html or <id>.html.gz, or - for standard input.")
+    ],
+    url: Address = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(POSTERS)}.")] = "best",
+    out: OutFile = None,
+) -> None:
+    """Read the posts of forum threads: author, time, floor, text, quotations, pictures. One JSON line a page, its posts in page order.
+
+    A page without posts has a line with "error", and the run goes on.
+    """
+    try:
+        extract = poster(algorithm)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    now = datetime.now(UTC)
+
+    def read(page: SavedPage) -> dict[str, Any]:
+        return {"posts": [_plain(post) for post in extract(_parse(page, url or page.url), now)]}
+
+    refuse_for_folder(url, path)
+    jsonl.write(answer_pages(path, read, {"posts": []}, "reading threads"), out)
+
+
+def _plain(post: Post) -> dict[str, Any]:
+    """A post as a line has it: ``text`` as the page shows it, quotations in their place; ``own_text`` without them."""
+    return {
+        "author": post.author,
+        "date": post.published.isoformat() if post.published else None,
+        "date_text": post.date_text,
+        "text": post.full_text if post.full_text is not None else post.text,
+        "block_text": post.block_text,
+        "floor": post.floor,
+        "xpath": post.xpath,
+        "own_text": post.text,
+        "quoted": post.quoted,
+        "images": [image.url for image in post.images],
+        "opening": post.opening,
+        "post_id": post.id,
+    }
+
+
+def results(
+    path: Pages,
+    engine: Annotated[str, typer.Option("--engine", "-e", help="Whose result pages these are; auto looks at each page.")] = AUTO,
+    out: OutFile = None,
+) -> None:
+    """Read saved pages of search engines: title, link, site, summary and date of every result, one JSON line a page.
+
+    A page that cannot be read (captcha, broken file) gives a line with "error", and the run goes on.
+    """
+    from newsportal.extractors.lists import engines
+    from newsportal.extractors.lists.engines import reading
+
+    if engine != AUTO and engine not in engines.ENGINES:
+        raise typer.BadParameter(f"{engine!r} is not one of: {', '.join((AUTO, *engines.names()))}", param_hint="--engine")
+    now = datetime.now(UTC)
+
+    def read(page: SavedPage) -> dict[str, Any]:
+        parsed = _parse(page, page.url)
+        chosen = reading.guess(parsed) if engine == AUTO else engines.load(engine)
+        found = reading.read(chosen, parsed, now)
+        rows = [{"title": row.title, "link": row.link, "site": row.site, "summary": row.summary, "date": row.date} for row in found.results]
+        return {"engine": chosen.name, "by": found.by, "results": rows}
+
+    jsonl.write(answer_pages(path, read, {"results": []}), out)

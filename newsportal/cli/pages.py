@@ -1,0 +1,207 @@
+"""Saved pages as input: ``FILE``, ``DIR`` or ``-``, the same for every command that reads pages from a disk.
+
+A folder holds ``<id>.html`` or ``<id>.html.gz`` (also ``.htm``, ``.xhtml``), and beside each an optional ``<id>.json`` of which
+only the address (``url``, or ``base`` as list pages have it) and ``summary`` are read: gold answers may lie in the same file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from newsportal.cli.output import tracked
+from newsportal.errors import NewsportalError
+
+MAX_BYTES = 16 * 1024 * 1024  # what the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this
+MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a <id>.json beyond this is not the description of one page
+WEB = ("http://", "https://")
+PageSource = Annotated[
+    str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
+]
+PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
+PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
+PACKING_SLACK = 64 * 1024  # gzip makes what cannot be packed longer: 18 bytes, the file's name, 5 bytes a block of 16 kB
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class BadPage(ValueError):
+    """Raised by :meth:`SavedPage.read` for a file that cannot be read or is too large. The caller writes an ``error`` line and goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPage:
+    """One saved page. ``body`` is bytes as served; ``error`` says why there are none. The others come from ``<id>.json``.
+
+    ``base`` is what relative links are relative to, where whoever saved the page says so: it outweighs the page's own ``<base>``,
+    which may be that of the host the page was saved through.
+    """
+
+    id: str
+    body: bytes = field(default=b"", repr=False)
+    url: str | None = None
+    summary: str | None = None
+    error: str | None = None
+    path: Path | None = None
+    base: str | None = None
+
+
+def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
+    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``); ``wanted`` chooses by address.
+
+    Never raises for a bad page: it comes with ``error``. Raises ``FileNotFoundError`` when ``path`` is missing or holds no page.
+    """
+    if str(path) == "-":
+        yield _page("-", None, sys.stdin.buffer)
+        return
+    start = Path(path)
+    if not start.exists():
+        raise FileNotFoundError(f"no such file or folder: {start}")
+    files = _files(start)
+    if not files:
+        raise FileNotFoundError(f"no page in {start}; pages are <id>.html or <id>.html.gz (also .htm, .xhtml), not in subfolders")
+    for file in files:
+        if wanted is None or wanted(_address(file)):
+            yield _saved(file)
+
+
+def answer_pages(
+    path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], doing: str = "reading pages"
+) -> Iterator[dict[str, Any]]:
+    """What ``read`` makes of each page, with its id; for a page that cannot be read ``empty`` and the error."""
+    for page in tracked(saved_pages(path), doing) if doing else saved_pages(path):
+        if page.error is not None:
+            yield {"id": page.id, **empty, "error": page.error}
+            continue
+        try:
+            yield {"id": page.id, **read(page)}
+        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+            yield {"id": page.id, **empty, "error": describe(error)}
+
+
+def describe(error: Exception) -> str:
+    """Why a page was not read: our own errors explain themselves, others need their name."""
+    return str(error) if isinstance(error, NewsportalError) else f"{type(error).__name__}: {error}"
+
+
+def addresses(path: str | Path) -> Iterator[str]:
+    return (address for file in _files(Path(path)) if (address := _address(file)))
+
+
+def web_address(url: str | None) -> str | None:
+    """``url`` of a command line. Raises ``typer.BadParameter`` for one that no page can come from."""
+    if url is not None and not url.startswith(WEB):
+        raise typer.BadParameter(f"{url!r} is no address of a page: those begin with http:// or https://")
+    return url
+
+
+SavedFrom = Annotated[
+    str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
+]
+
+
+def require_source(source: str) -> None:
+    """Ends the command with status 1 where ``source`` is neither ``-``, an address nor a path that exists."""
+    if source != "-" and not source.startswith(WEB) and not Path(source).exists():
+        typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
+        raise typer.Exit(1)
+
+
+def refuse_for_folder(url: str | None, path: str | Path) -> None:
+    """One address is not that of all pages of a folder. Raises ``typer.BadParameter``."""
+    if url is not None and Path(path).is_dir():
+        raise typer.BadParameter(
+            f'{path} is a folder, whose pages have an address each: write it beside the page, in <id>.json, as {{"url": …}}',
+            param_hint="--url",
+        )
+
+
+def page_files(folder: str | Path) -> list[Path]:
+    return _files(Path(folder))
+
+
+def _address(file: Path) -> str | None:
+    url, base, _ = _description(file.with_name(f"{page_id(file)}.json"))
+    return url or base
+
+
+def page_id(file: Path) -> str:
+    """``a.b.html.gz`` → ``a.b``; a name without a known ending stays as it is."""
+    name = file.name
+    for ending in sorted(PAGE_ENDINGS, key=len, reverse=True):
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return file.stem
+
+
+def _files(start: Path) -> list[Path]:
+    if start.is_file():
+        return [start]
+    return sorted(file for file in start.iterdir() if file.is_file() and file.name.lower().endswith(PAGE_ENDINGS))
+
+
+def _saved(file: Path) -> SavedPage:
+    try:
+        with file.open("rb") as stream:
+            return _page(page_id(file), file, stream)
+    except OSError as error:
+        return SavedPage(page_id(file), error=f"cannot be read: {error.strerror or error}", path=file)
+
+
+def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
+    url, base, summary = _description(file.with_name(f"{name}.json")) if file else (None, None, None)
+    try:
+        return SavedPage(name, read_bounded(stream), url or base, summary, path=file, base=base)
+    except BadPage as error:
+        return SavedPage(name, url=url or base, summary=summary, error=str(error), path=file, base=base)
+
+
+def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
+    """The bytes of ``stream``, unpacked if they are gzip. Raises ``BadPage`` beyond ``limit`` bytes or for a broken archive."""
+    body = stream.read(limit + PACKING_SLACK)
+    if body.startswith(GZIP_MAGIC):
+        body = _unpack(body, limit)
+    if len(body) > limit:
+        raise BadPage(f"larger than {limit} bytes")
+    return body
+
+
+def _unpack(packed: bytes, limit: int) -> bytes:
+    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        body = inflate.decompress(packed, limit + 1)
+    except zlib.error as error:
+        raise BadPage(f"broken gzip: {error}") from error
+    if not inflate.eof and len(body) <= limit:
+        raise BadPage("broken gzip: it ends too early")
+    return body
+
+
+def _description(file: Path) -> tuple[str | None, str | None, str | None]:
+    """Address, base and summary beside a page. A missing or broken file is no description, since the page can be read without one."""
+    try:
+        with _opened(file) as stream:
+            found = json.loads(stream.read(MAX_SIDECAR_BYTES))
+    except (OSError, ValueError, EOFError, zlib.error, RecursionError):
+        return None, None, None
+    if not isinstance(found, dict):
+        return None, None, None
+    return _text(found.get("url")), _text(found.get("base")), _text(found.get("summary"))
+
+
+def _opened(file: Path) -> BinaryIO:
+    packed = file.with_name(f"{file.name}.gz")
+    if not file.exists() and packed.exists():
+        return gzip.open(packed, "rb")  # type: ignore[return-value]
+    return file.open("rb")
+
+
+def _text(value: object) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None

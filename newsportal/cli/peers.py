@@ -1,0 +1,177 @@
+"""Other people's extractors, to be compared with: ``PEERS[name](body, url)`` gives title, text, date, author, source as far as it knows.
+
+Each is called as its own documentation does it for an article with its metadata. All get the same bytes: those that can decode do so
+themselves, the others get what :func:`newsportal.text.encoding.decode` makes of them. Nothing is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.errors import DependencyMissing
+from newsportal.text import chinese_share, dom, segment
+from newsportal.text.encoding import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Peer = Callable[[bytes, str | None], dict[str, str | None]]  # the bytes of a page and its address → what was found; may raise anything
+NOWHERE: Final = "https://page.invalid/"  # some peers insist on an address
+TAGS: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+CHINESE: Final = 0.3  # the share of Chinese characters, markup left out, from which a page is Chinese
+YEAR_FIRST: Final = re.compile(r"(?:19|20)\d\d\D{1,3}\d{1,2}\D{1,3}\d{1,2}")
+
+
+def peer(name: str) -> Peer:
+    """The peer called ``name``, loaded. Raises ``ValueError`` that lists the names, ``DependencyMissing`` where it is not installed."""
+    if name not in PEERS:
+        raise ValueError(f"no peer is called {name!r}; there are: {', '.join(PEERS)}")
+    module, run = PEERS[name]
+    if find_spec(module) is None:
+        raise DependencyMissing(f"the peer {name}", "peers")
+    logging.getLogger(module).setLevel(logging.CRITICAL)
+    with _quiet():
+        import_module(module)
+
+    def asked(body: bytes, url: str | None) -> dict[str, str | None]:
+        with _quiet():
+            return run(body, url)
+
+    return asked
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What peers have to say to their developers is not for our readers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def installed() -> list[str]:
+    return [name for name, (module, _) in PEERS.items() if find_spec(module) is not None]
+
+
+def trafilatura(body: bytes, url: str | None, **options: bool) -> dict[str, str | None]:
+    """trafilatura with its defaults, comments left out."""
+    found = _of("trafilatura", "bare_extraction")(body, url=url, with_metadata=True, include_comments=False, **options)
+    if found is None:
+        return {}
+    return _found(found.text, found.title, found.date, found.author, found.sitename)
+
+
+def readability_lxml(body: bytes, url: str | None) -> dict[str, str | None]:
+    """readability-lxml: ``summary()`` and ``short_title()``; it looks for no dates."""
+    found = _of("readability", "Document")(body, url=url)
+    title, author = found.short_title(), found.author()  # before the summary, which changes the tree
+    return _found(_text(found.summary()), title, None, None if author == "[no-author]" else author, None)
+
+
+def newspaper4k(body: bytes, url: str | None) -> dict[str, str | None]:
+    """newspaper4k with its defaults, pictures not fetched; told the language of Chinese pages, as its documentation asks."""
+    html = decode(body)[0]
+    language = {"language": "zh"} if _is_chinese(html) else {}
+    article = _of("newspaper", "Article")(url or NOWHERE, fetch_images=False, **language)
+    article.download(input_html=html)
+    article.parse()
+    return _found(article.text, article.title, article.publish_date, "; ".join(article.authors), None)
+
+
+def goose3(body: bytes, url: str | None) -> dict[str, str | None]:
+    """goose3 with its defaults; for Chinese pages with its Chinese stop words, as its documentation asks."""
+    html = decode(body)[0]
+    article = _goose(_is_chinese(html)).extract(url=url, raw_html=html)
+    return _found(article.cleaned_text, article.title, article.publish_date, "; ".join(article.authors), None)
+
+
+@cache
+def _goose(chinese: bool) -> Any:
+    options = {"stopwords_class": _of("goose3.text", "StopWordsChinese"), "use_meta_language": False, "target_language": "zh"}
+    return _of("goose3", "Goose")({"enable_image_fetching": False, **(options if chinese else {})})
+
+
+def gne(body: bytes, url: str | None) -> dict[str, str | None]:
+    found = _of("gne", "GeneralNewsExtractor")().extract(decode(body)[0], host=url or "")
+    return _found(found["content"], found["title"], found["publish_time"], found["author"], None)
+
+
+def magic_html(body: bytes, url: str | None) -> dict[str, str | None]:
+    """magic-html for pages of kind ``article``: a title and HTML; it looks for no dates."""
+    found = _magic().extract(decode(body)[0], base_url=url or NOWHERE)
+    return _found(_text(found["html"]), found.get("title"), None, None, None)
+
+
+@cache
+def _magic() -> Any:
+    return _of("magic_html", "GeneralExtractor")()
+
+
+def resiliparse(body: bytes, url: str | None) -> dict[str, str | None]:
+    """Resiliparse's main content as plain text, and the page's ``title``."""
+    coding = _of("resiliparse.parse.encoding", "detect_encoding")(body)
+    tree = _of("resiliparse.parse.html", "HTMLTree").parse_from_bytes(body, coding)
+    text = _of("resiliparse.extract.html2text", "extract_plain_text")(tree, main_content=True, alt_texts=False)
+    return _found(text, tree.title, None, None, None)
+
+
+def htmldate(body: bytes, url: str | None) -> dict[str, str | None]:
+    return _found(None, None, _of("htmldate", "find_date")(body, url=url, original_date=True), None, None)
+
+
+PEERS: Final[dict[str, tuple[str, Peer]]] = {
+    "trafilatura": ("trafilatura", trafilatura),
+    "trafilatura-precision": ("trafilatura", partial(trafilatura, favor_precision=True)),
+    "readability-lxml": ("readability", readability_lxml),
+    "newspaper4k": ("newspaper", newspaper4k),
+    "goose3": ("goose3", goose3),
+    "gne": ("gne", gne),
+    "magic-html": ("magic_html", magic_html),
+    "resiliparse": ("resiliparse", resiliparse),
+    "htmldate": ("htmldate", htmldate),
+}
+"""Name → the module that must be there, and how it is asked."""
+
+
+def _is_chinese(html: str) -> bool:
+    """For peers that must be told. Loads jieba, which they use for Chinese, in our quiet way and before the first page is timed."""
+    chinese = chinese_share(TAGS.sub("", html)) > CHINESE
+    if chinese:
+        _warm_up()
+    return chinese
+
+
+@cache
+def _warm_up() -> None:
+    list(segment("预热"))
+
+
+def _of(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
+
+def _found(text: str | None, title: str | None, date: object, author: str | None, source: str | None) -> dict[str, str | None]:
+    written = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
+    return {"text": text or None, "title": title or None, "date": _iso(written), "author": author or None, "source": source or None}
+
+
+def _iso(written: str | None) -> str | None:
+    """A date that does not begin with its year is read by dateutil, as the scores of papers do it."""
+    if not written or YEAR_FIRST.search(written):
+        return written
+    try:
+        return str(_of("dateutil.parser", "parse")(written).date().isoformat())
+    except (ImportError, ValueError, OverflowError):
+        return None
+
+
+def _text(html: str) -> str:
+    return "\n".join(dom.lines_of(dom.parse_html(html)))

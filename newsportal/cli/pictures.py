@@ -1,0 +1,214 @@
+"""``newsportal photos`` and ``pictures``: the stored photo stories, what the dictionary of pictures knows and leaves out, and the cache."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from newsportal.cli.context import open_record
+from newsportal.cli.hints import counted
+from newsportal.cli.options import AsJson, SourcesFile
+from newsportal.cli.output import WIDEST, console, make_table, print_json, print_table
+from newsportal.errors import NewsportalError
+from newsportal.extractors.images.filter import BY_HAND, KEPT, key
+from newsportal.sources import Sources
+from newsportal.store.gallery_tables import StoredGallery, WallFilter
+from newsportal.store.pictures import Seen
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
+
+MOST_INCOMPLETE = 10_000  # stories that lack pages among which those of a topic or source are looked for
+
+
+class Order(StrEnum):
+    ranked = "ranked"
+    newest = "newest"
+
+
+NONE = "no photo stories are stored; name a channel (newsportal source add --gallery URL), then: newsportal crawl gallery"
+
+
+def photos(
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those that lack pages, the latest visited first.")] = False,
+    order: Annotated[Order, typer.Option(help="By score, or the newest first.")] = Order.ranked,
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only this source: its name, or gallery:NAME.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Photo stories to show.")] = 20,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """List photo stories: pictures, pages read, what is missing and why."""
+    with open_record(sources) as (_, store):
+        key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
+        if incomplete:
+            found = _incomplete(store, limit, topic, key)
+        else:
+            stories = store.galleries.wall(WallFilter(topic=topic, source=key, order=order.value, limit=limit)).stories
+            found = [(one.article, one.gallery) for one in stories]
+    if as_json:
+        print_json(*(plain(article, gallery) for article, gallery in found))
+        return
+    if not found:
+        typer.echo("no photo story lacks pages" if incomplete else NONE)
+        return
+    rows = ((article.id, article.title, told(gallery), article.url) for article, gallery in found)
+    print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)
+
+
+Row = tuple[StoredArticle, StoredGallery]
+
+
+def _incomplete(store: Store, limit: int, topic: str | None, source: str | None) -> list[Row]:
+    most = limit if topic is None and source is None else MOST_INCOMPLETE
+    galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=most)}
+    articles = store.articles(list(galleries))
+    fitting = [one for one in articles if topic in (None, *one.topics) and source in (None, one.source)]
+    return [(article, galleries[article.id]) for article in fitting[:limit]]
+
+
+def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
+    values = {
+        "id": article.id, "story": article.story_id, "title": article.title, "url": article.url, "source": article.source,
+        "published": article.published and article.published.isoformat(),
+    }  # fmt: skip
+    return values | figures(gallery)
+
+
+def figures(gallery: StoredGallery) -> dict[str, Any]:
+    return {
+        "complete": gallery.complete, "pictures": gallery.pictures, "pages": gallery.pages, "total": gallery.total,
+        "missing": list(gallery.missing), "failure": gallery.failure, "visited": gallery.visited.isoformat(), "in_vain": gallery.vain,
+        "score": round(gallery.score, 4), "addresses": list(gallery.addresses),
+    }  # fmt: skip
+
+
+def told(gallery: StoredGallery) -> str:
+    """``12 pictures on 12 pages``, and what is missing."""
+    pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
+    said = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
+    if gallery.complete:
+        return said
+    missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
+    vain = f", {gallery.vain} visits in vain" if gallery.vain else ""
+    return f"{said}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
+
+
+def pictures(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="Pictures that are listed: those of most stories.")] = 20,
+    keep: Annotated[str | None, typer.Option(metavar="URL", help="Show this picture in its stories, whatever is counted.")] = None,
+    leave_out: Annotated[str | None, typer.Option(metavar="URL", help="Leave this picture out of all stories.")] = None,
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove the pictures that the portal keeps.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Tell which pictures most stories show, which are left out of photo stories and why, and how full the cache is."""
+    with open_record(sources) as (found, store):
+        changed = sum(_mark(store, url, reason) for url, reason in ((keep, KEPT), (leave_out, BY_HAND)) if url)
+        cleared = _clear(found) if clear_cache else None
+        told = facts(found, store, limit) | ({"changed": changed} if keep or leave_out else {}) | ({"cleared": cleared} if cleared else {})
+        if as_json:
+            print_json(told)
+        else:
+            _print(told)
+
+
+def facts(sources: Sources, store: Store, limit: int) -> dict[str, Any]:
+    census = store.pictures.census()
+    return {
+        "pictures": census.pictures,
+        "stories": census.stories,
+        "looked_at": census.looked,
+        "refused": census.refused,
+        "left_out": census.frequent,
+        "cache": _cache(sources),
+        "often": [_row(one) for one in store.pictures.often(limit=limit)],
+    }
+
+
+def _row(one: Seen) -> dict[str, Any]:
+    picture = one.picture
+    return {
+        "url": picture.url,
+        "stories": one.stories,
+        "sites": one.sites,
+        "width": picture.width,
+        "height": picture.height,
+        "format": picture.format,
+        "print": picture.print,
+        "left_out": picture.refused or (None if picture.frequent == KEPT else picture.frequent),
+        "since": picture.since.isoformat() if picture.since and picture.frequent != KEPT else None,
+        "kept": picture.frequent == KEPT,
+    }
+
+
+def _mark(store: Store, url: str, reason: str) -> int:
+    """Say of a picture that it is kept or left out; answers how many pictures of stories that changed. Raises ``NewsportalError``."""
+    name, now = key(url), datetime.now(UTC)
+    if name not in store.pictures.known([name]):
+        raise NewsportalError(f"{url}: no photo story shows this picture; `newsportal pictures` lists those that many show")
+    store.pictures.mark({name: reason}, now=now)
+    ids = store.pictures.addresses([name]).get(name, frozenset())
+    stored = {one.image.url for id in ids for one in store.galleries.pictures(id, dropped=True)}
+    urls = {address for address in stored if key(address) == name}
+    return store.galleries.drop(urls=urls, reason=None if reason == KEPT else reason, now=now)
+
+
+def _cache(sources: Sources) -> dict[str, Any] | None:
+    from newsportal.portal.picture_cache import PictureCache
+
+    said = sources.pictures
+    if said.cache is None:
+        return None
+    sizes = [one.size for one in PictureCache(said.cache, said.cache_size).files()]
+    return {"folder": str(said.cache), "files": len(sizes), "bytes": sum(sizes), "limit": said.cache_size}
+
+
+def _clear(sources: Sources) -> dict[str, int]:
+    """Raises ``NewsportalError`` where there is no cache, or its files cannot be removed."""
+    from newsportal.portal.picture_cache import PictureCache
+
+    said = sources.pictures
+    if said.cache is None:
+        raise NewsportalError(f"{sources.path}: there is no cache; pictures.cache names its folder")
+    try:
+        number, size = PictureCache(said.cache, said.cache_size).clear()
+    except OSError as error:
+        raise NewsportalError(f"{said.cache}: {error.strerror or error}") from error
+    return {"files": number, "bytes": size}
+
+
+def _print(told: dict[str, Any]) -> None:
+    out = console()
+    if "changed" in told:
+        out.print(f"changed in stories: {told['changed']}")
+    if "cleared" in told:
+        out.print(f"removed from the cache: {told['cleared']['files']} pictures, {_mega(told['cleared']['bytes'])}")
+    out.print(
+        f"{told['pictures']} pictures of {told['stories']} photo stories; looked at: {told['looked_at']}, "
+        f"no pictures: {told['refused']}, of no story: {told['left_out']}"
+    )
+    cache = told["cache"]
+    out.print(
+        f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
+        if cache
+        else "cache: none (pictures.cache in sources.yaml names a folder)",
+        markup=False,
+    )
+    if told["often"]:
+        out.print(_table(told["often"]), width=WIDEST)
+
+
+def _mega(size: int) -> str:
+    return f"{size / 1024**2:.1f} MiB"
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    cells = []
+    for row in rows:
+        size = f"{row['width']}×{row['height']}" if row["width"] else "?"
+        cells.append((row["stories"], row["sites"], size, "kept by hand" if row["kept"] else row["left_out"] or "", row["url"]))
+    return make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites"))

@@ -1,0 +1,250 @@
+"""``newsportal publish`` and ``unpublish``: articles into the targets that ``publish`` in sources.yaml names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import TimeElapsedColumn
+
+from newsportal.cli.context import open_record
+from newsportal.cli.hints import counted
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.output import print_json, print_rows, progress
+from newsportal.cli.publishing import opened
+from newsportal.errors import NewsportalError
+from newsportal.services.publishing.base import Step, Target
+from newsportal.services.publishing.dry_run import Rehearsed, rehearse, waiting
+from newsportal.services.publishing.run import Tally, Work
+from newsportal.services.publishing.run import publish as published
+from newsportal.sources import Sources, load
+from newsportal.sources.publishing import Target as Settings
+from newsportal.store.columns import storable
+from newsportal.store.outbox import OPEN, STATES, Entry, State
+from newsportal.store.store import Store
+from newsportal.text import clean
+
+Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; may be repeated. Default: all enabled ones.")]
+
+
+def publish(
+    context: typer.Context,
+    target: Named = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be written, and write nothing.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many articles, of each target.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish what is new or has changed since the last time."""
+    if context.invoked_subcommand is not None:
+        return
+    with targets_of(sources, target) as (store, targets):
+        if dry_run:
+            _dry(store, targets, limit, as_json)
+            return
+        tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
+    report(tallies, as_json)
+    fail(tallies)
+
+
+def status(
+    target: Named = None,
+    state: Annotated[str | None, typer.Option(help=f"Only articles in this state: {', '.join(STATES)}. Default: failed.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Articles that are listed.")] = 20,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how many articles wait, are done and failed at each target, and why those failed."""
+    if state is not None and state not in STATES:
+        raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
+    with open_record(sources) as (known, store):
+        names = [one.name for one in chosen(known, target, everything=True)]
+        counts = store.outbox.counts()
+        names += [] if target else [name for name in counts if name not in names]
+        rows = [{"target": name} | {one: counts.get(name, {}).get(one, 0) for one in STATES} for name in names]
+        states: tuple[State, ...] = tuple(one for one in STATES if one == (state or "failed"))
+        listed = [entry for name in target or (None,) for entry in store.outbox.entries(name, states=states, limit=limit)][:limit]
+        titles = {article.id: article.title for article in store.articles([entry.article_id for entry in listed])}
+    print_rows(rows, ("target", *STATES), as_json)
+    if as_json:
+        print_json(*(facts(entry) for entry in listed))
+        return
+    if listed:
+        typer.echo()
+        print_rows(
+            [_row(entry, titles.get(entry.article_id)) for entry in listed], ("target", "article", "title", "since", "reason"), False
+        )
+        typer.echo("to try them again: newsportal publish again" if "failed" in states else "")
+
+
+def again(
+    article: Annotated[list[str] | None, typer.Argument(metavar="[ARTICLE]...", help="Ids or addresses; default: all that failed.")] = None,
+    target: Named = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try again what failed; of named articles also what was taken back."""
+    with targets_of(sources, target) as (store, targets):
+        now = datetime.now(UTC)
+        ids = [article_named(store, name) for name in article or ()]
+        names = [settings.name for settings, _ in targets]
+        if ids:
+            number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
+        else:
+            number = sum(store.outbox.again(name, now=now) for name in names)
+        tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]
+    if not as_json:
+        typer.echo(f"{counted(number, 'article')} tried again")
+    report(tallies, as_json)
+    fail(tallies)
+
+
+def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Look at each target, its table and columns or its index, and tell what would become of an article there. Nothing is written, nothing
+    is sent, and no store is needed."""
+    wrong = 0
+    known = load(sources)
+    with opened(known, chosen(known, target, everything=True)) as targets:
+        for settings, one in targets:
+            found = rehearse(one, settings.name, datetime.now(UTC))
+            wrong += bool(found.problems)
+            typer.echo(
+                json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str)
+                if as_json
+                else _told(settings, found)
+            )
+    if wrong:
+        raise NewsportalError(f"{counted(wrong, 'target')} cannot be published to; see above")
+
+
+def _told(settings: Settings, found: Rehearsed) -> str:
+    lines = [f"{settings.name}: {'nothing can be published there' if found.problems else 'all is well'}"]
+    lines += [f"  {line}" for line in (*found.problems, *found.notes)]
+    return "\n".join(lines + [f"  an article would be: {clean(step.what)}" for step in found.steps])
+
+
+@contextmanager
+def targets_of(file: Path | None, named: Sequence[str] | None, *, everything: bool = False) -> Iterator[tuple[Store, list[Any]]]:
+    """The store, and the targets that are meant with their settings. Raises ``NewsportalError``."""
+    with open_record(file) as (known, store), opened(known, chosen(known, named, everything=everything)) as targets:
+        yield store, targets
+
+
+def chosen(known: Sources, named: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
+    """The targets of these names; without names all that are enabled (``everything``: also others)."""
+    names = [target.name for target in known.publish]
+    if not names and not everything:
+        raise NewsportalError("sources.yaml names no place to publish to; see publish in docs/sources.md")
+    if unknown := [name for name in named or () if name not in names]:
+        raise typer.BadParameter(f"sources.yaml has no target {unknown[0]!r}; it has: {', '.join(names) or 'none'}", param_hint="--target")
+    return [one for one in known.publish if (one.name in named if named else one.enabled or everything)]
+
+
+def article_named(store: Store, name: str) -> str:
+    """The id of the article that has this id or address. Raises ``NewsportalError``."""
+    from newsportal.dedup.canonical import identity
+
+    name = storable(name)
+    if store.article(name) is not None or store.outbox.entries(article_id=name, limit=1):
+        return name
+    found = store.declared_by(identity(name)) if "." in name else []
+    if not found:
+        raise NewsportalError(f"no article {name!r} is stored, and none was published; give its id, or its address")
+    return found[0].id
+
+
+def facts(entry: Entry) -> dict[str, Any]:
+    values = {key: one.isoformat() if isinstance(one, datetime) else one for key, one in asdict(entry).items() if one is not None}
+    return {"article": values.pop("article_id"), **values}
+
+
+def fail(tallies: Sequence[Tally]) -> None:
+    if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
+        raise NewsportalError("\n".join([*troubles, "what is new waits; nothing is lost"]))
+
+
+def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
+    with progress(TimeElapsedColumn()) as bar:
+        bar.disable = bar.disable or not shown
+        task = bar.add_task(f"{settings.name}: looking for what is new", total=None)
+
+        def tell(tally: Tally) -> None:
+            if bar.tasks[task].total is None:
+                counts = store.outbox.counts().get(settings.name, {})
+                bar.update(task, total=min(tally.done + sum(counts.get(state, 0) for state in OPEN), limit or sys.maxsize))
+            description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
+            bar.update(task, completed=tally.done, description=description)
+
+        return published(Work(store, settings, target, tell=tell), limit=limit)
+
+
+def report(tallies: Sequence[Tally], as_json: bool) -> None:
+    if as_json:
+        print_json(*(asdict(tally) for tally in tallies))
+        return
+    counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
+    rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
+    print_rows(rows, ("target", *(name.replace("_", " ") for name in counts)), False)
+    for tally in tallies:
+        for reason in tally.reasons[:10]:
+            typer.echo(clean(f"{tally.target}: {reason}"), err=True)
+
+
+def _dry(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool) -> None:
+    """Tell every step. Values stand apart from statements, as they are sent."""
+    for settings, target in targets:
+        number = 0
+        for tried in waiting(Work(store, settings, target), limit=limit):
+            number += 1
+            for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:
+                told = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
+                typer.echo(json.dumps(told, ensure_ascii=False, default=str) if as_json else _step(told))
+        if not as_json:
+            typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
+
+
+def _step(told: dict[str, Any]) -> str:
+    values = [f"    {name}: {clean(str(value))[:200]}" for name, value in told["values"].items()]
+    return "\n".join((f"{told['target']}  {told['article']}", f"  {told['step']}", *values))
+
+
+def _row(entry: Entry, title: str | None) -> dict[str, Any]:
+    return {
+        "target": entry.target,
+        "article": entry.article_id,
+        "title": clean(title or "")[:40],
+        "since": entry.changed,
+        "reason": clean(entry.reason or ""),
+    }
+
+
+def unpublish(
+    article: Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids or addresses of articles.")],
+    target: Named = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take articles back, and keep them from being published again until somebody asks (newsportal publish again ARTICLE)."""
+    with targets_of(sources, target) as (store, targets):
+        now, number = datetime.now(UTC), 0
+        ids = [article_named(store, name) for name in article]
+        for settings, _ in targets:
+            there = list(store.outbox.of(settings.name, ids))
+            number += store.outbox.ask(settings.name, there, "gone", now=now)
+        if not number:
+            raise NewsportalError("none of them was published; see: newsportal publish status --state done")
+        tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]
+    if not as_json:
+        typer.echo(f"{counted(number, 'article')} asked to go")
+    report(tallies, as_json)
+    fail(tallies)
+
+
+group = command_group("Publish what is new where sources.yaml says.", status, again, check, default=publish)

@@ -1,0 +1,282 @@
+"""``newsportal recommend``: learn what readers like, show what was learnt and what a reader gets, import and export their views."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+from secrets import token_hex
+from typing import Annotated, Any, Final, cast
+
+import numpy as np
+import typer
+
+from newsportal.cli import click_files, jsonl
+from newsportal.cli.click_files import FIELDS, FORMS, as_row, form_of
+from newsportal.cli.context import moment, open_record
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.output import format_time, print_json, print_rows, progress
+from newsportal.dedup import canonical
+from newsportal.errors import ClicksError
+from newsportal.items import content_id
+from newsportal.recommend.base import View
+from newsportal.recommend.formulas import ALPHA, weight
+from newsportal.services.jobs.reporting import NICENESS, progress_reporter
+from newsportal.services.recommending import parts
+from newsportal.services.recommending.parts import Watch
+from newsportal.services.recommending.serving import Recommender, Suggestion
+from newsportal.store.reader_months import Month
+from newsportal.text import clean
+
+
+def fit(
+    since: Annotated[str | None, typer.Option(help="Only what was looked at from this date or time on.")] = None,
+    spark: Annotated[
+        str | None, typer.Option(metavar="MASTER", help="Compute on Apache Spark: local[*] or spark://HOST:7077; needs Java.")
+    ] = None,
+    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn from what readers looked at; the portal uses it within a minute. Views of more than a year ago are deleted first.
+
+    The same is learnt here and on Spark.
+    """
+    if gently:
+        os.nice(NICENESS)
+    with open_record(sources) as (known, store), _bar() as watch:
+        now, days = datetime.now(UTC), known.recommendation.days
+        if spark is None:
+            made = parts.fit(store, now, since=moment(since), days=days, watch=watch)
+        else:
+            from newsportal.services.recommending import spark as on_spark
+
+            made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
+    facts = made.facts
+    if as_json:
+        print_json({"made": made.made, "bytes": len(made.packed), **facts})
+        return
+    size = f"{len(made.packed) / 1e6:.1f} MB"
+    typer.echo(f"learnt from {facts['views']} views of {facts['readers']} readers in {facts['seconds']:.1f} s ({facts['by']}); {size}")
+
+
+@contextmanager
+def _bar() -> Iterator[Watch]:
+    if (report := progress_reporter()) is not None:
+        yield lambda done, total: report(done / total if total else 0.0, "views")
+        return
+    with progress() as bar:
+        task = bar.add_task("views", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total, description="learning" if done >= total else "views")
+
+
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Views: reader, story, seen, pictures, at.")],
+    form: Annotated[str, typer.Option("--format", help="jsonl, csv, or auto: by the file's name.")] = "auto",
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take over what readers looked at elsewhere: JSON lines or CSV with reader, story, at, and perhaps seen of pictures.
+
+    A story is named by its id here or by its address. A wrong line is told, and nothing of the file taken; the same file again changes
+    nothing. Views of more than a year ago are not kept.
+    """
+    if form not in (*FORMS, "auto"):
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}, auto", param_hint="--format")
+    form, name = (form_of(file) if form == "auto" else form), ("standard input" if file == "-" else file)
+    with click_files.opened(file) as stream, open_record(sources) as (_, store):
+        total = sum(1 for _ in click_files.read(stream, form, name))
+        if not total:
+            raise ClicksError(f"{name}: no views; {click_files.SHAPE}")
+        with counted(total, "views") as watched:
+            views = map(_named, click_files.read(stream, form, name))
+            brought = store.readers.bring(watched(views), now=datetime.now(UTC))
+    row = {"views": total, "taken": brought.taken, "unknown": brought.unknown, "old": brought.old, "off": brought.off}
+    if as_json:
+        print_json(row)
+        return
+    typer.echo(f"{brought.taken} of {total} views taken")
+    for number, why in (
+        (brought.unknown, "of articles that are not stored"),
+        (brought.old, "of more than a year ago"),
+        (brought.off, "of readers who switched their profile off"),
+    ):
+        if number:
+            typer.echo(f"{number} not: {why}", err=True)
+
+
+def _named(view: View) -> View:
+    """A view whose story is named by an address gets the identity that its article is known by."""
+    return replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
+
+
+@contextmanager
+def counted(total: int, what: str) -> Iterator[Callable[[Iterable[View]], Iterator[View]]]:
+    with progress() as bar:
+        task = bar.add_task(what, total=total)
+
+        def passing(views: Iterable[View]) -> Iterator[View]:
+            for number, view in enumerate(views, 1):
+                if number % 1000 == 0:
+                    bar.update(task, completed=number)
+                yield view
+
+        yield passing
+
+
+def export(
+    form: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMS)}.")] = "jsonl",
+    since: Annotated[str | None, typer.Option(help="Only what was looked at from this date or time on.")] = None,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Readers get new names, others with each export.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; default: standard output.")] = None,
+    sources: SourcesFile = None,
+) -> None:
+    """Write what readers looked at, as `recommend import` reads it: by reader and story.
+
+    A reader's name is what the cookie of the reader's browser holds; say --anonymous for what leaves the house.
+    """
+    if form not in FORMS:
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
+    with open_record(sources) as (_, store):
+        rows: Iterable[dict[str, Any]] = map(as_row, store.readers.views(since=moment(since)))
+        if anonymous:
+            salt = token_hex(16)
+            rows = ({**row, "reader": content_id(f"{salt} {row['reader']}")} for row in rows)
+        if form == "jsonl":
+            jsonl.write(rows, out)
+        else:
+            try:
+                with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:
+                    text = TextIOWrapper(cast(Any, stream), encoding="utf-8", errors="replace", newline="")
+                    writer = csv.DictWriter(text, FIELDS)
+                    writer.writeheader()
+                    writer.writerows(rows)
+                    text.detach()
+                    stream.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise ClicksError(f"{out or 'standard output'}: {error.strerror or error}") from error
+
+
+HOURS: Final = 48  # hours after publication that the plot shows
+STEP: Final = 2  # hours a line of the plot
+WIDTH: Final = 50
+
+BY: Final = {
+    "neighbours": "readers who looked at the same",
+    "content": "like what was looked at",
+    "popular": "looked at much",
+    "fresh": "new",
+    "explore": "to find out",
+}
+"""Slugs of ``Recommendation.by`` in words; others stand as they are."""
+
+
+def show(
+    sources: SourcesFile = None, as_json: Annotated[bool, typer.Option("--json", help="Everything as one line of JSON.")] = False
+) -> None:
+    """Show what was learnt: figures of the latest fit, reading by month, and how interest fades, beside the curve that was fitted to it."""
+    with open_record(sources) as (_, store):
+        fits = store.readers.fits()
+        views, readers = store.readers.counts()
+        made, facts = fits[0] if fits else (None, {})
+        months = store.readers.months(alpha=float(facts.get("alpha", ALPHA)))
+        ages = store.readers.ages(hours=HOURS)
+    if as_json:
+        by_month = [_month(month) for month in months]
+        print_json({"made": made, "views": views, "readers": readers, "facts": facts, "ages": ages, "months": by_month})
+        return
+    typer.echo(f"{views} views of {readers} readers")
+    if made is None:
+        typer.echo("nothing was learnt yet; `newsportal recommend fit` does it, and `newsportal up` every night")
+    else:
+        typer.echo(f"learnt {format_time(made)}")
+        for name, value in facts.items():
+            typer.echo(f"  {name}: {said(value)}")
+    if months:
+        typer.echo()
+        print_rows([_month(month) | {"month": f"{month.start:%Y-%m}"} for month in months], ("month", *COLUMNS), False)
+    if sum(ages):
+        typer.echo()
+        for line in plot(ages, facts.get("lambda")):
+            typer.echo(line)
+
+
+COLUMNS: Final = ("views", "pictures", "readers", "offered", "opened", "liked", "precision")
+
+
+def _month(month: Month) -> dict[str, Any]:
+    precision = month.liked / month.offered if month.offered else None
+    row = {name: getattr(month, name) for name in ("views", "pictures", "readers", "offered", "opened", "liked")}
+    return {"start": month.start, **row, "precision": precision}
+
+
+def said(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {said(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(said, value))
+    return f"{value:.4g}" if isinstance(value, float) else clean(str(value))
+
+
+def plot(ages: Sequence[int], rate: float | None) -> list[str]:
+    """Views by hours since the story was published, as bars; a ``|`` where the curve W(t) with this λ has them."""
+    steps = [sum(ages[start : start + STEP]) for start in range(0, len(ages), STEP)]
+    middles = np.arange(0, len(ages), STEP, dtype=np.float64) + STEP / 2
+    curve = weight(middles, rate).tolist() if rate else [0.0] * len(steps)
+    most, top = max(steps), max(curve)
+    lines = [f"views by hours since publication{f'; | is W(t), λ = {rate:.3g}' if rate else ''}"]
+    for place, (views, height) in enumerate(zip(steps, curve, strict=True)):
+        bar = ("█" * round(WIDTH * views / most)).ljust(WIDTH + 1)
+        at = round(WIDTH * height / top) if top else 0
+        lines.append(f"{place * STEP:3d} {bar[:at]}|{bar[at + 1 :]} {views}" if rate else f"{place * STEP:3d} {bar} {views}")
+    return lines
+
+
+def for_(
+    reader: Annotated[str | None, typer.Argument(metavar="[READER]", help="A reader, as the cookie or an imported log names him.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="A reader of whom nothing is known.")] = False,
+    number: Annotated[int, typer.Option("--n", "-n", min=1, max=1000, help="How many stories.")] = 20,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what a reader is recommended now, and why. Nothing is recorded by asking."""
+    if (reader is None) != new:
+        raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
+    with open_record(sources) as (known, store):
+        found = Recommender(store, days=known.recommendation.days).recommended(reader, datetime.now(UTC), number)
+    for place, suggestion in enumerate(found, 1):
+        if as_json:
+            print_json(_row(suggestion))
+        else:
+            typer.echo(f"{place:3d}. {clean(suggestion.story.head.title)}\n     {suggestion.story.id}, {_why(suggestion)}")
+    if not found and not as_json:
+        typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
+
+
+def _row(suggestion: Suggestion) -> dict[str, Any]:
+    story, recommendation, because = suggestion
+    return {
+        "story": story.id,
+        "title": story.head.title,
+        "score": recommendation.score,
+        "by": recommendation.by,
+        "because": because.id if because else None,
+        "because_title": because.head.title if because else None,
+    }
+
+
+def _why(suggestion: Suggestion) -> str:
+    _, recommendation, because = suggestion
+    why = BY.get(recommendation.by, recommendation.by)
+    return f"{why}, because of 《{clean(because.head.title)}》" if because else why
+
+
+group = command_group("Learn what readers like; look at what was learnt, and what a reader gets.", fit, show, for_, import_, export)

@@ -1,0 +1,295 @@
+"""``newsportal schedule``: due sources are visited by jobs, on this machine or in a scrapyd; which there are, and what they said."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.output import print_json, print_rows
+from newsportal.cli.publishing import Publisher, after_crawl
+from newsportal.errors import NewsportalError, StoreError
+from newsportal.items.report import Run
+from newsportal.services.jobs.base import CRAWL, Job, Row, Runner
+from newsportal.services.jobs.duties import Caps, DueSources
+from newsportal.services.jobs.local import LocalRunner
+from newsportal.services.jobs.records import Records, reports, with_outcome
+from newsportal.services.jobs.scrapyd import ScrapydRunner, Server, exposed, project_of, target
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import Claims, Supervisor
+from newsportal.sources import Sources, load
+from newsportal.store import open_store
+from newsportal.text.counting import counted
+
+STARTS: Final = {
+    "retrain": "training the models anew, beside everything else ...",
+    "fit": "learning recommendations, beside everything else ...",
+    "expire": "deleting old views of readers ...",
+}
+STAYS: Final = {
+    "retrain": "the training failed: {}; the models in use stay",
+    "fit": "the fit of recommendations failed: {}; the one before stays in use",
+    "expire": "old views of readers could not be deleted: {}",
+}
+
+
+def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
+    def say(event: str, facts: Mapping[str, Any]) -> None:
+        now = datetime.now().astimezone()
+        if as_json:
+            plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
+            print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
+        else:
+            for line in lines(event, facts):
+                typer.echo(f"{now:%H:%M:%S} {line}")
+
+    return say
+
+
+def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
+    if event == "started":
+        return [_started(facts)]
+    if event == "ended":
+        if facts["kind"] == "crawl":
+            if facts["spider"]:
+                return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
+            outcome = next(iter(facts["outcome"]), None)
+            if outcome is None:
+                return [_failed(facts)]
+            told = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
+            return [*told, *([_failed(facts)] if facts["result"] == "failed" else [])]
+        done = [line for row in facts["outcome"] if (line := OUTCOMES[facts["kind"]](row))]
+        failed = facts["result"] not in ("done", "cancelled")
+        return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
+    return [str(facts["message"])]
+
+
+def brought(job: Mapping[str, Any]) -> str:
+    """What a crawl brought, in one line; ``job`` has its outcome, as rows of JSON."""
+    outcome = next(iter(job["outcome"]), None)
+    if outcome is None or "stored" not in outcome:
+        return "it left no report: its log says why"
+    if not outcome["finished"]:
+        return f"it broke off: {summary(outcome)}"
+    return summary(outcome) if outcome["reason"] == "finished" else f"{outcome['reason']}: {summary(outcome)}"
+
+
+def summary(outcome: Row) -> str:
+    failures = {"page": outcome["failures"], "list page": outcome["list_failures"]}
+    failed = " and ".join(counted(number, what) for what, number in failures.items() if number)
+    text = f"{counted(outcome['stored'], 'new story')}, {outcome['folded']} folded, {outcome['known']} known"
+    return f"{text}, failed: {failed}" if failed else text
+
+
+def _started(facts: Mapping[str, Any]) -> str:
+    if facts["kind"] != "crawl":
+        return STARTS[facts["kind"]]
+    if not facts["spider"]:
+        return "crawling what is due ..."
+    names = facts["sources"]
+    what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"job {facts['job']}: {facts['spider']} visits {what}"
+
+
+def _failed(facts: Mapping[str, Any]) -> str:
+    why = facts["error"]["text"] if facts["error"] else "it left no report"
+    return f"the crawl failed: {why}; the next one takes up what it left; its log says why: newsportal schedule log {facts['job']}"
+
+
+def _trained(row: Row) -> str | None:
+    """Of the corpora that were trained; the others are no news."""
+    if row.get("version") is None:
+        return None
+    used = "in use now" if row["active"] else f"not in use ({row['why']})"
+    return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
+
+
+def _fitted(row: Row) -> str | None:
+    if "views" not in row:
+        return None
+    return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
+
+
+def _expired(row: Row) -> str | None:
+    return f"{row['deleted']} old views and offers of readers are deleted, as promised" if row.get("deleted") else None
+
+
+OUTCOMES: Final[Mapping[str, Callable[[Row], str | None]]] = {"retrain": _trained, "fit": _fitted, "expire": _expired}
+"""A row of a job's outcome as a line, where it is news."""
+
+
+JOBS, BATCH, EVERY = 2, 50, 10.0
+"""Jobs at a time: a process of a crawl takes one processor core at most. Sources of a job: a feed takes some seconds, most of them at
+the same time as others. Seconds between two looks: a store of 5,000 sources is asked within one."""
+
+Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: a target of scrapy.cfg, or its URL.")]
+Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (this is the default).")]
+Project = Annotated[str | None, typer.Option(help="The scrapyd's project; default: as scrapy.cfg says, or the only one.")]
+Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, or how it begins.")]
+
+
+def runner_of(
+    sources: Sources, scrapyd: str | None, local: bool, project: str | None, settings: Mapping[str, str] | None = None
+) -> tuple[Runner, Records]:  # fmt: skip
+    """Where jobs run, as the command line says it. Raises ``NewsportalError``."""
+    if scrapyd is not None and local:
+        raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
+    records = Records(sources.jobs_folder)
+    if scrapyd is not None:
+        server = Server(target(scrapyd, Path.cwd(), os.environ))
+        if word := exposed(server.target):
+            typer.echo(word, err=True)
+        return ScrapydRunner(server, records, settings or {}, lambda: project_of(server, project)), records
+    return LocalRunner(records, sources.folder, settings or {}, origin="schedule"), records
+
+
+def schedule(
+    context: typer.Context,
+    scrapyd: Where = None,
+    local: Local = False,
+    project: Project = None,
+    setting: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A Scrapy setting for every job; may be repeated.")
+    ] = None,
+    most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Jobs at the same time.")] = JOBS,
+    batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources that one job visits at most.")] = BATCH,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks at what is due.")] = EVERY,
+    once: Annotated[bool, typer.Option("--once", help="Visit what is due now, wait for it, and end.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start jobs for what is due, again and again: never two for one source, not all at once, and what was missed is caught up once."""
+    if context.invoked_subcommand is not None:
+        return
+    known = load(sources)
+    runner, records = runner_of(known, scrapyd, local, project, _settings(setting or []))
+    say = sayer(as_json)
+    file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
+    work = Supervisor(
+        file,
+        runner,
+        records,
+        [DueSources(file, Caps(most, batch), once=once)],
+        say,
+        every=every,
+        once=once,
+        claims=_claims(known),
+        use_sources=runner.use_sources if isinstance(runner, LocalRunner) else lambda file: None,  # a scrapyd has a file of its own
+    )
+    publisher = Publisher(known, lambda line: say("published", {"message": line}))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: work.stop())
+    try:
+        if not once:
+            publisher.start()
+        work.run()
+        if once:
+            after_crawl(known, lambda line: say("published", {"message": line}))
+    finally:
+        publisher.stop()
+        work.close()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)  # all is done: a second one that comes now makes no failure of it
+
+
+def jobs(
+    scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None, as_json: AsJson = False
+) -> None:
+    """List the jobs, newest first, with what they brought."""
+    known = load(sources)
+    runner, _ = runner_of(known, scrapyd, local, project)
+    runs = _reports(known)
+    rows = [_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
+    if not rows and not as_json:
+        typer.echo("no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET")
+        return
+    print_rows(rows, ("job", "kind", "spider", "state", "sources", "started", "ended", "brought"), as_json)
+
+
+def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
+    """Print what a job said so far."""
+    runner, _ = runner_of(load(sources), scrapyd, local, project)
+    job = _found(runner, id)
+    text = runner.log(job.id)
+    if text is None:
+        raise NewsportalError(f"job {job.id} has no log{' yet' if job.active else ' any more'}")
+    typer.echo("".join(character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text), nl=False)
+
+
+def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
+    """Ask a job to end: what it has in hand is stored, the rest waits for the next. Asked a second time it ends at once."""
+    runner, _ = runner_of(load(sources), scrapyd, local, project)
+    job = _found(runner, id)
+    if not runner.cancel(job.id):
+        raise NewsportalError(f"job {job.id} does not run any more")
+    typer.echo(f"job {job.id} was asked to end")
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    if bad := next((name for name, equals, _ in pairs if not equals or not name), None):
+        raise typer.BadParameter(f"{bad!r} is no NAME=VALUE", param_hint="--setting")
+    return {name: value for name, _, value in pairs}
+
+
+def _found(runner: Runner, id: str) -> Job:
+    """A job by its id, or by how that begins. Raises ``NewsportalError``."""
+    jobs = [job for job in runner.jobs() if job.id.startswith(id)]
+    if len(jobs) != 1:
+        raise NewsportalError(f"{runner.where} knows {'no job' if not jobs else 'several jobs'} {id!r}; see: newsportal schedule jobs")
+    return jobs[0]
+
+
+def _claims(sources: Sources) -> Claims:
+    from scrapy.settings import Settings
+
+    from newsportal.crawl.addon import scrapy_settings
+    from newsportal.crawl.queues.opening import open_queue
+
+    return open_queue(sources, Settings(scrapy_settings(sources)), "schedule")
+
+
+def _reports(sources: Sources) -> dict[str, Run]:
+    try:
+        with closing(open_store(sources.store, create=False)) as store:
+            return reports(store)
+    except StoreError:
+        return {}  # nothing was crawled yet, or the store is away: the jobs are listed without what they brought
+
+
+def _row(job: Job) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "job": job.id,
+        "kind": job.kind,
+        "spider": job.subject,
+        "state": job.state if job.active else "ended",
+        "result": None if job.active else job.state,
+        "sources": len(job.sources) if job.sources else None,
+        "started": job.started,
+        "ended": job.ended,
+        "status": job.status,
+        "run": next((row["run"] for row in job.outcome if "run" in row), None),
+        "by": job.by or None,
+        "origin": job.origin or None,
+        "outcome": list(job.outcome),
+        "error": job.error,
+    }
+    return {**row, "brought": _brought(job, row)}
+
+
+def _brought(job: Job, row: Mapping[str, Any]) -> str | None:
+    if job.kind != CRAWL:
+        return str(job.error["text"]) if job.error else None
+    if job.active:
+        return "so far: " + brought(row).removeprefix("it broke off: ") if job.outcome else None
+    return brought(row)
+
+
+group = command_group("Visit what is due, by jobs on this machine or in a scrapyd.", jobs, log, cancel, default=schedule)

@@ -1,0 +1,5 @@
+"""``scrapy doctor``: see ``newsportal doctor --help``."""
+
+from newsportal.cli.scrapy_commands import command
+
+Command = command(__name__)

@@ -1,0 +1,5 @@
+"""``scrapy pager``: see ``newsportal pager --help``."""
+
+from newsportal.cli.scrapy_commands import command
+
+Command = command(__name__)

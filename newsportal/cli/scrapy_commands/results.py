@@ -1,0 +1,5 @@
+"""``scrapy results``: see ``newsportal results --help``."""
+
+from newsportal.cli.scrapy_commands import command
+
+Command = command(__name__)

@@ -1,0 +1,5 @@
+"""``scrapy source``: see ``newsportal source --help``."""
+
+from newsportal.cli.scrapy_commands import command
+
+Command = command(__name__)

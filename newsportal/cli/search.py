@@ -1,0 +1,137 @@
+"""``newsportal search``: what the portal's search finds, on a terminal or as JSON lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime, timedelta
+from html import unescape
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from newsportal.cli import hints
+from newsportal.cli.context import moment, open_all
+from newsportal.cli.options import AsJson, SourcesFile
+from newsportal.cli.output import local, print_json
+from newsportal.portal.site import site_of
+from newsportal.search.base import Hit, Query, Results
+from newsportal.text import clean
+
+MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
+
+
+Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
+Site = Annotated[str | None, typer.Option(help="Only this site, by its whole name.")]
+Category = Annotated[str | None, typer.Option(help="Only this category.")]
+Since = Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")]
+Until = Annotated[str | None, typer.Option(help="Only up to the end of this date, or before this time.")]
+Sort = Annotated[Literal["relevance", "time"], typer.Option(help="What comes first: what fits best, or what is newest.")]
+
+
+def search(
+    query: Annotated[
+        str,
+        typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category), kind:thread, since:2026-03-01.'),
+    ],
+    limit: Annotated[int, typer.Option(min=1, help="Stories to show.")] = 20,
+    as_json: AsJson = False,
+    topic: Topic = None,
+    site: Site = None,
+    category: Category = None,
+    since: Since = None,
+    until: Until = None,
+    sort: Sort = "relevance",
+    collapse: Annotated[bool, typer.Option(help="Show each story once, or every version of it.")] = True,
+    facets: Annotated[bool, typer.Option("--facets", help="Count sites, categories, topics and days instead of listing stories.")] = False,
+    suggest: Annotated[bool, typer.Option("--suggest", help="Complete the query instead of asking it.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Search what is stored."""
+    first, last = moment(since), end(until)
+    with open_all(sources) as (known, store, index):
+        index.follow(store)
+        if suggest:
+            for one in index.suggest(query, limit):
+                typer.echo(json.dumps(one, ensure_ascii=False) if as_json else clean(one))
+            return
+        zone = site_of(known).zone
+        asked = Query(query, topic, site, category, first, last, sort, collapse, limit=0 if facets else limit, zone=zone)
+        results = index.search(asked)
+    if word := hints.unknown_topic(known, topic):
+        typer.echo(word, err=True)
+    console = Console(emoji=False, highlight=False, soft_wrap=True)
+    if facets:
+        count(results, console, as_json=as_json)
+    elif as_json:
+        for hit in results.hits:
+            print_json(plain(hit))
+    else:
+        show(results, console)
+
+
+def end(text: str | None) -> datetime | None:
+    """``--until``: a date includes its whole day."""
+    found = moment(text, "--until")
+    day = found is not None and text is not None and ":" not in text and "T" not in text.upper()
+    try:
+        return found + timedelta(days=1) if found and day else found
+    except OverflowError:  # the last day of the calendar
+        return None
+
+
+def count(results: Results, console: Console, *, as_json: bool) -> None:
+    if as_json:
+        told = {"total": results.total, "capped": results.capped, **results.facets}
+        print_json(told)
+        return
+    for name, counted in results.facets.items():
+        if counted:
+            console.print(Text(name, style="bold"))
+        for value, number in counted.items():
+            console.print(Text(f"  {number:7} {clean(value)}"))
+    console.print(Text(total(results), style="dim"))
+
+
+def plain(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "story": hit.story_id,
+        "url": hit.url,
+        "title": hit.title,
+        "snippet": unescape(MARK.sub(r"\1", hit.snippet_html)),
+        "site": hit.site,
+        "published": hit.published.isoformat() if hit.published else None,
+        "score": round(hit.score, 4),
+        "folded": hit.folded,
+    }
+
+
+def show(results: Results, console: Console) -> None:
+    """A list for people. What sites wrote is cleaned first: a title must not steer the terminal."""
+    if results.loose:
+        console.print(Text('no article holds all the words; these hold some of them ("in quotes" for exactly these)', style="yellow"), "")
+    for hit in results.hits:
+        console.print(styled(hit.title_html, "bold"))
+        more = f" +{hit.folded}" if hit.folded else ""
+        console.print(Text(f"  {clean(hit.site or '')}  {local(hit.moment):%Y-%m-%d %H:%M}{more}".rstrip(), style="dim"))
+        console.print(Text("  ") + styled(hit.snippet_html, ""))
+        console.print(Text(f"  {clean(hit.url)}", style="cyan"), "")
+    console.print(Text(total(results), style="dim"))
+
+
+def total(results: Results) -> str:
+    return f"{results.total}{'+' if results.capped else ''} found" if results.total else "nothing found"
+
+
+def styled(html: str, base: str) -> Text:
+    text = Text(style=base)
+    for position, piece in enumerate(re.split("</?mark>", html)):
+        text.append(CONTROLS.sub(" ", unescape(piece)), style="black on yellow" if position % 2 else "")
+    return text
+
+
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal: escapes, line ends, changes of direction."""

@@ -1,0 +1,97 @@
+"""``newsportal serve``: the portal on what is stored. It needs no network; a crawl may run beside it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console
+
+from newsportal.cli.options import SourcesFile
+from newsportal.cli.queue_monitor import asking, settling
+from newsportal.portal.app import create_app
+from newsportal.portal.guard import hosts_of
+from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
+from newsportal.portal.site import zone_named
+from newsportal.search import open_index
+from newsportal.services.accounts import Accounts, open_accounts
+from newsportal.services.daily import DailySums, daily_uri
+from newsportal.sources import load, use_own_words
+from newsportal.store import open_store
+
+LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes earlier shows an error
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")] = DEFAULT_HOST,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
+    sources: SourcesFile = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the portal in the browser.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="A further name the portal is reached by, such as news.example.org.")] = None,
+) -> None:
+    """Serve the portal until Ctrl-C."""
+    run(host, port, sources, open_browser=open_, allow_hosts=allow_host or ())
+
+
+def run(
+    host: str = DEFAULT_HOST,
+    port: int | None = None,
+    sources: Path | None = None,
+    *,
+    open_browser: bool = False,
+    allow_hosts: Sequence[str] = (),
+    once_open: Callable[[], None] = lambda: None,
+    pushed: Callable[[], None] | None = None,
+) -> None:
+    """Open store, index and accounts, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close them.
+
+    ``pushed``: as for the portal.
+
+    Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
+    """
+    logging.basicConfig(level=logging.WARNING, format=LOG_LINE)  # the portal's own log page takes the place of Python's last resort
+    console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
+    found = load(sources)
+    use_own_words(found)
+    with (
+        closing(listen(host, port)) as listening,
+        closing(open_store(found.store)) as store,
+        closing(open_index(found.index_uri)) as index,
+        closing(open_accounts(found.accounts_uri)) as accounts,
+        closing(DailySums(daily_uri(found.index_uri), zone_named(found.portal.timezone))) as daily,
+    ):
+        name = urlsplit(found.portal.url).hostname if found.portal.url else None
+        names = hosts_of(host, [*allow_hosts, *([name] if name else [])])
+        app = create_app(
+            store, index, found, hosts=names, pushed=pushed, queues=asking(found), settle=settling(found), accounts=accounts, daily=daily
+        )
+        address = address_of(listening, host)
+        if port is None and listening.getsockname()[1] != DEFAULT_PORT:
+            console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
+        console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
+        _let_in(accounts, address, console)
+        console.file.flush()  # a service's log, which is no terminal, tells it now and not at the end
+        once_open()
+        if open_browser:
+            threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
+        serve_forever(app, host, listening=listening)
+
+
+def _let_in(accounts: Accounts, address: str, console: Console) -> None:
+    """Make the first administrator where there is nobody. His password is told here, once, and kept nowhere."""
+    made = accounts.people.first(now=datetime.now(UTC))
+    if made is None:
+        return
+    person, password = made
+    accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
+    console.print(f"sign in at {address}/login as {person.name} with the password {password}")
+    console.print(f"(it is shown this once; another one: newsportal user password {person.name})")

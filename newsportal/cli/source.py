@@ -1,0 +1,120 @@
+"""``newsportal source``: look at sources.yaml, check it, try its sources, add to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli import hints
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.outlines import export, import_
+from newsportal.cli.output import console, make_table, print_json
+from newsportal.cli.source_adding import add, show, suggest
+from newsportal.cli.source_change import disable, enable, interval, remove, undo, visit
+from newsportal.cli.source_status import health, schedule
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.services.trying.saved import plain, tried
+from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, load, schema_text
+
+SCHEMA_NAME = "sources.schema.json"
+SCHEMA_LINE = "# yaml-language-server: $schema="
+
+
+def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List topics, engines, feeds, sitemaps, regions, forums and galleries."""
+    known = load(sources)
+    rows = [_row(source) for source in known.all()]
+    if as_json:
+        print_json(*rows)
+        return
+    cells = (
+        (row["key"], "" if row["enabled"] else "off", " ".join(row["visits"]), ", ".join(filter(None, [*row["topics"], row["category"]])))
+        for row in rows
+    )
+    console().print(make_table(("key", "", "what is visited", "topics, category"), cells))
+
+
+def _row(source: Source) -> dict[str, Any]:
+    return {
+        "key": source.key,
+        "name": source.name,
+        "kind": source.family,
+        "enabled": source.enabled,
+        "visits": list(_visits(source)),
+        "topics": list(getattr(source, "topics", ())),
+        "category": getattr(source, "category", None),
+    }
+
+
+def _visits(source: Source) -> Sequence[str]:
+    """What of a source is fetched first: addresses, or the engines of a topic."""
+    if isinstance(source, Topic):
+        return source.engines
+    if isinstance(source, Region | Gallery):
+        return source.seeds
+    return (source.url,) if isinstance(source, Feed | Sitemap | Forum | CustomEngine) else ()
+
+
+def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Print every mistake of sources.yaml with its line; exit status 1 if there is one."""
+    try:
+        known = load(sources)
+    except SourcesError as error:
+        for problem in error.problems:
+            plain = {"file": problem.file, "line": problem.line, "key": problem.key, "message": problem.message, "hint": problem.hint}
+            typer.echo(json.dumps(plain, ensure_ascii=False, default=str) if as_json else str(problem))
+        raise typer.Exit(1) from error
+    if not as_json:
+        count = sum(1 for source in known.all() if source.enabled)
+        none = "" if count else ": nothing will be visited; add a feed or a channel with `newsportal source add https://...`"
+        typer.echo(hints.packaged(known) or f"{known.path}: no mistakes; {count} topics and sources enabled{none}")
+
+
+def schema() -> None:
+    """Print the JSON Schema of sources.yaml, for editors."""
+    typer.echo(schema_text(), nl=False)
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a sources.yaml to start from, and its schema beside it."""
+    if path.exists() and not force:
+        raise NewsportalError(f"{path} is there already; --force writes over it")
+    text = files("newsportal").joinpath(FILE_NAME).read_text("utf-8")
+    first, _, rest = text.partition("\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{rest}" if first.startswith(SCHEMA_LINE) else text, "utf-8")
+    path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
+    typer.echo(f"{path} written; look at it, then: newsportal up")
+
+
+def _test(
+    name: Annotated[str, typer.Argument(help="A source, engine or topic of sources.yaml, or a built-in engine.")],
+    query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch one list page and one article of a source, and show what is found; exit status 1 if nothing is."""
+    known = load(sources)
+    good = True
+    for trial, reading in tried(name, known, query):
+        good &= trial.failure is None
+        if as_json:
+            print_json(plain(trial, reading))
+        else:
+            show(trial, reading)
+    if not good:
+        raise typer.Exit(1)
+
+
+COMMANDS = (
+    list_, check, schema, init, add, suggest, import_, export, _test, enable, disable, interval, remove, visit, undo, health, schedule,
+)  # fmt: skip
+group = command_group("Look at sources.yaml, check it, try its sources, add to it.", *COMMANDS)

@@ -1,0 +1,222 @@
+"""``newsportal source add`` and ``suggest``: what stands behind an address, and which sites could be sources."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from newsportal.cli.context import sources_path
+from newsportal.cli.hints import counted as words
+from newsportal.cli.options import AsJson, SourcesFile, Yes
+from newsportal.cli.output import console, local, print_json
+from newsportal.errors import NewsportalError
+from newsportal.items import Link
+from newsportal.messages import Message
+from newsportal.services.discovery.proposal import Proposal
+from newsportal.services.discovery.search import MAX_REQUESTS, find
+from newsportal.services.discovery.suggestions import Counting, Suggestion
+from newsportal.services.discovery.suggestions import plain as suggestion_row
+from newsportal.services.trying.polite_fetch import visitor
+from newsportal.services.trying.proposing import MORE, Family, Preview, Visited, figures, plain, proposed, visits, write
+from newsportal.services.trying.trial import Reading, Trial
+from newsportal.sources import Sources, load
+from newsportal.store import open_store
+from newsportal.store.store import Store
+from newsportal.text import clean
+
+LINKS_SHOWN = 5
+
+
+def add(
+    url: Annotated[str, typer.Argument(help="Any address of a site: a feed, a sitemap, a page that has a feed, a list page, an article.")],
+    name: Annotated[str | None, typer.Option(help="Its name; default: the title it gives itself.")] = None,
+    category: Annotated[str | None, typer.Option(help="The category of its articles.")] = None,
+    forum: Annotated[bool, typer.Option("--forum", help="It is a forum: its front page, or one of its boards.")] = False,
+    gallery: Annotated[bool, typer.Option("--gallery", help="It is an index page of photo stories.")] = False,
+    kind: Annotated[Family | None, typer.Option(help="Only a source of this kind: feed, sitemap, region, forum or gallery.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Look for all that there is, and add each of them.")] = False,
+    yes: Yes = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
+    sources: SourcesFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each source found.")] = False,
+) -> None:
+    """Look at an address, show what would be collected, and add the source behind it to sources.yaml."""
+    if forum and gallery:
+        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
+    given: list[Family] = [*(["forum"] if forum else []), *(["gallery"] if gallery else []), *([kind] if kind else [])]  # type: ignore[list-item]
+    if len(set(given)) > 1:
+        raise typer.BadParameter(f"--kind {kind} and --{given[0]} are two kinds of sources: give one of them")
+    kind = given[0] if given else None
+    path = sources_path(sources)
+    known = load(path)
+    with console(stderr=True).status("") as status:
+        visit = visitor(known, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))
+        offer = proposed(url, known, visit, kind=kind, everything=everything, name=name, category=category)
+    previews = offer.previews
+    if not as_json:
+        _show(previews, offer.others, offer.notes)
+    added = [] if dry_run else [one for one in previews if _wanted(one, ask=not (yes or as_json))]
+    if added:
+        write(path, [(one.proposal.kind, one.values) for one in added])
+    if as_json:
+        print_json(*({**plain(preview), "added": preview in added} for preview in previews))
+        return
+    for one in added:
+        told = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
+        typer.echo(f"{told}. Try it: newsportal source test '{one.values['name']}'")
+
+
+def _wanted(preview: Preview, *, ask: bool) -> bool:
+    if not ask or not sys.stdin.isatty():
+        return True
+    return typer.confirm(f"Add {preview.proposal.family}:{preview.values['name']}?", default=True, err=True)
+
+
+def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequence[Message]) -> None:
+    out = console()
+    for preview in previews:
+        found = preview.proposal
+        out.print(f"{found.family}:{preview.values['name']}  {clean(found.address)}", style="bold", markup=False)
+        out.print(f"  {'; '.join(clean(str(why)) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
+        if preview.overlap is not None and preview.overlap.stored:
+            out.print(f"  {preview.overlap.told()}", style="dim", markup=False)
+        show_links(out, found.links, LINKS_SHOWN)
+        if preview.reading is not None:
+            show_article(out, preview.reading, "article")
+    for one in others:
+        out.print(
+            f"  also there: {one.family} {clean(one.address)} ({', '.join(figures(one))}); --all adds it, too", style="dim", markup=False
+        )
+    for note in notes:
+        out.print(f"  {clean(str(note))}", style="dim", markup=False)
+
+
+MAX_SHOWN = 10  # entries that are shown; --json has all
+READ = {"gallery": "photo story", "forum": "thread"}
+"""What one entry of a source is called, by the source's kind; of all others it is an article."""
+
+PREVIEW_CHARS = 160
+
+
+def show(trial: Trial, reading: Reading | None) -> None:
+    out = console()
+    out.print(f"{trial.key}  {trial.url}", style="bold", markup=False)
+    for note in trial.notes:
+        out.print(f"  {clean(str(note))}", style="dim", markup=False)
+    if trial.failure is not None:
+        out.print(f"  ✗ {failed(trial.failure)}", style="red", markup=False)
+    show_links(out, trial.links)
+    if reading is not None:
+        show_article(out, reading, READ.get(trial.key.partition(":")[0], "article"))
+
+
+def failed(failure: Message | None) -> str:
+    return f"{clean(str(failure))} ({failure.code.rpartition('.')[2]})" if failure else ""
+
+
+def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> None:
+    for link in links[:most]:
+        day = local(link.published).strftime("%m-%d %H:%M") if link.published else " " * 11
+        out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)
+    if len(links) > most:
+        out.print(f"  … and {len(links) - most} more", style="dim", markup=False)
+
+
+def show_article(out: Console, reading: Reading, kind: str) -> None:
+    out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
+    found = reading.found
+    if found is None:
+        out.print(f"  ✗ {failed(reading.failure)}", style="red", markup=False)
+        return
+    text = clean(f"{reading.note or ''} {found.text or ''}".strip())
+    day = local(found.published).strftime("%Y-%m-%d %H:%M") if found.published else "none found"
+    for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
+        out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
+    out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
+
+
+LOOKED = 5  # sites that --look looks at: each costs up to 24 requests
+
+
+MOST_DAYS = 36_500  # a hundred years: all that a store holds
+
+
+def suggest(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Sites that are shown.")] = 20,
+    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")] = 90,
+    look: Annotated[bool, typer.Option("--look", help=f"Look at the first {LOOKED}, and rank by what they bring.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Suggest new sources: sites that stored articles link to or repost, or that search engines found."""
+    known = load(sources)
+    with closing(open_store(known.store, create=False)) as store:
+        counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))
+    found = counting.suggestions(limit)
+    looked = _looked(found[:LOOKED], known) if look else {}
+    found.sort(key=lambda one: -one.score * (1 + (looked[one.site].score if one.site in looked else 0.0)))
+    if as_json:
+        for one in found:
+            best = looked.get(one.site)
+            row = {
+                **suggestion_row(one),
+                "best": best and {"kind": best.family, **best.values, "entries": best.entries, "score": best.score},
+            }
+            print_json(row)
+        return
+    out = console()
+    if not found:
+        none = "no article of these days is stored; newsportal crawl brings some" if not counting.articles else None
+        out.print(none or f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
+        return
+    for one in found:
+        best = looked.get(one.site)
+        called = f"{one.name}, {one.site}" if one.name and one.name != one.site else one.site
+        topics = f"; topics: {', '.join(one.topics[:3])}" if one.topics else ""
+        links = f"{words(one.linked, 'link')} from {words(one.sites, 'site')}"
+        told = f"{links}, {words(one.reposted, 'repost')}, {one.found} found by search{topics}"
+        out.print(f"{clean(called)}", style="bold", markup=False)
+        out.print(f"  {clean(told)}", style="dim", markup=False)
+        bringing = f"  ({best.family}, {best.entries} entries now)" if best else ""
+        out.print(f"  newsportal source add {best.address if best else one.address}{bringing}", markup=False)
+    if named := counting.origins(10):
+        told = ", ".join(f"{name} ({number})" for name, number in named)
+        out.print(f"\nnamed as origin, address not known: {told}", style="dim", markup=False)
+
+
+def counted(store: Store, known: Sources, since: datetime) -> Counting:
+    """All articles since then, counted, with a bar on a terminal."""
+    counting = Counting(address for place in _places(known) for address in visits(place))
+    columns = (SpinnerColumn(), TextColumn("{task.completed} articles"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None)
+        for article in store.all_articles():
+            bar.advance(task)
+            if article.moment >= since:
+                counting.take(article)
+    return counting
+
+
+def _places(known: Sources) -> Iterator[Visited]:
+    for kind in (known.feeds, known.sitemaps, known.regions, known.forums, known.galleries):
+        yield from kind
+
+
+def _looked(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
+    """What stands behind the first sites. One that cannot be read is passed over: its row says nothing of sources then."""
+    looked: dict[str, Proposal] = {}
+    with console(stderr=True).status("") as status:
+        for one in found:
+            visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
+            try:
+                looked[one.site] = find(one.address, visit, visit.robots)[0][0]
+            except NewsportalError as error:
+                console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
+    return looked

@@ -1,0 +1,148 @@
+"""``newsportal source health`` and ``schedule``: how each source does, and when it is visited next."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from newsportal.cli.options import AsJson, SourcesFile
+from newsportal.cli.output import console, make_table, print_json
+from newsportal.errors import NewsportalError
+from newsportal.sources import load
+from newsportal.sources.timing import Planned, timetable, visited
+from newsportal.sources.watched import Judged, judged, summary, watched
+from newsportal.store import open_store
+
+DAY_BARS = "▁▂▃▄▅▆▇█"  # heights of a day in the line of entries; a day without any is a dot
+COLOURS = {"healthy": "green", "new": "dim", "off": "dim", "quiet": "yellow", "resting": "yellow"}  # of a state's name; red for the others
+
+
+def health(
+    name: Annotated[str | None, typer.Argument(help="One source; default: all.")] = None,
+    bad: Annotated[bool, typer.Option("--bad", help="Only those that want somebody to look; exit status 1 if there is one.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how the sources do: state, reason, remedy, last success, new entries of the last fourteen days."""
+    known = load(sources)
+    found = list(watched(known))
+    if name is not None:
+        found = [source for source in found if name in (source.key, source.name)]
+        if not found:
+            raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
+    with closing(open_store(known.store)) as store:
+        rows = judged(store, found, datetime.now().astimezone())
+    shown = [row for row in rows if row.health.bad] if bad else rows
+    if as_json:
+        for row in shown:
+            print_json(plain(row))
+    else:
+        out = console()
+        width = max((len(row.health.state) for row in shown), default=0)
+        for row in shown:
+            said = row.health
+            success = said.figures.last_success
+            line = Text(f"{said.state:{width}}  ", style=COLOURS.get(said.state, "red"))
+            line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
+            line.append(f"  last success {success.astimezone():%m-%d %H:%M}" if success else "  never answered yet", style="dim")
+            out.print(line)
+            if said.state != "healthy":
+                out.print(f"    {said.reason()}", markup=False)
+            if remedy := said.remedy():
+                out.print(f"    → {remedy}", markup=False)
+        out.print(summary(rows) or "sources.yaml names no sources", markup=False)
+    if bad and shown:
+        raise typer.Exit(1)
+
+
+def plain(row: Judged) -> dict[str, Any]:
+    said, figures = row.health, row.health.figures
+    pace = said.cadence
+    return {
+        "key": row.source.key,
+        "name": row.source.name,
+        "state": said.state,
+        "cause": said.cause,
+        "code": said.reason().code,
+        "reason": str(said.reason()),
+        "remedy": str(remedy) if (remedy := said.remedy()) else None,
+        "since": _iso(said.since),
+        "not_before": _iso(said.not_before()),
+        "last_visit": _iso(figures.last_visit),
+        "last_success": _iso(figures.last_success),
+        "last_new": _iso(pace.last if pace else None),
+        "failures_in_row": figures.streak,
+        "usual_gap": pace.usual if pace and pace.gaps else None,
+        "longest_gap": pace.longest if pace and pace.gaps else None,
+        "silence": pace.silence if pace else None,
+        "silence_probability": pace.probability if pace and pace.gaps else None,
+        "articles": {
+            "read": figures.read,
+            "stored": figures.stored,
+            "repeats": figures.repeats,
+            "shaky": figures.shaky,
+            "garbled": figures.garbled,
+            "failed": dict(figures.failed),
+        },
+        "days": list(row.days),
+    }
+
+
+def day_bars(days: tuple[int, ...]) -> str:
+    """``·▁··▃█``: new entries by day, against the day that had most."""
+    most = max(days, default=0)
+    return "".join(DAY_BARS[(number * len(DAY_BARS) - 1) // most] if number else "·" for number in days)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+HOUR_BARS = " ▁▂▃▄▅▆▇█"  # heights of an hour in the line of entries that are expected
+HIGHEST = 4.0  # entries an hour from which on a bar is full
+
+
+def schedule(
+    name: Annotated[str | None, typer.Argument(help="One source; default: all.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say when each source is visited next and why, with the entries expected in the next 24 hours; the soonest first."""
+    known = load(sources)
+    chosen = [one for one in visited(known) if name in (None, one.key, getattr(one.source, "name", None), one.key.partition(":")[2])]
+    if name is not None and not chosen:
+        raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
+    with closing(open_store(known.store)) as store:
+        planned = [_plan(one) for one in timetable(known, store, chosen, datetime.now().astimezone())]
+    rows = sorted(planned, key=lambda row: str(row["next"]))
+    if as_json:
+        print_json(*rows)
+    else:
+        cells = (
+            (f"{datetime.fromisoformat(row['next']):%m-%d %H:%M}", row["key"], Text(hour_bars(row["expected"] or ())), row["why"])
+            for row in rows
+        )
+        console().print(make_table(("next", "source", "the next 24 hours", "why then"), cells))
+
+
+def _plan(one: Planned) -> dict[str, Any]:
+    """A source's schedule as JSON values; times in ISO 8601. ``expected``: entries in each of the next 24 hours. ``hub``: one tells us."""
+    return {
+        "key": one.key,
+        "policy": one.policy,
+        "last": one.last.isoformat() if one.last else None,
+        "next": one.next.isoformat(timespec="seconds"),
+        "why": str(one.why),
+        "hub": one.hub,
+        "expected": [round(number, 2) for number in one.expected] if one.expected is not None else None,
+        "hours_on": list(one.hours_on) if one.hours_on is not None else None,
+    }
+
+
+def hour_bars(expected: tuple[float, ...] | list[float]) -> str:
+    top = len(HOUR_BARS) - 1
+    return "".join(HOUR_BARS[min(top, round(min(number, HIGHEST) / HIGHEST * top)) if number < HIGHEST else top] for number in expected)

@@ -1,0 +1,94 @@
+"""``newsportal store``: what a store holds, whether it is sound, and everything of it in another store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
+from newsportal.cli.output import count_bar, make_table, print_json, print_table
+from newsportal.errors import StoreError
+from newsportal.sources import load
+from newsportal.sources.uris import mask
+from newsportal.store import open_store
+from newsportal.store.copying import MOST_TOLD, Copied, faults
+from newsportal.store.copying import copy as copied
+from newsportal.store.records import FORMS
+from newsportal.text import clean
+
+DIGITS = 12  # of a digest, as the table shows it; --json has all
+Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store, as in sources.yaml; default: that of the nearest sources.yaml.")]
+
+
+def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Show what a store holds: rows of every table, its last change."""
+    place = uri or load(sources).store
+    with closing(open_store(place, create=False)) as store:
+        with store.records.reading() as look:
+            rows = {form.name: look.count(form) for form in FORMS}
+        told = {"store": shown(place), "last_change": store.last_seq(), "rows": rows}
+    if as_json:
+        print_json(told)
+        return
+    typer.echo(f"{told['store']}: {rows['articles']} articles in {rows['stories']} stories, last change {told['last_change']}")
+    print_table(make_table(("table", "rows"), sorted(rows.items()), right=("rows",)))
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy, as in sources.yaml: sqlite:///data/newsportal.db.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy to; an empty one, which is made if need be.")],
+    again: Annotated[bool, typer.Option("--again", help="Go on with a copy that was broken off, or bring one up to date.")] = False,
+    as_json: AsJsonLine = False,
+) -> None:
+    """Copy everything of a store into another, of whatever kind, and prove that both hold the same. FROM may be in use meanwhile."""
+    if source == target:
+        raise StoreError("both are the same store; name another one to copy to")
+    with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other, count_bar(quiet=as_json) as tell:
+        done = copied(one, other, again=again, tell=tell)
+    if as_json:
+        print_json({"from": shown(source), "to": shown(target), "equal": done.equal, **asdict(done)})
+    else:
+        _show(done)
+    if not done.equal:
+        raise typer.Exit(1)
+
+
+def _show(done: Copied) -> None:
+    columns = ("table", "rows", "rows there", "digest", "digest there", "")
+    rows = (
+        (one.table, one.rows, one.rows_there, one.digest[-DIGITS:], one.digest_there[-DIGITS:], "equal" if one.equal else "NOT EQUAL")
+        for one in done.tables
+    )
+    print_table(make_table(columns, rows, right=columns[1:]))
+    typer.echo(f"{done.written} rows written, {done.deleted} deleted; {'equal' if done.equal else 'NOT equal'} up to change {done.until}")
+    if not done.equal:
+        typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
+    if done.behind:
+        typer.echo(f"{done.behind} changes came meanwhile; to bring them over, say it once more with --again", err=True)
+
+
+def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Check that the rows of a store fit together. Exit status 1 if they do not."""
+    place = uri or load(sources).store
+    with closing(open_store(place, create=False)) as store, count_bar(quiet=as_json) as tell:
+        found = faults(store.records, tell)
+    if as_json:
+        print_json({"store": shown(place), "sound": not found, "faults": [asdict(one) for one in found]})
+    else:
+        for one in found[:MOST_TOLD]:
+            typer.echo(clean(f"{one.table} {one.row}: {one.why}"))
+        if len(found) > MOST_TOLD:
+            typer.echo(f"… and {len(found) - MOST_TOLD} more")
+        typer.echo(f"{shown(place)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
+    if found:
+        raise typer.Exit(1)
+
+
+def shown(uri: str) -> str:
+    return clean(mask(uri))
+
+
+group = command_group("Look at a store, check it, copy it into another.", info, copy, check)

@@ -1,0 +1,261 @@
+"""``newsportal story``: what was folded into a story and why; fold, unfold, correct and hide by hand."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from newsportal.cli.context import moment, open_record
+from newsportal.cli.hints import counted
+from newsportal.cli.options import SourcesFile, command_group
+from newsportal.cli.output import WIDEST, format_time, make_table, print_json
+from newsportal.cli.pictures import figures, told
+from newsportal.errors import NewsportalError, StoreError
+from newsportal.services.accounts import open_accounts
+from newsportal.services.editing import drafts
+from newsportal.services.editing.drafts import Draft, correction, details, draft_of
+from newsportal.store.results import StoredArticle, Story, is_gallery, is_thread
+from newsportal.store.store import Store
+from newsportal.text import clean
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the story as JSON.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="A story or an article, as in the portal's addresses.")]
+
+
+def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Show a story: every version with its site, time and address, what it repeats and why, and how fast the story spread."""
+    with open_record(sources) as (_, store):
+        _print(story_of(store, id), as_json, store)
+
+
+def fold(
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="The article to move.")],
+    story: Annotated[str, typer.Argument(metavar="STORY", help="The story it belongs to (or one of its articles).")],
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Move an article into another story. Reposts of its text will join that story, too."""
+    with changing(sources) as (store, log):
+        moved = drafts.fold(store, article, story_of(store, story).id, now=datetime.now(UTC))
+        log("article.fold", article, {"from": moved.came_from, "to": moved.story})
+        _print(story_of(store, moved.story), as_json, store)
+
+
+def unfold(
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="The article to take out.")],
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Take an article out of its story into one of its own, for good. Undo it with fold."""
+    with changing(sources) as (store, log):
+        moved = drafts.unfold(store, article, now=datetime.now(UTC))
+        log("article.unfold", article, {"from": moved.came_from, "to": moved.story})
+        _print(story_of(store, moved.story), as_json, store)
+
+
+def story_of(store: Store, id: str) -> Story:
+    """The story of that id, or the one that the article of that id is in. Raises ``StoreError``."""
+    found = store.story(id, hidden=True)
+    if found is None and (article := store.article(id)):
+        found = store.story(article.story_id, hidden=True)
+    if found is None:
+        raise StoreError(f"no story or article {id!r}; ids stand in the portal's addresses (/story/ID) and in `newsportal search --json`")
+    return found
+
+
+def plain(story: Story) -> dict[str, Any]:
+    spread = story.spread
+    versions = [
+        {
+            "id": version.id, "url": version.url, "title": version.title, "site": version.publisher, "moment": version.moment.isoformat(),
+            "fold_of": version.fold_of, "fold_reason": version.fold_reason, "fold_score": version.fold_score,
+            "hidden": version.hidden.isoformat() if version.hidden else None, "corrected": list(version.corrected_fields),
+        }
+        for version in story.versions
+    ]  # fmt: skip
+    heat = {"sites": spread.sites, "at_first": spread.at_first, "hours": round(spread.hours, 2), "per_hour": spread.per_hour}
+    steps = [step.isoformat() for step in spread.steps]
+    return {"id": story.id, "original": story.head.id, "heat": story.heat, "spread": {**heat, "steps": steps}, "versions": versions}
+
+
+def photographed(store: Store, version: StoredArticle) -> dict[str, Any] | None:
+    """Pages and pictures of a version that is a photo story, as JSON values; those left out with the reason."""
+    gallery = store.galleries.gallery(version.id)
+    if gallery is None:
+        return None
+    images = [(picture.place, asdict(picture.image)) for picture in store.galleries.pictures(version.id, dropped=True)]
+    return figures(gallery) | {
+        "images": [{"place": place} | {key: value for key, value in image.items() if value} for place, image in images]
+    }
+
+
+def _print(story: Story, as_json: bool, store: Store) -> None:
+    if as_json:
+        values = plain(story)
+        for version, row in zip(story.versions, values["versions"], strict=True):
+            row |= {"photos": photos} if (photos := photographed(store, version)) else {}
+        print_json(values)
+        return
+    console = Console(emoji=False, soft_wrap=True)
+    console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
+    rows = ((one.id, one.publisher, format_time(one.moment), _why(one, story), one.url) for one in story.versions)
+    wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
+    wide.print(make_table(("article", "site", "time", "why", "address"), rows))
+    if (gallery := store.galleries.gallery(story.head.id)) is not None:
+        wide.print(f"\n{told(gallery)}", markup=False, highlight=False)
+        wide.print(_pictures(store, story.head.id))
+
+
+def _pictures(store: Store, id: str) -> Table:
+    """The pictures of a photo story: those shown in order, then those left out with the reason."""
+    rows = []
+    for picture in store.galleries.pictures(id, dropped=True):
+        image, place = picture.image, picture.dropped or str(picture.place)
+        size = f"{image.width}×{image.height}" if image.width and image.height else ""
+        rows.append((place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url))
+    return make_table(("", "size", "caption", "address"), rows)
+
+
+def _why(version: StoredArticle, story: Story) -> str:
+    """Why a version stands in its story, in one word, and how surely; what editors did to it."""
+    marks = [*(["hidden"] if version.hidden else []), *(["corrected"] if version.corrected else [])]
+    return ", ".join([_reason(version, story), *marks])
+
+
+def _reason(version: StoredArticle, story: Story) -> str:
+    if version.id == story.head.id:
+        return "original"
+    return f"{version.fold_reason} {version.fold_score:.2f}" if version.fold_reason else "found first"
+
+
+def _count(story: Story) -> str:
+    spread = story.spread
+    said = f"{story.count} versions on {spread.sites} sites"
+    return said + (f", {spread.at_first} of them within six hours, the last after {spread.hours:.0f}" if spread.sites > 1 else "")
+
+
+ChangeAsJson = Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")]
+Named = Annotated[str, typer.Argument(metavar="ARTICLE", help="The article's id, as in the portal's addresses.")]
+Several = Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids of articles.")]
+Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.")]
+
+FILE: Final = "sqlite:///"
+
+Log = Callable[[str, str, dict[str, Any]], None]
+
+
+@contextmanager
+def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
+    """The store, and what writes a change down in the portal's log, where there is a portal with accounts."""
+    with open_record(sources) as (known, store):
+        uri = known.accounts_uri
+        if uri.startswith(FILE) and not Path(uri.removeprefix(FILE)).exists():  # nobody ever made accounts
+            yield store, lambda action, thing, told: None
+            return
+        with closing(open_accounts(known.accounts_uri)) as accounts:
+            yield store, lambda action, thing, told: accounts.trail.add(None, action, thing, told, now=datetime.now(UTC))
+
+
+def correct(
+    article: Named,
+    title: Annotated[str | None, typer.Option(help="The title that it is to have.")] = None,
+    author: Annotated[str | None, typer.Option(help="Its author; empty: none.")] = None,
+    published: Annotated[
+        str | None, typer.Option(help="When it was published (2026-03-01T08:30+08:00); empty: its page tells none.")
+    ] = None,
+    text: Annotated[Path | None, typer.Option(help="A file with its text, a paragraph a line, as the portal shows it for editing.")] = None,
+    as_json: ChangeAsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Correct an article: what is said here stands whatever its page says later. Without options: print its text for editing."""
+    with changing(sources) as (store, log):
+        known = _article(store, article)
+        draft = draft_of(known, body=not is_thread(known.source) and not is_gallery(known.source))
+        if all(said is None for said in (title, author, published, text)):
+            typer.echo(draft.lines or "")
+            return
+        wanted = Draft(
+            title=draft.title if title is None else title,
+            lines=None if text is None else text.read_text("utf-8"),
+            published=draft.published if published is None else moment(published, "--published") if published else None,
+            author=draft.author if author is None else author,
+        )
+        try:
+            said = correction(known, wanted)
+        except ValueError as mark:
+            raise NewsportalError(f"the text has a part {mark} that is not in this article; newsportal story correct {article}") from mark
+        number = store.correct(article, said, by=getpass.getuser(), now=datetime.now(UTC), seen=known.revision)
+        if number != known.revision:
+            log("article.correct", article, {"revision": number, **details(known, said)})
+        _told(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(said) or 'nothing'}")
+
+
+def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
+    """Take back all that editors corrected: the article says again what its page said last."""
+    with changing(sources) as (store, log):
+        known = _article(store, article)
+        number = store.withdraw(article, now=datetime.now(UTC))
+        if number != known.revision:
+            log("article.withdraw", article, {"revision": number, "fields": list(known.corrected_fields)})
+        _told(_article(store, article), as_json, f"revision {number}, as its page says")
+
+
+def hide(
+    article: Several,
+    reason: Annotated[str, typer.Option(help="Why; editors see it.")] = "",
+    whole: Whole = False,
+    as_json: ChangeAsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Hide articles from readers: lists, search, feeds and the places where they were published. They stay known and stored."""
+    with changing(sources) as (store, log):
+        hidden = store.hide(_meant(store, article, whole), by=getpass.getuser(), reason=reason, now=datetime.now(UTC))
+        for id in hidden:
+            log("article.hide", id, {"reason": reason})
+    typer.echo(json.dumps({"hidden": hidden}) if as_json else f"{counted(len(hidden), 'article')} hidden")
+
+
+def reveal(article: Several, whole: Whole = False, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
+    """Show hidden articles again."""
+    with changing(sources) as (store, log):
+        shown = store.show(_meant(store, article, whole), now=datetime.now(UTC))
+        for id in shown:
+            log("article.show", id, {})
+    typer.echo(json.dumps({"shown": shown}) if as_json else f"{counted(len(shown), 'article')} shown again")
+
+
+def _article(store: Store, id: str) -> StoredArticle:
+    found = store.article(id)
+    if found is None:
+        raise StoreError(f"no article {id!r}; ids stand in the portal's addresses (/story/ID/ARTICLE) and in `newsportal story show ID`")
+    return found
+
+
+def _meant(store: Store, ids: list[str], whole: bool) -> list[str]:
+    articles = [_article(store, id) for id in ids]
+    stories = [store.story(article.story_id, hidden=True) for article in articles] if whole else []
+    return [version.id for story in stories if story is not None for version in story.versions] or ids
+
+
+def _told(article: StoredArticle, as_json: bool, sentence: str) -> None:
+    if not as_json:
+        typer.echo(f"{article.id}: {sentence}")
+        return
+    published = article.published.isoformat() if article.published else None
+    values = {"id": article.id, "revision": article.revision, "title": article.title, "author": article.author, "published": published}
+    print_json({**values, "text": article.text, "corrected": list(article.corrected_fields)})
+
+
+group = command_group(
+    "Look at a story and its versions; put versions together or take them apart.", show, fold, unfold, correct, withdraw, hide, reveal
+)

@@ -1,0 +1,83 @@
+"""``newsportal templates``: look at what ``newsportal extract --algorithm url_tree --library FILE`` has learnt, and make it forget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.cli.options import AsJson, command_group
+from newsportal.cli.output import make_table, print_json, print_table
+from newsportal.extractors.article.template import Template
+from newsportal.extractors.papers.url_library import Directory, Library, plain, write_library
+from newsportal.services.trying.templates import load, save
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The library: what extract --algorithm url_tree --library wrote.")]
+Site = Annotated[str, typer.Argument(metavar="SITE", help="A host, as list shows it.")]
+Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this directory and those below it, such as /news/2024.")]
+
+
+def list_(file: File, as_json: AsJson = False) -> None:
+    """List the sites of a library: their templates, the pages these stand for, and the pages that wait for a sibling."""
+    rows = [
+        {
+            "site": site,
+            "templates": sum(map(len, branch.templates.values())),
+            "pages": sum(template.pages for here in branch.templates.values() for template in here),
+            "waiting": len(branch.waiting),
+        }
+        for site, branch in sorted(load(file).sites.items())
+    ]
+    _print(rows, ("site", "templates", "pages", "waiting"), as_json)
+
+
+def show(file: File, site: Site, directory: Below = None, as_json: AsJson = False) -> None:
+    """Show a site's templates: directory, pages, where the text is (contentTagSeq) and the tree of the page (structureTagSeq)."""
+    wanted = _directory(directory)
+    library = load(file)
+    found = [(one, template) for host, one, template in library if host == site and one[: len(wanted)] == wanted]
+    if not found:
+        waiting = _waiting(library, site, wanted)
+        why = f" yet: {waiting} of it waiting for a sibling, a page of the same form" if waiting else "; list shows those it has"
+        raise typer.BadParameter(f"the library has no template of {site}{directory or ''}{why}", param_hint="SITE")
+    rows = [_row(one, template) for one, template in found]
+    _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
+
+
+def forget(file: File, site: Site, directory: Below = None) -> None:
+    """Make a library forget a site, or one of its directories: templates and pages that wait. What comes later is learnt anew."""
+    library = load(file)
+    if site not in library.sites:
+        raise typer.BadParameter(f"the library does not know {site}", param_hint="SITE")
+    waiting = _waiting(library, site, _directory(directory))
+    count = library.forget(site, _directory(directory) or None)
+    save(write_library(library), file)
+    also = f", and {waiting} that waited" if waiting else ""
+    typer.echo(f"{count} template{'' if count == 1 else 's'} of {site}{directory or ''} forgotten{also}")
+
+
+def _waiting(library: Library, site: str, below: Directory) -> str:
+    """``1 page``, ``2 pages`` that wait for a sibling; nothing where none does."""
+    branch = library.sites.get(site)
+    count = sum(place[: len(below)] == below for place, _ in branch.waiting) if branch else 0
+    return f"{count} page{'' if count == 1 else 's'}" if count else ""
+
+
+def _directory(written: str | None) -> Directory:
+    return tuple(segment for segment in (written or "").split("/") if segment)
+
+
+def _row(directory: Directory, template: Template) -> dict[str, Any]:
+    row = plain(directory, template)
+    return row | {"directory": "/" + "/".join(directory), "content_tags": " ".join(template.path), "shared": len(template.shared)}
+
+
+def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        print_json(*rows)
+        return
+    print_table(make_table([column.replace("_", " ") for column in columns], ([row[column] for column in columns] for row in rows)))
+
+
+group = command_group("The templates that pages of one site taught (see extract --algorithm url_tree --library).", list_, show, forget)

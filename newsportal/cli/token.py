@@ -1,0 +1,80 @@
+"""``newsportal token``: ways in for programs, with rights of their own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.output import make_table, print_json
+from newsportal.cli.user import Name, found, log, opened
+from newsportal.errors import AccountError
+from newsportal.services.accounts import Right, Token
+
+
+def told(token: Token, name: str) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "person": name,
+        "for": token.name,
+        "rights": sorted(token.rights),
+        "created": token.created.isoformat(),
+        "expires": token.expires.isoformat() if token.expires else None,
+        "used": token.used.isoformat() if token.used else None,
+    }
+
+
+def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Everybody's tokens."""
+    with opened(sources) as accounts:
+        names = {person.id: person.name for person in accounts.people.all()}
+        rows = [told(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
+    if as_json:
+        print_json(rows)
+        return
+    cells = (
+        (row["id"], row["person"], row["for"], ", ".join(row["rights"]), (row["expires"] or "revoked")[:10], (row["used"] or "never")[:10])
+        for row in rows
+    )
+    table = make_table(("id", "person", "for", "rights", "until", "last used"), cells)
+    Console(markup=False).print(table if rows else "no tokens")
+
+
+def add(
+    name: Name,
+    use: Annotated[str, typer.Argument(metavar="FOR", help="What will use it.")],
+    right: Annotated[list[Right] | None, typer.Option(help="What it may; again for more. By default: read.")] = None,
+    days: Annotated[int, typer.Option(min=0, max=3650, help="Days that it counts; 0: until it is revoked.")] = 90,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Make a token for a program that acts for NAME. It is shown once, and may no more than NAME."""
+    now = datetime.now(UTC)
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        expires = now + timedelta(days=days) if days else None
+        token, secret = accounts.tokens.add(person, use, right or [Right.READ], now=now, expires=expires)
+        log(accounts, "token.add", token.name, {"person": person.name, "rights": sorted(token.rights), "days": days})
+    if as_json:
+        print_json({**told(token, person.name), "token": secret})
+        return
+    typer.echo(f"token {token.id} of {person.name}, for {token.name}; it is shown this once:")
+    typer.echo(secret)
+
+
+def revoke(
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `token list` says.")], sources: SourcesFile = None
+) -> None:
+    """Let a token count no more."""
+    with opened(sources) as accounts:
+        gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
+        if gone is None or not accounts.tokens.revoke(token_id):
+            raise AccountError("no-token", id=token_id)
+        log(accounts, "token.revoke", gone.name)
+    typer.echo(f"token {token_id}, for {gone.name}, does not count any more")
+
+
+group = command_group("Ways in for programs: the API, feeds, metrics.", list_, add, revoke)

@@ -1,0 +1,140 @@
+"""``newsportal topic``: the topics of sources.yaml, what their words find among stored articles, and stored articles following them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.classify.topics import TopicRule, rule
+from newsportal.cli.context import open_all, open_record
+from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.output import print_json, print_rows, report_progress
+from newsportal.errors import NewsportalError
+from newsportal.services.topics.changing import assign as assign_to
+from newsportal.services.topics.preview import DAYS, counts, preview
+from newsportal.sources import Sources, Topic
+from newsportal.sources.spelling import did_you_mean
+from newsportal.store.results import StoryFilter
+from newsportal.text import clean
+
+MOST_DAYS = 36_500  # a hundred years: all that a store holds
+Days = Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")]
+
+
+def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List the topics with their keywords and how many stories of the last 7 and 30 days they have."""
+    with open_record(sources) as (known, store):
+        counted = counts(store, [topic.name for topic in known.topics], datetime.now(UTC))
+        rows = [{**_row(topic), "days_7": counted[topic.name].week, "days_30": counted[topic.name].month} for topic in known.topics]
+    if as_json:
+        print_json(*rows)
+        return
+    if not rows:
+        typer.echo("sources.yaml names no topic yet")
+        return
+    plain = [{**row, "keywords": " ".join(row["any"]), "engines": " ".join(row["engines"])} for row in rows]
+    print_rows(
+        [{**row, "": "" if row["enabled"] else "off"} for row in plain], ("topic", "", "days_7", "days_30", "keywords", "engines"), False
+    )
+
+
+def _row(topic: Topic) -> dict[str, Any]:
+    words = topic.keywords
+    parts = {"must": list(words.must), "any": list(words.any), "not": list(words.not_)}
+    return {"topic": topic.name, "enabled": topic.enabled, **parts, "engines": list(topic.engines)}
+
+
+def preview_(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A topic of sources.yaml, or a new name.")],
+    any_: Annotated[list[str] | None, typer.Option("--any", help="Words of which one must occur; default: the topic's own.")] = None,
+    must: Annotated[list[str] | None, typer.Option("--must", help="Words that must all occur.")] = None,
+    never: Annotated[list[str] | None, typer.Option("--not", help="Words that must not occur.")] = None,
+    days: Days = DAYS,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which stories of the last days a topic's words find, which of them are new to it, and which would go. Nothing is changed."""
+    with open_all(sources) as (known, store, index):
+        asked = _asked(known.topic(name), name, tuple(must or ()), tuple(any_ or ()), tuple(never or ()))
+        index.follow(store)
+        found = preview(
+            store,
+            index,
+            asked,
+            topic=name if (known.topic(name) is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)) else None,
+            now=datetime.now(UTC),
+            days=days,
+        )
+    rows = [
+        {"id": one.article.id, "moment": one.article.moment, "title": one.article.title, "words": " ".join(one.words), "new": not one.known}
+        for one in found.newest
+    ]
+    if as_json:
+        goes = [{"id": one.id, "title": one.title} for one in found.goes]
+        print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": goes})
+        return
+    typer.echo(
+        f"{name}: {'at least ' if found.capped else ''}{found.stories} stories, {found.comes} of them new to it, {len(found.goes)} would go"
+    )
+    print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
+    for one in found.goes:
+        typer.echo(clean(f"- {one.title}"))
+
+
+def _asked(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> TopicRule:
+    if must or any_ or never:
+        return rule(name, must, any_ or (() if must else (name,)), never)
+    return topic.rule if topic else rule(name, any=(name,))
+
+
+def assign(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Topics; default: all that are enabled.")] = None,
+    days: Days = 30,
+    gone: Annotated[list[str] | None, typer.Option("--gone", help="A topic that is no more: what its keywords brought goes.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let stored articles follow the topics' words: those they find come in, those that only former words brought go.
+
+    What a source, a search or a model brought into a topic stays.
+    """
+    with open_record(sources) as (known, store), report_progress() as say:
+        rules = (
+            [topic.rule for topic in (_found(known, name) for name in names)]
+            if names
+            else [one.rule for one in known.topics if one.enabled]
+        )
+        if gone and not names:
+            rules = []
+        now = datetime.now(UTC)
+        done = assign_to(
+            store,
+            rules,
+            gone=[name for name in gone or () if known.topic(name) is None],
+            since=now - timedelta(days=days),
+            now=now,
+            progress=say,
+        )
+    row = {"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)}
+    if as_json:
+        print_json(row)
+        return
+    typer.echo(f"{done.looked} articles of the last {days} days, {done.changed} changed")
+    for sign, counted in (("+", done.came), ("-", done.went)):
+        for topic, number in sorted(counted.items()):
+            typer.echo(clean(f"  {topic}: {sign}{number}"))
+
+
+def _found(known: Sources, name: str) -> Topic:
+    found = known.topic(name)
+    if found is None:
+        hint = did_you_mean(name, [topic.name for topic in known.topics])
+        raise NewsportalError(f"sources.yaml has no topic {name!r}" + (f"; {hint}" if hint else "; see: newsportal topic list"))
+    return found
+
+
+group = command_group(
+    "Topics of sources.yaml: what their words find among stored articles, and stored articles that follow them.", list_, preview_, assign
+)

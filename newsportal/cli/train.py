@@ -1,0 +1,147 @@
+"""``newsportal train`` and ``retrain``: classifiers from labelled texts and stored articles, with their figures."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.classify.base import CLASSIFIERS, DEFAULT
+from newsportal.classify.held_out import SHARE
+from newsportal.cli.context import open_record
+from newsportal.cli.options import AsJson, SourcesFile, check_names
+from newsportal.cli.output import print_json, report_progress, writable
+from newsportal.errors import ModelError
+from newsportal.messages import to_json
+from newsportal.services.jobs.reporting import NICENESS
+from newsportal.services.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
+from newsportal.services.learning.training import Known, Trained, train_corpus
+from newsportal.services.learning.training import retrain as retrain_all
+from newsportal.services.learning.training import train as trained_on
+from newsportal.text import clean
+
+
+def train(
+    file: Annotated[str | None, typer.Argument(metavar="[FILE|-]", help="Labelled texts, as `corpus import` reads them.")] = None,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="The file to write the model to.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Train on this corpus, and keep the model as its next version.")] = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    held_out: Annotated[
+        float, typer.Option(min=0, max=0.5, help="Share of each label that is held back to measure on; 0: no figures.")
+    ] = SHARE,
+    report: Annotated[Path | None, typer.Option(help="Also write the figures with tables and a plot to this HTML file.")] = None,
+    activate: Annotated[
+        bool | None,
+        typer.Option("--activate/--no-activate", help="Put the version to use or not; default: unless it is worse than the one in use."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Chooses what is held back, and what chance decides in training.")] = 0,
+    form: Annotated[str, typer.Option("--format", help=f"Of FILE; one of: {', '.join(FORMS)}.")] = "auto",
+    encoding: Annotated[str, typer.Option(help="Of FILE, such as gb18030.")] = UTF8,
+    sources: SourcesFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one line of JSON.")] = False,
+) -> None:
+    """Train a classifier on labelled texts, {"text", "label"} a line, and tell how good it is on texts that it has not seen.
+
+    Either FILE --model, or --corpus. Reposts of a text are held back with it. A model for a file is trained again on all texts after the
+    measuring; a version of a corpus stays as it was measured.
+    """
+    if (file is None) == (corpus is None) or (model is None) != (file is None):
+        raise typer.BadParameter("say either FILE --model MODEL or --corpus NAME", param_hint="FILE")
+    check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
+    options: dict[str, Any] = {"share": held_out, "seed": seed}
+    if corpus is not None:
+        row, made = _into_store(corpus, algorithm, activate, sources, options)
+    else:
+        assert file is not None
+        assert model is not None
+        row, made = _into_file(file, model, algorithm, form, encoding, options)
+    _tell(row, made, report, as_json)
+
+
+def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str, options: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
+    if form not in FORMS:
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
+    with writable(model) as part, report_progress() as say:
+        say(0.0, "reading")
+        known = list(_known(file, form, encoding))
+        try:
+            made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+        except ModelError as error:
+            raise ModelError(f"{file}: {error}") from error
+        data = made.classifier.saved()
+        part.write_bytes(data)
+    return {"model": str(model), "bytes": len(data), **made.facts()}, made
+
+
+def _known(file: str, form: str, encoding: str) -> Iterator[Known]:
+    """The documents of a file that have a text, each once under its first label."""
+    standard = file == "-"
+    documents = (
+        read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
+        if standard
+        else read_file(Path(file), form, encoding)
+    )
+    met: set[str] = set()
+    for document in documents:
+        if not is_empty(document) and document.id not in met:
+            met.add(document.id)
+            yield Known(document.id, document.label, document.title, document.text)
+
+
+def _into_store(
+    corpus: str, algorithm: str, activate: bool | None, sources: Path | None, options: dict[str, Any]
+) -> tuple[dict[str, Any], Trained]:  # fmt: skip
+    with open_record(sources) as (_, store), report_progress() as say:
+        version = train_corpus(store, corpus, algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
+    row = {"corpus": corpus, "version": version.version, "active": version.active, "why": to_json(version.reason)}
+    return row | version.trained.facts(), version.trained
+
+
+def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:
+    from newsportal.cli.evaluate.confusion import page, print_confusion, print_figures
+
+    name = row.get("model") or f"{row['corpus']}, version {row['version']}"
+    if report and made.report:
+        with writable(report) as part:
+            part.write_text(page(name, {name: made.report}, made.warnings), "utf-8")
+    if as_json:
+        print_json(row)
+        return
+    for warning in made.warnings:
+        typer.echo(clean(str(warning)), err=True)
+    if made.report:
+        print_figures({name: made.report})
+        typer.echo()
+        print_confusion(made.report)
+        typer.echo()
+    kept = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
+    used = f"; {'in use' if row['active'] else 'not in use'} ({row['why']['text']})" if "active" in row else ""
+    typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{kept}{used}")
+
+
+def retrain(
+    force: Annotated[bool, typer.Option("--force", help="Train also where few articles are new.")] = False,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train the models of categories and topics anew from stored articles, where enough new ones are known.
+
+    Articles of feeds and regions whose category sources.yaml tells label themselves; so do articles of topics. A version that is worse
+    than the one in use is kept, but not used.
+    """
+    check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
+    if gently:
+        os.nice(NICENESS)
+    with open_record(sources) as (known, store), report_progress() as say:
+        for done in retrain_all(known, store, force=force, algorithm=algorithm, progress=say):
+            if as_json:
+                print_json(done.row())
+            else:
+                typer.echo(done.sentence())

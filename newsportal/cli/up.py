@@ -1,0 +1,86 @@
+"""``newsportal up``: the portal, and a supervisor that crawls, trains and does the work of the night beside it, until you stop it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newsportal.cli import hints, serve
+from newsportal.cli.options import SourcesFile
+from newsportal.cli.schedule import sayer
+from newsportal.errors import StoreError
+from newsportal.portal.site import zone_named
+from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining
+from newsportal.services.jobs.local import LocalRunner
+from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import Supervisor
+from newsportal.sources import Sources, load
+from newsportal.store import open_store
+
+DEFAULT_EVERY = 10.0  # minutes. Sources say themselves how often they are due; this is how often we look.
+STOP_PATIENCE = 15.0  # seconds a crawl gets to end by itself
+LOOK = 10.0  # seconds between two looks of the supervisor; the end of a job wakes it
+
+
+class Background(threading.Thread):
+    """The supervisor of ``newsportal up`` in a thread. ``everything``: the first crawl visits every source, due or not."""
+
+    def __init__(self, sources: Path | None, known: Sources, every: float, *, everything: bool = False) -> None:
+        super().__init__(daemon=True, name="supervisor")
+        say = sayer(as_json=False)
+        file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
+        records = Records(known.jobs_folder)
+        self.runner = LocalRunner(records, Path(), {}, origin="up", say=lambda text: say("hindered", {"message": text}), ended=self.wake)
+        self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, say, everything=everything)
+        learnt = known.recommendation
+        nightly = Nightly(file, learnt.fit_hour, zone_named(known.portal.timezone), learn=learnt.enabled)
+        duties = (self._crawl, Retraining(known.classifier.least_new if known.classifier.retrain else 0), nightly)
+        self.supervisor = Supervisor(file, self.runner, records, duties, say, every=LOOK, use_sources=self.runner.use_sources)
+
+    def run(self) -> None:
+        self.supervisor.run()
+
+    def wake(self) -> None:
+        self.supervisor.wake()
+
+    def crawl(self) -> None:
+        """Visit at once what is due: a hub announced something new."""
+        self._crawl.ask()
+        self.supervisor.wake()
+
+    def stop(self) -> None:
+        """End the jobs: a crawl in order, a training or a fit at once."""
+        self.supervisor.stop()
+        self.runner.close(STOP_PATIENCE)
+        self.supervisor.close()
+
+
+def up(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
+    sources: SourcesFile = None,
+    every: Annotated[float, typer.Option(min=0.1, help="Minutes between two looks at what is due.")] = DEFAULT_EVERY,
+) -> None:
+    """Serve the portal and keep it up to date: crawl what is due, again and again."""
+    known = load(sources)  # every mistake is told before anything starts
+    if word := hints.packaged(known):
+        typer.echo(word)
+    background = Background(sources, known, every, everything=_was_offline(known))
+    try:
+        serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot open
+    finally:
+        background.stop()
+
+
+def _was_offline(known: Sources) -> bool:
+    """Whether the latest crawl reached nothing: its sources need not wait for their turn, for nobody was asked."""
+    try:
+        with closing(open_store(known.store, create=False)) as store:
+            return any(hints.offline(run) for run in store.runs(1))
+    except StoreError:
+        return False

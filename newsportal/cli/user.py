@@ -1,0 +1,153 @@
+"""``newsportal user``: the people of the portal. Passwords are made here and shown once, or asked for on a terminal, never an option."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
+from newsportal.cli.output import make_table, print_json
+from newsportal.errors import AccountError
+from newsportal.services.accounts import Accounts, Person, Role, open_accounts
+from newsportal.services.accounts.base import drawn_password
+from newsportal.sources import load
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
+Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]
+
+
+@contextmanager
+def opened(sources: Path | None) -> Iterator[Accounts]:
+    with closing(open_accounts(load(sources).accounts_uri)) as accounts:
+        yield accounts
+
+
+def found(accounts: Accounts, name: str) -> Person:
+    """Raises ``AccountError`` for a name that nobody has."""
+    person = accounts.people.named(name)
+    if person is None:
+        raise AccountError("nobody", name=name)
+    return person
+
+
+def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] | None = None) -> None:
+    accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
+
+
+def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Everybody, with role, sessions and tokens."""
+    now = datetime.now(UTC)
+    with opened(sources) as accounts:
+        rows = [
+            {
+                "name": person.name,
+                "role": str(person.role),
+                "disabled": person.disabled,
+                "created": person.created.isoformat(),
+                "sessions": len(accounts.sessions.of(person.id, now=now)),
+                "tokens": len(accounts.tokens.of(person.id)),
+            }
+            for person in accounts.people.all()
+        ]
+    if as_json:
+        print_json(rows)
+        return
+    cells = (
+        (
+            f"{row['name']} (locked out)" if row["disabled"] else row["name"],
+            row["role"],
+            str(row["created"])[:10],
+            row["sessions"],
+            row["tokens"],
+        )
+        for row in rows
+    )
+    table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
+    Console(markup=False).print(table if rows else "nobody yet; the portal makes an administrator when it starts")
+
+
+def add(
+    name: Name,
+    role: Annotated[Role, typer.Option(help="What the person may.")] = Role.EDITOR,
+    ask: Typed = False,
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Add somebody; a password is made and shown once."""
+    chosen = _typed() if ask else drawn_password()
+    with opened(sources) as accounts:
+        person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
+        log(accounts, "person.add", person.name, {"role": str(role)})
+    _tell(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
+
+
+def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
+    """Give somebody another role."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.set_role(person.id, role)
+        log(accounts, "person.role", person.name, {"role": str(role)})
+    typer.echo(f"{person.name}: {role}")
+
+
+def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Give somebody another password, made and shown once; all sessions of the person end."""
+    chosen = _typed() if ask else drawn_password()
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.set_password(person.id, chosen)
+        log(accounts, "person.password", person.name)
+    _tell(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
+
+
+def disable(name: Name, sources: SourcesFile = None) -> None:
+    """Lock somebody out: sessions end, tokens do not count."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.disable(person.id)
+        log(accounts, "person.disable", person.name)
+    typer.echo(f"{person.name} may not sign in any more")
+
+
+def enable(name: Name, sources: SourcesFile = None) -> None:
+    """Let somebody in again."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.disable(person.id, False)
+        log(accounts, "person.enable", person.name)
+    typer.echo(f"{person.name} may sign in again")
+
+
+def remove(name: Name, sources: SourcesFile = None) -> None:
+    """Remove somebody, with sessions and tokens; the log of changes keeps the name."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.remove(person.id)
+        log(accounts, "person.remove", person.name)
+    typer.echo(f"{person.name} was removed")
+
+
+def _typed() -> str:
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n")
+    entered: str = typer.prompt("password", hide_input=True, confirmation_prompt=True)
+    return entered
+
+
+def _tell(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"name": person.name, "role": str(person.role), "password": made})
+        return
+    typer.echo(sentence)
+    if made is not None:
+        typer.echo(f"password (shown this once): {made}")
+
+
+group = command_group("The people of the portal: who they are, what they may.", list_, add, role, password, disable, enable, remove)

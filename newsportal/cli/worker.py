@@ -1,0 +1,165 @@
+"""``newsportal worker``: a crawl that stays. Any number of them on any machines with the same sources file share the work."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.console import Console
+
+from newsportal.cli import crawl, hints
+from newsportal.cli.options import LogFile, LogLevel, SourcesFile, log_level_of
+from newsportal.cli.publishing import Publisher
+from newsportal.errors import NewsportalError, StoreUnavailable
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.sources import Sources, load
+from newsportal.store import open_store
+
+if TYPE_CHECKING:
+    from scrapy.crawler import AsyncCrawlerProcess
+
+PATIENCE: Final = 20.0
+"""Seconds that requests in hand get to be finished once the worker is told to stop; what is not done then goes back to the queue."""
+
+AGAIN: Final = 2.0  # seconds between two tries to open a store that is away
+LOOK: Final = 5.0  # seconds between two looks whether the sources file has changed
+
+
+@dataclass(slots=True)
+class Ending:
+    """Why the process ends: ``told`` to (a signal), for good (``broken``), or to begin anew with another sources file (``changed``)."""
+
+    told: bool = False
+    changed: bool = False
+    broken: str | None = None
+
+
+def worker(
+    spiders: Annotated[
+        list[str] | None, typer.Option("--spider", help=f"Run this one only, several times: {', '.join(crawl.SPIDERS)}.")
+    ] = None,
+    sources: SourcesFile = None,
+    log_level: LogLevel = "WARNING",
+    log_file: LogFile = None,
+) -> None:
+    """Crawl what is due, for ever, side by side with other workers, until SIGTERM or Ctrl-C."""
+    if unknown := set(spiders or ()) - set(crawl.SPIDERS):
+        raise typer.BadParameter(f"no spider {min(unknown)!r}; there are: {', '.join(crawl.SPIDERS)}", param_hint="--spider")
+    level = log_level_of(log_level)
+    console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
+    known = load(sources)
+    chosen = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.chosen(None, None, None, known)
+    if word := hints.packaged(known):
+        console.print(word)
+    console.print(f"worker {platform.node() or 'localhost'}:{os.getpid()}: {', '.join(chosen)}; {counted(known)}; Ctrl-C to stop")
+    if not await_store(known, console):
+        return
+    ask = crawl.Ask(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file)
+    ending = run(ask, known, console)
+    if ending.changed:
+        console.print("sources.yaml has changed: the worker begins anew")
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, "-m", "newsportal", *sys.argv[1:]])  # noqa: S606 - the command that we are
+    if ending.broken:
+        raise NewsportalError(f"{ending.broken}; start the worker again, nothing is lost")
+    console.print("the worker has stopped; what it had in hand went back to the queue")
+
+
+def counted(known: Sources) -> str:
+    number = sum(source.enabled for source in known.all())
+    where = "in Redis, shared with other machines" if known.frontier.redis else "on this machine's disk"
+    return f"{hints.counted(number, 'source')}, the queue is {where}"
+
+
+def await_store(known: Sources, console: Console) -> bool:
+    """Wait until the store can be opened. False: told to stop meanwhile. Raises ``StoreError`` for one that never can."""
+    stopped, away = threading.Event(), False
+    before = {sign: signal.signal(sign, lambda *_: stopped.set()) for sign in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        while not stopped.is_set():
+            try:
+                open_store(known.store).close()
+            except StoreUnavailable as error:
+                if not away:
+                    console.print(f"the worker waits for its store: {error}")
+                away = True
+                stopped.wait(AGAIN)
+            else:
+                break
+        return not stopped.is_set()  # also when it was told while the store was just being opened
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+
+
+def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
+    """Run the spiders until they are told to stop. Raises ``NewsportalError``."""
+    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
+    from scrapy.crawler import AsyncCrawlerProcess
+    from scrapy.utils.project import get_project_settings
+
+    class Process(AsyncCrawlerProcess):  # Scrapy's waits for ever for requests in hand once it is told to stop
+        def _signal_shutdown(self, signum: int, frame: Any) -> None:
+            from twisted.internet import reactor
+
+            ending.told = True
+            super()._signal_shutdown(signum, frame)
+            reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
+
+    settings = get_project_settings()
+    settings.setdict({**ask.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
+    ending = Ending()
+    process = Process(settings)
+    for name in ask.spiders:
+        process.crawl(process.create_crawler(name), **ask.arguments(name)).add_done_callback(partial(over, ending, name))
+    if known.path is not None and known.path.exists():
+        file = SourcesReloader(ask.sources_file, known, console.print, copies=False)
+        threading.Thread(target=watch, args=(file, ending), daemon=True, name="sources").start()
+    publisher = Publisher(known, console.print)
+    publisher.start()
+    process.start()
+    publisher.stop()
+    give_back(process)
+    return ending
+
+
+def over(ending: Ending, spider: str, done: asyncio.Future[None]) -> None:
+    """A spider ended. Without having been told to, that is a failure: the whole worker ends, for a supervisor to start it anew."""
+    if ending.told:
+        return
+    error = None if done.cancelled() else done.exception()
+    why = f": {type(error).__name__}: {error}" if error is not None else ", see the log"
+    ending.told, ending.broken = True, f"spider {spider} broke off{why}"
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def watch(file: SourcesReloader, ending: Ending) -> None:
+    """Look for changes of the sources file; with a sound new one the worker is to begin anew."""
+    while not ending.told:
+        time.sleep(LOOK)
+        if file.reread() and not ending.told:
+            ending.told = ending.changed = True
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def give_back(process: AsyncCrawlerProcess) -> None:
+    """What could not be finished in time goes back to the queue, and the process ends at once: threads that hang are not waited for."""
+    from newsportal.crawl.scheduler import scheduler_of
+
+    late = [crawler for crawler in process.crawlers if crawler.crawling and crawler.engine is not None]
+    if not late:
+        return
+    for crawler in late:
+        if (scheduler := scheduler_of(crawler)) is not None and scheduler.queue is not None:
+            scheduler.queue.leave()
+    sys.stdout.flush()
+    os._exit(0)

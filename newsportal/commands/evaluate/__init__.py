@@ -1,8 +1,0 @@
-"""``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
-
-from newsportal.commands.evaluate import classify, dedup, extraction, forum, recommend
-from newsportal.commands.options import command_group
-
-group = command_group(
-    "Scores for one's own gold data.", extraction.extraction, classify.classify, dedup.dedup, forum.forum, recommend.recommend
-)

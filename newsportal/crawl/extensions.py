@@ -1,0 +1,120 @@
+"""The run report while a spider runs and at its end (in the store for the portal, in the log for people), and a crawl's threads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+
+from newsportal.crawl.ledger import Ledger, ledger_of, utcnow
+from newsportal.errors import StoreError
+from newsportal.items import content_id
+from newsportal.items.report import Run, table
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+SAVE_EVERY = 5.0
+"""Seconds between savings of a running report, so that the portal shows a crawl at work."""
+
+DAY = timedelta(days=1)
+"""The length of a report of a worker that stays."""
+
+WORKERS = 2
+"""Threads that read pages and ask the store. They take turns with each other and with the downloads anyway (Python's global lock): six of
+them, asyncio's number on two cores, take more of the processor's time for the same work. A second one goes on while the first waits for
+a disk."""
+
+
+class Workers:
+    """Gives ``asyncio.to_thread`` as many threads as are of use."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        workers = cls()
+        crawler.signals.connect(workers.opened, signal=signals.spider_opened)
+        return workers
+
+    async def opened(self) -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
+
+
+def begun(spider: str, given: str | None = None) -> Run:
+    """A report that begins now, under an id of its own."""
+    started = utcnow()
+    return Run(id=f"{started:%Y%m%d-%H%M%S}-{given or content_id(started.isoformat())[:8]}-{spider}", started=started, spiders=(spider,))
+
+
+class RunReport:
+    """Saves the report of one spider's run under one id, from its start to its end."""
+
+    def __init__(self, ledger: Ledger, run: Run, *, daily: bool = False) -> None:
+        self.ledger = ledger
+        self.run = run
+        self._daily = daily
+        self._saving: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        job = getattr(crawler.spider, "_job", None)  # how scrapyd names its job; the report is found under the same name
+        run = begun(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
+        report = cls(ledger_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
+        crawler.signals.connect(report.opened, signal=signals.spider_opened)
+        crawler.signals.connect(report.closed, signal=signals.spider_closed)
+        return report
+
+    async def opened(self, spider: Spider) -> None:
+        self._saving = asyncio.create_task(self._save_often())
+
+    async def closed(self, spider: Spider, reason: str) -> None:
+        self._ending.set()
+        if self._saving is not None:
+            await asyncio.wait([self._saving])  # a thread cannot be called back: it would write "running" over the end
+        finish = getattr(spider, "finish", None)
+        if finish is not None:
+            await finish(reason)
+        self.run = self.so_far(reason)
+        await self._save()
+        logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
+
+    async def _begin_anew(self) -> None:
+        """A spider that stays reports day by day. What is counted while the report of the day is saved belongs to the next."""
+        self.run = self.so_far("finished")
+        self.ledger.begin_anew()
+        await self._save()
+        self.run = begun(self.run.spiders[0])
+
+    def so_far(self, reason: str | None = None) -> Run:
+        """The report as it stands; with a reason, as it ends."""
+        return Run(
+            id=self.run.id,
+            started=self.run.started,
+            ended=utcnow() if reason else None,
+            reason=reason,
+            spiders=self.run.spiders,
+            sources=self.ledger.report(),
+        )
+
+    async def _save_often(self) -> None:
+        while not self._ending.is_set():
+            self.run = self.so_far()
+            await self._save()
+            if self._daily and utcnow() - self.run.started > DAY:
+                await self._begin_anew()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
+
+    async def _save(self) -> None:
+        try:
+            await asyncio.to_thread(self.ledger.store.save_run, self.run)
+        except StoreError as error:
+            logger.warning("the run report is not saved: %s", error)

@@ -1,0 +1,295 @@
+"""Between a crawl and its queue: keeps some leased requests at hand, and sends the queue in batches what happened.
+
+One asyncio task, and one thread for the queue: the crawl never waits for a disk or a network here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from newsportal.crawl.host_locks import PATIENCE, Entry, HostLocks, HostQueues
+from newsportal.crawl.leases import Answer, Leases, Order, send_batch
+from newsportal.crawl.queues.base import Terms
+from newsportal.crawl.redis_connection import EVERY as STARTS
+from newsportal.crawl.requests import Unreadable
+from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from scrapy import Request
+
+    from newsportal.crawl.host_locks import Crawl
+    from newsportal.crawl.queues.base import Lease, Queue, Task
+    from newsportal.crawl.redis_connection import StartUrls
+
+logger = logging.getLogger(__name__)
+
+Found = TypeVar("Found")
+
+TICK: Final = 0.25  # seconds between two conversations when nothing happens: what others push is begun at once
+LEAST: Final = 0.05  # seconds between two questions for work when nothing else is to be said
+GATHER: Final = 0.005  # seconds for which a conversation waits for more to say: a page's links come one by one
+BEAT: Final = 5.0  # seconds between two signs of life at most: a twelfth of a usual lease
+BEATS: Final = 4  # signs of life in a lease at least: two may be late
+AHEAD: Final = 2.0  # seconds of a host's work in the hand: the queue may be away for so long without a host standing still
+HOLDS: Final = 50  # hosts that are asked for in one conversation
+PAUSES: Final = (0.2, 0.5, 1.0, 2.0)  # seconds between two tries while the queue is away; the last one again and again
+STORE_TRIES: Final = 6  # in a row; then the store that has the queue has failed: over some six seconds, as for an article
+CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """``hand``: requests kept at hand; ``delay``: seconds between two to a host; ``lease``: seconds without a sign of life."""
+
+    hand: int
+    delay: float
+    lease: float = Terms().lease
+
+    @property
+    def beat(self) -> float:
+        return min(BEAT, self.lease / BEATS)
+
+
+@dataclass(slots=True)
+class Feeder:
+    open: Callable[[], Queue]
+    hand: HostQueues
+    crawl: Crawl
+    pace: Pace
+    starts: StartUrls | None = None
+    doing: dict[str, str] = field(default_factory=dict)
+    leases: Leases = field(default_factory=Leases)
+    queue: Queue | None = None
+    away_since: float | None = None
+    store_failed: bool = False  # the queue is away because the store that has it failed, at STORE_TRIES tries in a row
+    _next: Order = field(default_factory=Order)
+    _saying: frozenset[str] = frozenset()  # tasks that are acknowledged just now
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
+    _task: asyncio.Task[None] | None = None
+    _changes: int = 0
+    _known: tuple[int, bool] = (-1, False)
+    _asked: float = 0.0
+    _beaten: float = 0.0
+    _soon: float = 0.0
+    _failures: int = 0
+    _read: list[bytes] = field(default_factory=list)
+    _looked: float = 0.0
+    _over: bool = False
+
+    turns: HostLocks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = HostLocks(self.hand, self.leases, self.crawl, self.look)
+
+    # for the scheduler
+
+    def start(self, broken: Callable[[BaseException], None]) -> None:
+        """``broken`` is called with an error that ends it."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task.add_done_callback(lambda task: None if task.cancelled() or not (why := task.exception()) else broken(why))
+
+    def push(self, task: Task) -> None:
+        if task.id in self._saying or task.id in self._next.done or self.leases.over(task.id, self.crawl.in_progress):
+            self._next.anew.append(task)
+        else:
+            self._next.push.append(task)
+        self.changed()
+
+    def changed(self) -> None:
+        """Something is to be sent."""
+        self._changes += 1
+        self._wake.set()
+
+    def look(self) -> None:
+        """Ask the queue for work soon."""
+        self._wake.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is left to do, as far as the queue's last answer tells."""
+        busy = len(self.leases) or self.hand.waiting
+        return self._known == (self._changes, True) and not busy
+
+    async def close(self) -> None:
+        """Send what is left, give back what was not done, and leave."""
+        self._over = True
+        self._wake.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        broken = self._task is not None and not self._task.cancelled() and self._task.exception() is not None
+        until = time.monotonic() + CLOSING
+        while not broken and (self.queue is not None or self._next.changes):
+            answer = await self._converse(self._order(last=True))
+            if answer.fault is None or time.monotonic() > until:
+                break
+            await asyncio.sleep(PAUSES[0])
+        if self.queue is not None:
+            with suppress(FrontierUnavailable, FrontierRefused):
+                await self._in_thread(self.queue.leave)
+            with suppress(FrontierUnavailable, FrontierRefused):
+                await self._in_thread(self.queue.close)
+        self._thread.shutdown(wait=False)
+
+    # the conversation
+
+    async def _run(self) -> None:
+        while not self._over:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), TICK if not self.turns.waiters else GATHER * 10)
+            self._wake.clear()
+            await asyncio.sleep(GATHER)
+            if self._over:
+                return
+            if self.crawl.ending:
+                self.turns.dismiss()
+            if self.turns.look_after(self._next):
+                self._changes += 1
+            changes, order = self._changes, self._order()
+            answer = await self._converse(order)
+            await self._apply(answer, changes)
+            if answer.fault is None:
+                await self._start_urls()
+            else:
+                await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES)) - 1])
+                self._wake.set()
+
+    async def _converse(self, order: Order) -> Answer:
+        if not order.says_something:
+            return Answer()
+        self._saying = frozenset(order.done)
+        answer = await self._in_thread(lambda: self._exchange(order))
+        self._saying = frozenset()
+        self._keep(order)
+        if answer.fault is not None:
+            self._went_away(answer.fault)
+        elif self.away_since is not None:
+            self._came_back()
+        return answer
+
+    def _exchange(self, order: Order) -> Answer:
+        """In the queue's thread."""
+        try:
+            if self.queue is None:
+                self.queue = self.open()
+        except FrontierUnavailable as error:
+            return Answer(fault=error)
+        return send_batch(self.queue, order, delay=self.pace.delay, ahead=AHEAD)
+
+    async def _in_thread(self, function: Callable[[], Found]) -> Found:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
+    def _order(self, *, last: bool = False) -> Order:
+        order, self._next = self._next, Order()
+        finished = self.leases.finished(self.crawl.in_progress)
+        order.done += [task.id for task in finished if not (task.link and self.crawl.ending)]
+        if broken := [task.id for task in finished if task.link and self.crawl.ending]:
+            order.back.append((broken, None))  # the end of the crawl broke off what has no outcome: another process asks for it
+        if last:
+            return order
+        now = time.monotonic()
+        order.hold = list(dict.fromkeys([*self.turns.waiters, *self.hand.unheld()]))[:HOLDS]
+        if now - self._beaten >= self.pace.beat:
+            order.beat, self._beaten = dict(self.doing), now
+        room = max(self.pace.hand - self.hand.waiting, 0)
+        if not self.crawl.ending and (order.changes or now - self._asked >= min(max(self._soon, LEAST), TICK)):
+            order.take, self._asked = room, now
+        return order
+
+    def _keep(self, order: Order) -> None:
+        """What could not be sent goes before what is to be sent next; questions are asked once more."""
+        later = self._next
+        later.push[:0], later.done[:0], later.anew[:0], later.back[:0] = order.push, order.done, order.anew, order.back
+        later.free = {**order.free, **later.free}
+
+    def _went_away(self, fault: FrontierUnavailable) -> None:
+        self._failures += 1
+        self.store_failed = self._failures >= STORE_TRIES and isinstance(fault.__cause__, StoreError)
+        if self.away_since is None:
+            self.away_since = time.monotonic()
+            logger.warning("the queue of requests does not serve (%s): what is in hand goes on, the rest waits until it does", fault)
+
+    def _came_back(self) -> None:
+        self.away_since, self._failures, self.store_failed = None, 0, False
+        logger.warning("the queue of requests serves again")
+        self.changed()
+
+    async def _start_urls(self) -> None:
+        """Make tasks of pushed start URLs, which leave their list once the tasks are in the queue."""
+        starts, queue = self.starts, self.queue
+        if starts is None or queue is None or self._next.push:
+            return
+        try:
+            if self._read:
+                await self._in_thread(lambda: starts.drop(queue, self._read))
+                self._read = []
+            if time.monotonic() - self._looked >= STARTS and not self.crawl.ending:
+                self._looked = time.monotonic()
+                self._read = await self._in_thread(lambda: starts.read(queue))
+                if self._read:
+                    await self.crawl.started(self._read)
+                    self._wake.set()
+        except FrontierUnavailable as error:
+            self._read = []
+            self._went_away(error)
+
+    # what came of it
+
+    async def _apply(self, answer: Answer, changes: int) -> None:
+        now = time.monotonic()
+        for host, seconds in answer.holds.items():
+            if seconds is not None:
+                self.turns.holds(host, now + seconds)
+        self._lost(answer.lost)
+        if answer.taken is None:
+            return
+        taken = answer.taken
+        self.turns.taken(taken, now)
+        await self._leased(taken.leases)
+        self._soon = TICK if taken.soon is None else taken.soon
+        far = taken.soon is not None and taken.soon > PATIENCE
+        self._known = (changes, not taken.leases and (not taken.waiting or far))
+        if taken.leases or self.quiet or self.hand.waiting:
+            self.crawl.stir()
+
+    async def _leased(self, leases: Sequence[Lease]) -> None:
+        """Queue the requests of new leases, but for unwanted and unreadable ones."""
+        readable: list[tuple[Task, Request]] = []
+        for lease in leases:
+            try:
+                readable.append((lease.task, self.crawl.request_of(lease.task)))
+            except Unreadable as error:
+                logger.error("%s", error)
+                self.crawl.count("unreadable")
+                self._next.done.append(lease.task.id)
+        wanted = await self.crawl.accepted([request for _, request in readable]) if readable else ()
+        for (task, _), request in zip(readable, wanted, strict=True):
+            if request is None:
+                self._next.done.append(task.id)
+                continue
+            self.leases.take(task)
+            self.leases.waits(task.id)
+            self.hand.add(task.host, Entry(request, task.id, own=True))
+        if self._next.done:
+            self.changed()
+
+    def _lost(self, ids: set[str]) -> None:
+        """These leases are another worker's now, or the queue was emptied: push what was not begun."""
+        lost = list(self.leases.lose(ids))
+        for held in lost:
+            if self.leases.single(held.task.id):
+                self.hand.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
+                self.leases.drop(held.task.id)
+                self._next.push.append(held.task)
+        if lost:
+            self.crawl.count("lost", len(lost))
+            logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
+            self.changed()

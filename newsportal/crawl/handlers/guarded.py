@@ -1,0 +1,241 @@
+"""Scrapy's HTTP handler with checked connections: a connection is made by us, to an address that the policy allows.
+
+Scrapy resolves a name inside Twisted's endpoints. Here the connection pool makes its own endpoints, so that the address checked is the
+one connected to, for first requests, redirects, robots.txt and retries alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy.core.downloader.contextfactory import _ScrapyClientContextFactory
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _LenientHTTP11ClientProtocol
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, DownloadFailedError
+from twisted.internet.defer import Deferred
+from twisted.internet.defer import TimeoutError as DeferredTimeoutError
+from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
+from twisted.internet.error import ConnectError
+from twisted.internet.interfaces import IStreamClientEndpoint
+from twisted.internet.protocol import Factory
+from twisted.internet.threads import deferToThread
+from twisted.python.failure import Failure
+from twisted.web._newclient import HEADER, STATUS
+from twisted.web.client import HTTPConnectionPool
+from zope.interface import implementer  # type: ignore[import-untyped]
+
+from newsportal.errors import EgressDenied
+from newsportal.net.egress import Policy, check_url, resolve
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+OF_PAGE = "of_page"
+"""In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself."""
+
+MAX_HOSTS = 10_000
+"""Hosts remembered; the one that was asked longest ago is forgotten first."""
+
+
+class Gate:
+    """Lets a request through when its host's delay has passed since the one before, whichever spider sent that."""
+
+    def __init__(self) -> None:
+        self._next: OrderedDict[str, float] = OrderedDict()
+        self._passed: dict[str, float] = {}
+
+    async def passing(self, host: str, delay: float) -> None:
+        """Wait for ``host``'s turn. ``delay`` in seconds; 0 never waits. What passed late, because the process stood still for a moment,
+        makes the next one late, too."""
+        if delay <= 0:
+            return
+        clock = asyncio.get_running_loop().time
+        now = clock()
+        turn = max(now, self._next.get(host, 0.0))
+        self._next[host] = turn + delay
+        self._next.move_to_end(host)
+        while len(self._next) > MAX_HOSTS:
+            self._passed.pop(self._next.popitem(last=False)[0], None)
+        await asyncio.sleep(turn - now)
+        while (wait := self._passed.get(host, 0.0) + delay - clock()) > 0:  # noqa: ASYNC110 - a moment is waited for, no event
+            await asyncio.sleep(wait)
+        self._passed[host] = clock()
+
+
+GATE = Gate()
+"""The process's own."""
+
+
+def delay_of(crawler: Crawler, request: Request) -> float:
+    """The delay in force for a request: its host's slot (robots.txt may ask for more), else the setting."""
+    slots = crawler.engine.downloader.slots if crawler.engine is not None else {}
+    slot = slots.get(request.meta.get("download_slot", ""))
+    return slot.delay if slot is not None else crawler.settings.getfloat("DOWNLOAD_DELAY")
+
+
+def host_of(request: Request) -> str:
+    return urlsplit(request.url).hostname or ""
+
+
+MAX_HEAD = 256 * 1024
+"""Bytes of status line and headers: browsers' limit; a page needs about one kilobyte."""
+
+NAME_SECONDS = 60.0
+"""How long a checked address is used again: as long as resolvers commonly cache."""
+
+MAX_NAMES = 10_000
+"""Hosts whose addresses are remembered, as in Scrapy's own cache."""
+
+CONNECT_SECONDS = 10.0
+"""For one address of several: the next may answer."""
+
+POOL_KEY_PARTS = 4
+"""Scheme, host, port, bind address; the keys of proxied connections have other lengths."""
+
+
+class Names:
+    """Checked addresses by host and port, each remembered for a short while."""
+
+    def __init__(self, reactor: Any, policy: Policy, timeout: float) -> None:
+        self._reactor = reactor
+        self._policy = policy
+        self._timeout = timeout
+        self._known: dict[tuple[str, int], tuple[float, tuple[str, ...]]] = {}
+
+    async def addresses(self, host: str, port: int) -> tuple[str, ...]:
+        """Raises :class:`EgressDenied` and Scrapy's ``CannotResolveHostError``."""
+        until, found = self._known.get((host, port), (0.0, ()))
+        if monotonic() < until:
+            return found
+        looked_up: Deferred[tuple[str, ...]] = deferToThread(resolve, host, self._policy, port)
+        try:
+            found = await looked_up.addTimeout(self._timeout, self._reactor)
+        except (OSError, DeferredTimeoutError) as error:
+            raise CannotResolveHostError(f"no address for {host!r}: {error}") from error
+        if len(self._known) >= MAX_NAMES:
+            self._known.clear()
+        self._known[host, port] = (monotonic() + NAME_SECONDS, found)
+        return found
+
+
+@implementer(IStreamClientEndpoint)
+class CheckedEndpoint:
+    """Connects to the first checked address that answers."""
+
+    def __init__(self, reactor: Any, names: Names, host: str, port: int, bind: Any) -> None:
+        self._reactor = reactor
+        self._names = names
+        self._host = host
+        self._port = port
+        self._bind = bind
+
+    def connect(self, factory: Any) -> Deferred[Any]:
+        return Deferred.fromCoroutine(self._connect(factory))
+
+    async def _connect(self, factory: Any) -> Any:
+        failure: Exception | None = None
+        for address in await self._names.addresses(self._host, self._port):
+            kind = TCP6ClientEndpoint if ":" in address else TCP4ClientEndpoint
+            endpoint = kind(self._reactor, address, self._port, timeout=CONNECT_SECONDS, bindAddress=self._bind)
+            try:
+                return await endpoint.connect(factory)
+            except ConnectError as error:
+                failure = error
+        raise failure or CannotResolveHostError(f"no address for {self._host!r}")
+
+
+class CheckedPool(HTTPConnectionPool):
+    """Scrapy's pool, but new connections are ours."""
+
+    def __init__(self, handler: GuardedHandler, reactor: Any, per_host: int) -> None:
+        super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]
+        self.maxPersistentPerHost = per_host
+        self._factory: Any = _BoundedFactory
+        self._handler = handler
+
+    def getConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
+        return super().getConnection(key, self._handler.endpoint(key) or endpoint)
+
+
+class GuardedHandler(HTTP11DownloadHandler):
+    """For http and https. ``verify`` False takes any certificate (a source's own exception)."""
+
+    def __init__(self, crawler: Crawler, policy: Policy, *, verify: bool = True) -> None:
+        super().__init__(crawler)
+        from twisted.internet import reactor
+
+        self._policy = policy
+        self._reactor = reactor
+        self._proxies = crawler.settings.getbool("HTTPPROXY_ENABLED")
+        self._names = Names(reactor, policy, crawler.settings.getfloat("DNS_TIMEOUT"))
+        self._pool = CheckedPool(self, reactor, self._pool.maxPersistentPerHost)
+        if not verify:
+            self._contextFactory: Any = _ScrapyClientContextFactory(verify_certificates=False)
+
+    async def download_request(self, request: Request) -> Response:
+        """Raises :class:`EgressDenied` besides what Scrapy's handler raises."""
+        check_url(request.url, self._policy)
+        if request.meta.get("proxy") and not self._proxies:
+            raise EgressDenied(request.url, "proxy")  # a proxy looks names up itself: nobody could check the address
+        try:
+            return await super().download_request(request)
+        except DownloadFailedError as error:
+            if _head_too_large(error):
+                raise DownloadCancelledError(f"more than {MAX_HEAD} bytes of headers: {request.url}") from error
+            raise
+
+    def endpoint(self, key: tuple[Any, ...]) -> Any:
+        """The endpoint for a pool key of Scrapy's agents; ``None`` for a connection to a proxy."""
+        if len(key) != POOL_KEY_PARTS or key[0] not in (b"http", b"https"):
+            return None
+        scheme, host, port, bind = key
+        checked: Any = CheckedEndpoint(self._reactor, self._names, host.decode("ascii"), port, bind)
+        if scheme == b"http":
+            return checked
+        return wrapClientTLS(self._contextFactory.creatorForNetloc(host, port), checked)
+
+
+class HeadTooLarge(Exception):
+    """The status line and headers passed :data:`MAX_HEAD`."""
+
+
+class _BoundedProtocol(_LenientHTTP11ClientProtocol):
+    """Twisted limits the length of one header line, not their number."""
+
+    _head = 0
+    _of: object = None
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        parser = self._parser
+        if parser is not self._of:  # another answer on the same connection; a short one comes in one piece, and is never seen past its head
+            self._of, self._head = parser, 0
+        if parser is not None and parser.state in (STATUS, HEADER):
+            self._head += len(data)
+            if self._head > MAX_HEAD:
+                self._giveUp(Failure(HeadTooLarge()))  # type: ignore[no-untyped-call]
+                return
+        else:
+            self._head = 0
+        super().dataReceived(data)  # type: ignore[no-untyped-call]
+
+
+class _BoundedFactory(Factory):
+    """Makes :class:`_BoundedProtocol`; the pool gives the callback and a description of the endpoint."""
+
+    noisy = False
+
+    def __init__(self, quiescent: Any, metadata: str) -> None:
+        self._quiescent = quiescent
+
+    def buildProtocol(self, addr: Any) -> _BoundedProtocol:  # noqa: N802 - Twisted's name
+        return _BoundedProtocol(self._quiescent)  # type: ignore[no-untyped-call]
+
+
+def _head_too_large(error: DownloadFailedError) -> bool:
+    return any(reason.check(HeadTooLarge) for reason in getattr(error.__cause__, "reasons", ()))

@@ -1,0 +1,256 @@
+"""The download handler that the settings name, and the middleware that stops a crawl whose files cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import NotConfigured
+
+from newsportal.crawl.handlers.guarded import GATE, OF_PAGE, GuardedHandler, delay_of, host_of
+from newsportal.crawl.handlers.replay import answer
+from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
+from newsportal.messages import Message, joined
+from newsportal.net.archive import Exchange, Index, Writer, open_index
+from newsportal.net.egress import Policy, check_url
+from newsportal.net.rendering import Limits, missing, renderable
+from newsportal.net.rendering.chromium import Setup
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Headers, Response
+    from scrapy.settings import BaseSettings
+
+    from newsportal.crawl.handlers.rendered import Renderer
+
+logger = logging.getLogger(__name__)
+
+File = TypeVar("File", Index, Writer)
+
+
+@dataclass
+class Shared(Generic[File]):
+    """Files open in this process: handlers for http and https and spiders that run together use one."""
+
+    open: Callable[[Path], File]
+    files: dict[Path, tuple[File, int]] = field(default_factory=dict)
+
+    def take(self, path: Path) -> File:
+        file, users = self.files.get(path) or (self.open(path), 0)
+        self.files[path] = (file, users + 1)
+        return file
+
+    def leave(self, path: Path) -> None:
+        file, users = self.files.pop(path)
+        if users > 1:
+            self.files[path] = (file, users - 1)
+        else:
+            file.close()
+
+
+def _index(path: Path) -> Index:
+    told = [0]
+
+    def progress(done: int, total: int) -> None:
+        if done - told[0] >= STEP:
+            told[0] = done
+            logger.info("reading %s: %d of %d MB", path, done >> 20, total >> 20)
+
+    return open_index(path, progress)
+
+
+STEP = 256 << 20
+"""Bytes of an archive between two lines of the log: some seconds."""
+
+INDEXES: Shared[Index] = Shared(_index)
+WRITERS: Shared[Writer] = Shared(Writer)
+
+
+@dataclass(frozen=True)
+class Outfit:
+    """What the settings of one crawler ask for."""
+
+    policy: Policy
+    replay: Path | None
+    archive: Path | None
+
+    @classmethod
+    def of(cls, settings: BaseSettings) -> Self:
+        """Raises ``ArchiveError`` for an archive that would be written while it is read, ``ValueError`` for a bad policy."""
+        replay, archive = (Path(settings[name]).absolute() if settings.get(name) else None for name in (REPLAY, ARCHIVE))
+        if archive is not None and archive == replay:
+            raise ArchiveError(f"{archive}: a crawl cannot be replayed from the archive that it writes")
+        return cls(Policy(tuple(settings.getlist(ALLOW_PRIVATE))), replay, archive)
+
+
+REPLAY = "NEWSPORTAL_REPLAY"
+ARCHIVE = "NEWSPORTAL_ARCHIVE"
+ALLOW_PRIVATE = "NEWSPORTAL_ALLOW_PRIVATE"
+RENDERING = "NEWSPORTAL_RENDERING"
+
+_FAILED: WeakKeyDictionary[Crawler, Exception] = WeakKeyDictionary()
+
+
+class Handler(BaseDownloadHandler):
+    """Every http and https request of the crawl goes through here."""
+
+    lazy = False
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._index: Index | None = None
+        self._writer: Writer | None = None
+        try:
+            self._outfit = Outfit.of(crawler.settings)
+            if self._outfit.archive:
+                self._writer = WRITERS.take(self._outfit.archive)
+            if self._outfit.replay:
+                self._index = INDEXES.take(self._outfit.replay)
+        except (NewsportalError, ValueError) as error:
+            if self._writer is not None and self._outfit.archive:
+                WRITERS.leave(self._outfit.archive)
+            _FAILED[crawler] = error  # Scrapy would go on without a handler; the guard stops the crawl
+            raise NotConfigured(str(error)) from error
+        self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        self._guarded: dict[bool, GuardedHandler] = {}
+        self._renderer: Renderer | None = None
+        self._stopping = False
+
+    async def download_request(self, request: Request) -> Response:
+        """Raises ``EgressDenied``, ``ArchiveError`` and what Scrapy's HTTP handler raises."""
+        asked = datetime.now(UTC)
+        response = await self._network(request) if self._index is None else self._replayed(request, self._index)
+        if self._writer is not None:
+            await self._write(self._writer, _exchange(request, response, asked))
+        if request.meta.get("render") and renderable(response.status, _content_type(response)):
+            return await self._shown(request, response)
+        return response
+
+    async def _shown(self, request: Request, response: Response) -> Response:
+        """The page as a browser makes it of ``response``. Raises ``RenderFailed``."""
+        if self._renderer is None:
+            setup = setup_of(self.crawler.settings)
+            lack = missing(setup.browser)
+            if lack:
+                raise RenderFailed(response.url, "no-browser", lack)
+            from newsportal.crawl.handlers.rendered import Renderer  # loads playwright
+
+            self._renderer = Renderer.of(self.crawler, setup, self.download_request)
+        return await self._renderer.render(request, response)
+
+    async def _write(self, writer: Writer, exchange: Exchange) -> None:
+        """A crawl whose archive has holes is worth less than one that stops."""
+        try:
+            await asyncio.to_thread(writer.write, exchange)
+        except ArchiveError as error:
+            if self.crawler.engine is not None and not self._stopping:
+                self._stopping = True
+                logger.error("the crawl stops, its archive cannot be written: %s", error)
+                asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="archive-failed"))  # noqa: RUF006 - the engine holds it
+            raise
+
+    def _replayed(self, request: Request, index: Index) -> Response:
+        response = answer(request, index, request.meta.get("download_maxsize", self._max_bytes))
+        if "replay-missing" in response.flags and self.crawler.stats:
+            self.crawler.stats.inc_value("replay/missing")
+        return response
+
+    async def _network(self, request: Request) -> Response:
+        if not request.meta.get(OF_PAGE):  # a browser asks for what belongs to a page together with it
+            await GATE.passing(host_of(request), delay_of(self.crawler, request))
+        verify = request.meta.get("verify_certificate") is not False
+        if verify not in self._guarded:
+            self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)
+        return await self._guarded[verify].download_request(request)
+
+    async def close(self) -> None:
+        if self._renderer is not None:
+            await self._renderer.close()
+        for guarded in self._guarded.values():
+            await guarded.close()
+        if self._outfit.replay:
+            INDEXES.leave(self._outfit.replay)
+        if self._outfit.archive:
+            WRITERS.leave(self._outfit.archive)
+
+
+def setup_of(settings: BaseSettings) -> Setup:
+    """The browser that the settings ask for: ``NEWSPORTAL_RENDERING`` holds what ``sources.yaml`` says under ``rendering``."""
+    given = settings.getdict(RENDERING)
+    names = {item.name for item in fields(Limits)}
+    return Setup(
+        Limits(**{name: value for name, value in given.items() if name in names}), given.get("browser"), given.get("isolate", True)
+    )
+
+
+def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:
+    """What the run report says of a source's rendered pages."""
+    pages = stats.get(f"render/pages/{source}", 0)
+    if not pages:
+        return []
+    seconds, requests = stats.get(f"render/seconds/{source}", 0.0), stats.get(f"render/requests/{source}", 0)
+    notes = [Message("note.rendered", pages=pages, seconds=round(seconds), requests=requests)]
+    told = ((name, stats.get(f"render/{name}/{source}", 0)) for name in ("restless", "denied"))
+    notes += [Message(f"note.rendered-{name}", number=number) for name, number in told if number]
+    return [joined(*notes)]
+
+
+def _content_type(response: Response) -> str | None:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+
+
+def _exchange(request: Request, response: Response, asked: datetime) -> Exchange:
+    return Exchange(
+        url=request.url,
+        status=response.status,
+        headers=_pairs(response.headers),
+        body=response.body,
+        method=request.method,
+        request_headers=_pairs(request.headers),
+        request_body=request.body,
+        address=str(response.ip_address) if response.ip_address else None,
+        when=asked,
+    )
+
+
+def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, values in headers.items() for value in values)
+
+
+class Guard:
+    """Downloader middleware: refuses an address before it waits for its turn, and counts what the handler refuses.
+
+    The wall is :class:`Handler`; without this middleware nothing gets out that should not. A replay or archive file that cannot be
+    used stops the crawl here, before its first request (``ReplayError``, ``ArchiveError``).
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        failed = _FAILED.pop(crawler, None)
+        if failed is not None:
+            raise failed
+        self._stats = crawler.stats
+        outfit = Outfit.of(crawler.settings)
+        self._policy = outfit.policy if outfit.replay is None else None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        """Raises :class:`EgressDenied`."""
+        if self._policy is not None:
+            check_url(request.url, self._policy)
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Called for what this middleware, the handler and everything between them raised."""
+        if isinstance(exception, EgressDenied) and self._stats:
+            self._stats.inc_value("egress/denied")
+            self._stats.inc_value(f"egress/denied/{exception.reason}")

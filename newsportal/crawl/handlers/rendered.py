@@ -1,0 +1,210 @@
+"""Pages of sources with ``render: true``: fetched like every page, then shown to a browser, whose every request comes back to the handler.
+
+scrapy-playwright keeps browser, contexts and pages; its own way of opening a page is replaced by a :class:`newsportal.net.rendering.Visit`.
+Nothing of it is imported, and no browser started, before the first such page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+
+from newsportal.crawl.handlers.guarded import OF_PAGE
+from newsportal.errors import RenderFailed
+from newsportal.net.egress import TooLarge, decompress
+from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
+from newsportal.net.rendering.exchange import Answer, Ask, Asked, shows
+from newsportal.net.rendering.visit import CONTEXT, Rendered, Tally, Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from playwright.async_api import Page
+    from scrapy.crawler import Crawler
+
+    Fetch = Callable[[Request], Awaitable[Response]]
+
+logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # tells each failed page with a traceback; the run report counts them
+
+VISIT: Final = "newsportal_visit"
+
+_BROWSERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Setup, Chromium]] = WeakKeyDictionary()
+_NUMBERS: Final = count(1)
+
+
+def shared(setup: Setup) -> Chromium:
+    """The process's browser for a setup: spiders that run together, and their handlers for http and https, have one."""
+    browsers = _BROWSERS.setdefault(asyncio.get_running_loop(), {})
+    if setup not in browsers:
+        browsers[setup] = Chromium(setup)
+    return browsers[setup]
+
+
+class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has no types
+    """``fetch`` asks for what pages ask for: the handler, without another rendering."""
+
+    def __init__(self, crawler: Crawler, setup: Setup, fetch: Fetch) -> None:
+        super().__init__(crawler)
+        self.config.target_closed_max_retries = 0  # the visit of a page that is gone has been used
+        self.config.navigation_timeout_ms = setup.limits.timeout * 1000
+        self._setup = setup
+        self._fetch = fetch
+        self._chromium: Chromium | None = None
+        self._verify = True
+
+    @classmethod
+    def of(cls, crawler: Crawler, setup: Setup, fetch: Fetch) -> Self:
+        renderer = cls(crawler, setup, fetch)
+        renderer._chromium = shared(setup)
+        renderer._chromium.take()
+        return renderer
+
+    async def _launch(self) -> None:
+        """Not when the engine starts, but when there is a page."""
+
+    async def _maybe_launch_browser(self) -> None:
+        """Ours, the present one. Raises ``RenderFailed``."""
+        assert self._chromium is not None
+        browser = await self._chromium.started()
+        if getattr(self, "browser", None) is not browser:
+            self.browser = browser
+            self.stats.inc_value("playwright/browser_count")
+
+    async def download_request(self, request: Request) -> Response:
+        raise NotImplementedError("pages go through render(), everything else through the guarded handler")
+
+    async def render(self, request: Request, response: Response) -> Response:
+        """``response`` as a browser shows it, or a redirect to where it leads. Raises ``RenderFailed``."""
+        assert self._chromium is not None
+        try:
+            first = answer_of(response, self._setup.limits.max_bytes)
+        except ValueError as error:
+            raise RenderFailed(response.url, "render-too-large", str(error), passing=False) from error
+        if not shows(first.body):
+            return response
+        async with self._chromium.slots:
+            visit = Visit(response.url, first, self._asking(request), self._setup.limits)
+            try:
+                found = await self._visited(response.url, visit, self._chromium)
+            finally:
+                self._count(request, visit.tally)
+        self.stats.inc_value(f"render/pages/{request.meta.get('source')}")
+        if not found.rested:
+            self.stats.inc_value(f"render/restless/{request.meta.get('source')}")
+        return _response(response, found)
+
+    async def _visited(self, url: str, visit: Visit, chromium: Chromium) -> Rendered:
+        name = f"page {next(_NUMBERS)}"
+        agent = self._crawler.settings.get("USER_AGENT")
+        meta = {
+            "playwright": True,
+            "playwright_context": name,
+            "playwright_context_kwargs": {**CONTEXT, "user_agent": agent},
+            VISIT: visit,
+        }
+        closed = chromium.watch.closed
+        watching = asyncio.ensure_future(chromium.watched())
+        try:
+            async with asyncio.timeout(self._setup.limits.timeout + 2 * CLOSE_SECONDS):  # the page's own time, and the opening of one
+                found: Rendered = await self._download_request(Request(url, meta=meta))
+        except TimeoutError as error:
+            await chromium.close()
+            raise RenderFailed(url, "render-timeout", "the browser does not answer, and was ended") from error
+        except RenderFailed as error:
+            if error.reason == "render-crashed" and chromium.watch.closed > closed:
+                raise RenderFailed(url, "render-memory", f"pages hold more than {self._setup.limits.memory >> 20} MiB") from error
+            raise RenderFailed(url, error.reason, error.detail, passing=error.passing) from error
+        except Exception as error:
+            raise RenderFailed(url, "render-crashed", str(error).partition("\n")[0]) from error
+        finally:
+            watching.cancel()
+            await self._closed_context(name, chromium)
+        return found
+
+    async def _download_request_with_page(self, request: Request, page: Page, spider: Any) -> Rendered:
+        visit: Visit = request.meta[VISIT]
+        return await visit.read(page)
+
+    async def _closed_context(self, name: str, chromium: Chromium) -> None:
+        """A page that cannot be closed takes its browser with it."""
+        wrapper = self.context_wrappers.get(name)
+        if wrapper is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await wrapper.context.close()
+        except Exception as error:  # noqa: BLE001 - whatever it is: the page must not stay
+            self.context_wrappers.pop(name, None)
+            if chromium.connected:
+                self.stats.inc_value("render/browser_ended")
+                logging.getLogger(__name__).warning("the browser is ended, a page of it could not be closed: %s", error)
+                await chromium.close()
+
+    def _asking(self, request: Request) -> Ask:
+        """What asks in the name of a page, with the manners of its source."""
+        manners: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
+
+        async def ask(asked: Asked) -> Answer:
+            headers = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
+            meta = {**manners, OF_PAGE: True, "download_maxsize": asked.max_bytes}
+            wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta=meta)
+            return answer_of(await self._fetch(wanted), asked.max_bytes)
+
+        return ask
+
+    def _count(self, request: Request, tally: Tally) -> None:
+        source = request.meta.get("source")
+        self.stats.inc_value(f"render/seconds/{source}", round(tally.seconds, 3))
+        self.stats.inc_value(f"render/requests/{source}", tally.asked)
+        self.stats.inc_value("render/bytes", tally.received)
+        for reason, number in tally.blocked.items():
+            self.stats.inc_value(f"render/blocked/{reason}", number)
+        if denied := tally.blocked["egress-denied"]:
+            self.stats.inc_value(f"render/denied/{source}", denied)
+            self.stats.inc_value("egress/denied", denied)
+
+    async def _close(self) -> None:
+        for name in list(self.context_wrappers):
+            await self._closed_context(name, self._chromium) if self._chromium else None
+        if self._chromium is not None:
+            self.stats.max_value("render/memory_peak", self._chromium.watch.peak)
+            chromium, self._chromium = self._chromium, None
+            await chromium.leave()
+
+
+def answer_of(response: Response, most: int) -> Answer:
+    """A response of the handler, unpacked. Raises ``ValueError`` for a body that is too long or broken."""
+    encodings = ", ".join(value.decode("latin-1") for value in response.headers.getlist("Content-Encoding"))
+    body = decompress(response.body, encodings, most) if encodings and response.body else response.body
+    if len(body) > most:
+        raise TooLarge(f"more than {most} bytes")
+    headers = tuple((name.decode("latin-1").lower(), _value(name, value)) for name, values in response.headers.items() for value in values)
+    return Answer(response.status, headers, body)
+
+
+def _value(name: bytes, value: bytes) -> str:
+    """As text: addresses of redirects are often in UTF-8, other headers are Latin-1 as the standard has it."""
+    return value.decode("utf-8" if name.lower() == b"location" else "latin-1", "replace")
+
+
+def _response(response: Response, found: Rendered) -> Response:
+    """What the spider gets: the page as rendered, in UTF-8, under the address that it was fetched from."""
+    flags = [*response.flags, "rendered"]
+    headers = response.headers.copy()
+    headers.pop("Content-Encoding", None)
+    headers.pop("Content-Length", None)
+    if found.elsewhere is not None:
+        headers["Location"] = found.elsewhere
+        return Response(response.url, status=302, headers=headers, flags=flags, ip_address=response.ip_address)
+    headers["Content-Type"] = "text/html; charset=utf-8"
+    body = (found.html or "").encode("utf-8", "replace")
+    return HtmlResponse(
+        response.url, response.status, headers, body, flags, encoding="utf-8", ip_address=response.ip_address, protocol=response.protocol
+    )

@@ -1,0 +1,276 @@
+"""Hosts that this worker holds, waits for and lets go, and the requests that wait for each. No input or output.
+
+A host is asked only while this worker holds it, with its delay, so a slow host never fills the crawl's places.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from scrapy import Request
+
+    from newsportal.crawl.leases import Leases, Order
+    from newsportal.crawl.queues.base import Taken, Task
+
+
+LOOK_AGAIN: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A waiting request and its lease. ``own``: it is the leased task itself, which can be given back."""
+
+    request: Request
+    lease: str | None = None
+    own: bool = False
+
+
+@dataclass(slots=True)
+class Host:
+    """``ready``: when it may be asked next, ``since``: for the first time; ``rest``: until when it is left alone. ``out``: requests
+    that may be under way. ``yields``: another worker waits for it. ``quiet``: since when it has nothing to do."""
+
+    name: str
+    waiting: list[tuple[int, int, Entry]] = field(default_factory=list)
+    held: bool = False
+    yields: bool = False
+    ready: float = 0.0
+    since: float = 0.0
+    rest: float = 0.0
+    out: set[Any] = field(default_factory=set)
+    quiet: float | None = None
+    queued: bool = False
+
+
+class HostQueues:
+    """``room``: how many more requests a host may have under way; ``pace``: the seconds between two."""
+
+    def __init__(self, room: Callable[[Host], int], pace: Callable[[str], float]) -> None:
+        self._room, self._pace = room, pace
+        self._turns: list[tuple[float, int, Host]] = []
+        self._count = count()
+        self._at_once: deque[Entry] = deque()
+        self.hosts: dict[str, Host] = {}
+        self.waiting = 0
+
+    def add(self, name: str, entry: Entry) -> None:
+        host = self.host(name)
+        heappush(host.waiting, (-entry.request.priority, next(self._count), entry))
+        host.quiet = None
+        self.waiting += 1
+        self._queue(host)
+
+    def host(self, name: str) -> Host:
+        found = self.hosts.get(name)
+        if found is None:
+            found = self.hosts[name] = Host(name)
+        return found
+
+    def hold(self, name: str, ready: float) -> None:
+        host = self.host(name)
+        host.held, host.yields, host.quiet = True, False, None
+        host.ready = max(host.ready, ready)
+        host.since = ready
+        self._queue(host)
+
+    def loose(self, name: str) -> None:
+        host = self.hosts.get(name)
+        if host is not None:
+            host.held = host.yields = False
+            if not host.waiting:
+                del self.hosts[name]
+
+    def take(self, now: float) -> Entry | None:
+        """The next request to send now, or to fail (:meth:`hurry`)."""
+        if self._at_once:
+            self.waiting -= 1
+            return self._at_once.popleft()
+        while self._turns:
+            ready, number, host = heappop(self._turns)
+            host.queued = False
+            if not host.held or not host.waiting:
+                continue  # it is queued again when it is held, or has something
+            if max(ready, host.ready) > now:
+                host.queued = True
+                heappush(self._turns, (max(ready, host.ready), number, host))
+                if ready >= host.ready:
+                    return None
+                continue
+            if self._room(host) <= 0:
+                self._queue(host, now + LOOK_AGAIN)
+                continue
+            entry = heappop(host.waiting)[2]
+            self.waiting -= 1
+            host.out.add(entry.request)
+            host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the gap; a late turn delays no later one
+            self._queue(host)
+            return entry
+        return None
+
+    def soonest(self) -> float | None:
+        """When the next request may be had; ``None`` if none waits for its turn."""
+        return self._turns[0][0] if self._turns else None
+
+    def rest(self, name: str, until: float) -> None:
+        host = self.host(name)
+        host.ready, host.rest = max(host.ready, until), max(host.rest, until)
+
+    def out_of(self, name: str, gone: Callable[[Entry], bool]) -> list[Entry]:
+        """Take out what waits for a host and is ``gone``."""
+        host = self.hosts.get(name)
+        if host is None:
+            return []
+        taken = [one[2] for one in host.waiting if gone(one[2])]
+        if taken:
+            host.waiting = sorted(one for one in host.waiting if not gone(one[2]))
+            self.waiting -= len(taken)
+        return taken
+
+    def hurry(self, entries: Iterable[Entry]) -> None:
+        """Hand these out at once, so that they fail: their host rests for too long."""
+        for entry in entries:
+            self._at_once.append(entry)
+            self.waiting += 1
+
+    def unheld(self) -> Iterator[str]:
+        """Hosts to hold: something waits for them."""
+        return (host.name for host in self.hosts.values() if host.waiting and not host.held)
+
+    def _queue(self, host: Host, at: float | None = None) -> None:
+        if host.held and host.waiting and not host.queued:
+            host.queued = True
+            heappush(self._turns, (host.ready if at is None else at, next(self._count), host))
+
+
+LINGER: Final = 1.0  # seconds for which a host without work stays ours: its pictures and further pages often come in a moment
+PATIENCE: Final = 61.0  # seconds. Nobody waits longer for a host (Retry-After): a little more than the longest crawl-delay that is obeyed
+SHORT: Final = 5.0  # seconds of rest for which tasks need not be given back
+
+
+class Ending(Exception):
+    """Raised to those who wait for a host when the crawl ends."""
+
+
+class Resting(Exception):
+    """Raised to those who wait for a host that is to be left alone for ``seconds``, too long to wait."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it asked to be left alone for {seconds:.0f} s")
+
+
+class Crawl(Protocol):
+    """What host locks and feeder ask of the crawl; given by the scheduler."""
+
+    @property
+    def ending(self) -> bool: ...
+    @property
+    def in_progress(self) -> Container[Request]: ...
+    def wait_after(self, host: str) -> float: ...  # seconds until another process may ask a host that we asked
+    def busy(self, host: str) -> bool: ...  # whether a request to it is under way
+    def request_of(self, task: Task) -> Request: ...  # raises Unreadable
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]: ...  # what to ask for instead, or nothing
+    async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
+    def stir(self) -> None: ...  # let the engine look again
+    def count(self, what: str, number: int = 1) -> None: ...
+
+
+@dataclass(slots=True)
+class HostLocks:
+    """``wake``: ask the queue now, since a host is waited for."""
+
+    hand: HostQueues
+    leases: Leases
+    crawl: Crawl
+    wake: Callable[[], None]
+    waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
+
+    async def turn(self, host: str) -> None:
+        """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`Resting`."""
+        while True:
+            now, found = time.monotonic(), self.hand.hosts.get(host)
+            if found is not None and found.ready - now > PATIENCE:
+                raise Resting(found.ready - now)
+            if found is not None and found.held and not found.yields:
+                begins = max(found.since, found.rest)
+                if begins <= now:
+                    return
+                await asyncio.sleep(begins - now)
+                continue
+            if self.crawl.ending:
+                raise Ending
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.waiters[host].append(future)
+            self.wake()
+            await future
+
+    def taken(self, taken: Taken, now: float) -> None:
+        """Take over which hosts the queue says are ours."""
+        for name, host in list(self.hand.hosts.items()):
+            if host.held and name not in taken.held:
+                self.hand.loose(name)
+        for name, seconds in taken.held.items():
+            host = self.hand.host(name)
+            if not host.held:
+                self.holds(name, now + seconds)
+            host.yields = name in taken.yielded
+
+    def holds(self, name: str, ready: float) -> None:
+        self.hand.hold(name, ready)
+        self._release(name)
+
+    def _release(self, name: str) -> None:
+        for future in self.waiters.pop(name, ()):
+            if not future.done():
+                future.set_result(None)
+
+    def look_after(self, order: Order) -> bool:
+        """Let go of hosts that are idle, waited for by others, or to be left alone. Whether tasks go back."""
+        now, back = time.monotonic(), False
+        for name, host in list(self.hand.hosts.items()):
+            rests = host.rest - now
+            if rests > SHORT or host.yields:
+                back |= self._give_back(host, rests, order)
+            if host.ready - now > PATIENCE:  # nobody waits so long: its requests fail now, and its links wait in the table
+                self.hand.hurry(self.hand.out_of(name, lambda _: True))
+                self._release(name)
+            if host.held and not self.crawl.busy(name):
+                self._idle(host, now, rests, order)
+        return back
+
+    def _idle(self, host: Host, now: float, rests: float, order: Order) -> None:
+        if not (host.yields or rests > SHORT):
+            if host.waiting or host.name in self.waiters:
+                host.quiet = None
+                return
+            host.quiet = now if host.quiet is None else host.quiet
+            if now - host.quiet < LINGER:
+                return
+        order.free[host.name] = max(self.crawl.wait_after(host.name), rests, 0.0)
+        host.rest = 0.0
+        self.hand.loose(host.name)
+
+    def _give_back(self, host: Host, rests: float, order: Order) -> bool:
+        entries = self.hand.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
+        ids = [entry.lease for entry in entries if entry.lease]
+        for id in ids:
+            self.leases.drop(id)
+        if ids:
+            order.back.append((ids, time.time() + rests if rests > SHORT else None))
+        return bool(ids)
+
+    def dismiss(self) -> None:
+        """The crawl ends: nobody waits any more."""
+        for name in list(self.waiters):
+            for future in self.waiters.pop(name):
+                if not future.done():
+                    future.set_exception(Ending())

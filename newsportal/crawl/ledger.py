@@ -1,0 +1,322 @@
+"""The links of a crawl and what became of each, in the store and in the run report. One ledger a crawler (:func:`ledger_of`).
+
+Every entry of a list page has exactly one outcome, so the report adds up (``newsportal.items.report``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from operator import itemgetter
+from time import time
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from newsportal.crawl import backoff
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.record import record_of
+from newsportal.crawl.requests import NO_ADDRESS, ROW, askable, id_of, is_entry, name_of, sound, task_of
+from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
+from newsportal.crawl.visit_counters import utcnow as utcnow  # every part of a crawl asks the time here
+from newsportal.dedup.canonical import identity, set_apart, shared, spellings
+from newsportal.errors import StoreError
+from newsportal.messages import Message
+from newsportal.store.link_tables import DONE, FAILED, GIVEN_UP, STORED, LinkState
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from newsportal.items import Link
+    from newsportal.sources import Sources
+
+    Ask = Callable[[Link], Request]
+    """Makes the request for a link."""
+
+logger = logging.getLogger(__name__)
+
+STORE_FAILS = "store-unavailable"  # the reason, in reports and as a crawl's end, when the store does not take what it is given
+
+TAKEN_OVER = Message("note.retries-articles")
+
+ONE_ADDRESS = Message("note.one-address")
+
+GIVE_UP = timedelta(days=7)  # a link that fails in passing for so long is given up: no news is read after a week
+GIVE_UP_OFFLINE = 4 * GIVE_UP  # the same where the reason may be our own network: a machine may be away for weeks
+OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")  # no link is given up for these: a disk may be full for weeks
+
+# How long a link waits that failed in passing: twice as long after each failure. Its source's next visit lets it be tried at once.
+FIRST_RETRY, LAST_RETRY = timedelta(minutes=15), timedelta(hours=6)
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The requests to make, and for articles their links. ``stale``: all was known before this visit, so older pages bring nothing."""
+
+    requests: tuple[Request, ...]
+    stale: bool
+    fresh: tuple[Link, ...] = ()
+
+
+_LEDGERS: WeakKeyDictionary[Crawler, Ledger] = WeakKeyDictionary()
+
+
+def ledger_of(crawler: Crawler) -> Ledger:
+    """The ledger of a crawl, opened at the first call. Raises ``StoreError`` or ``SourcesError``."""
+    ledger = _LEDGERS.get(crawler)
+    if ledger is None:
+        addon = crawler.get_addon(SourcesAddon)
+        if addon is None:
+            raise RuntimeError("the setting ADDONS lacks newsportal.crawl.addon.SourcesAddon")
+        ledger = _LEDGERS[crawler] = Ledger(crawler, addon.sources)
+    return ledger
+
+
+class Ledger(SourceStates):
+    """Methods that ask the store are coroutines; counting is immediate."""
+
+    def __init__(self, crawler: Crawler, sources: Sources) -> None:
+        record = record_of(sources, crawler.settings)
+        super().__init__(crawler.stats, record.reach, record.store)
+        self.sources = sources
+        self._record = record  # ledgers share it as long as one of them holds it
+        self.known = record.known
+        self.sites = record.sites
+        self.models = record.models
+        self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
+        self._counted: dict[str, set[str]] = defaultdict(set)  # links that the report counts as new and that have no outcome here yet
+        self._met: set[str] = set()
+
+    async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
+        """Let those entries of a list page wait that are not stored, and neither wait nor were over in this visit; counts every one.
+
+        ``again``: those that are over are fetched once more. Raises ``StoreError``; then nothing is counted or taken.
+        """
+        broken = [link for link in links if not sound(link)]
+        links = await self._set_apart([link for link in links if sound(link)])
+        by_name: dict[str, Link] = {}
+        for link in links:
+            by_name.setdefault(name_of(link), link)
+        known = await asyncio.to_thread(self.known.known, list(by_name)) | await backoff.left_alone(self, list(by_name.values()))
+        wanted = [link for name, link in by_name.items() if name not in known]
+        requests = await self.open(wanted, spider, ask, again=again)
+        stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
+        await self.count_listed([(name_of(link), link) for link in links], requests, known, broken)
+        for name in requests:
+            self.visit_counts.published(by_name[name].source, [by_name[name].published])
+        fresh = tuple(link for name, link in by_name.items() if name in requests)
+        return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
+
+    async def count_listed(
+        self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
+    ) -> None:
+        """Count the entries of a list by their names: each ``fresh`` one is new once. ``broken`` ones have no address, so they failed."""
+        left = set(fresh)
+        for name, link in entries:
+            self.count(link.source, "entries")
+            self.count(link.source, "new" if name in left else "known" if name in known else "repeated")
+            left.discard(name)
+        for link in broken:
+            self.count(link.source, "entries")
+            self.count(link.source, "new")
+            await self.fail(link, NO_ADDRESS)
+
+    async def open(
+        self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
+    ) -> dict[str, Request]:
+        """Let links wait that do not wait and were not over in this visit: their requests by name. ``settled``: not stored ones."""
+        if not links:
+            return {}
+        requests = {name_of(link): ask(link) for link in links}
+        tasks = {name: task_of(request, spider) for name, request in requests.items()}
+        held = [tasks[name_of(link)].id for link in links if settled and is_entry(link)]  # a thread's name may hold a "#", too
+        names = {task.id: name for name, task in tasks.items()} if settled else None
+        since = time() if again else await self._visit_began(links[0].source)
+        opened = await asyncio.to_thread(self.store.links.open, spider.name, list(tasks.values()), since=since, names=names, held=held)
+        found = {name: request for name, request in requests.items() if tasks[name].id in opened}
+        for link in links:
+            if name_of(link) in found:
+                self._counted[link.source].add(tasks[name_of(link)].id)
+                found[name_of(link)].meta[ROW] = True
+        return found
+
+    async def _visit_began(self, source: str) -> float:
+        """When the visit of a source began, in whichever process: seconds since 1970."""
+        began = (await self.state(source)).unfinished
+        return self._began if began is None else began.timestamp()
+
+    async def added_in_visit(self, links: Iterable[Link]) -> bool:
+        """Whether one of these links was first met in the present visit of its source."""
+        asked = list(links)
+        if not asked:
+            return False
+        rows = await asyncio.to_thread(self.store.links.states, [id_of(link) for link in asked])
+        began = await self._visit_began(asked[0].source) if rows else 0.0
+        return any(row.added >= began for row in rows.values())
+
+    async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
+        """``links``, each with a name of its own."""
+        others = spellings(links)
+        known = await asyncio.to_thread(self.known.known, others) if others else set()
+        if shared(links):
+            self.note(links[0].source, ONE_ADDRESS)
+        return set_apart(links, known)
+
+    async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
+        """``link`` redirects to ``target``: the request to make now, if any. Raises ``StoreError``; then ``link`` waits."""
+        if not askable(target):
+            await self.fail(link, NO_ADDRESS)
+            return None
+        found, name = replace(link, url=target, identity=None), identity(target)
+        if name == name_of(link):  # to https, or to www.: the same link
+            return ask(found)
+        known = bool(await asyncio.to_thread(self.known.known, [name]))
+        request = None if known else (await self.open([found], spider, ask)).get(name)
+        if request is None:
+            self.count(link.source, "new", number=-1)
+            self.count(link.source, "known" if known else "repeated")
+        self._decided(link)
+        await self._finish(link, DONE)
+        return request
+
+    async def resume(self, source: str) -> tuple[list[str], list[str]]:
+        """A visit begins: ids of links that failed in passing and are tried now, and feed entries (JSON) of a visit that was killed.
+
+        A replay has no queue: its lists name the links again. Raises ``StoreError``.
+        """
+        if self._replay:
+            await asyncio.to_thread(self.store.links.forget, source)
+        if released := await asyncio.to_thread(self.store.links.release, source):
+            self.note(source, TAKEN_OVER)
+        return released, await asyncio.to_thread(self.store.links.held, source)
+
+    async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
+        """Whether to ask for links that the queue handed out: not if they are stored (``settled``). Counts other processes' here."""
+        try:
+            known = await asyncio.to_thread(self.known.known, [name_of(link) for link in links]) if settled else set()
+        except StoreError as error:
+            logger.warning("%d links are asked for although they may be stored: %s", len(links), error)
+            known = set()
+        for link in links:
+            self._count_taken(link, name_of(link) in known)
+            if name_of(link) in known:
+                await self._finish(link)
+        return [name_of(link) not in known for link in links]
+
+    def _count_taken(self, link: Link, known: bool) -> None:
+        here = id_of(link) in self._counted[link.source]
+        if here:
+            self.count(link.source, "new", number=-known)
+        else:  # the visit counted it where it was met
+            self.note(link.source, TAKEN_OVER)
+            for column, number in (("entries", 1), ("new", int(not known))):
+                self.count(link.source, column, number=number)
+                self.visit_counts.count(link.source, column, number=-number)
+            self._counted[link.source].add(id_of(link))
+        if known:
+            self.count(link.source, "known")
+            self._decided(link)
+
+    async def settle(self, link: Link, column: str, *, later: bool = False, written: bool = False) -> None:
+        """``link`` led to an article (``stored`` …). ``later``: it is not whole, so try again. ``written``: its row says so."""
+        self._decided(link)
+        self.count(link.source, "parsed")
+        self.count(link.source, column)
+        if later:
+            await self._postpone(link, "incomplete")
+        elif not written:
+            await self._finish(link)
+
+    async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
+        """``link`` failed. ``later``: it waits for another try, unless its page hangs often or it has failed for too long."""
+        self._decided(link)
+        if later and reason not in OUR_OWN and _is_over(await self._row(link), reason):
+            self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
+            self.count(link.source, "failed", GIVEN_UP)
+            await self._finish(link, GIVEN_UP, reason)
+            return
+        self.count(link.source, "failed", reason)
+        if later and reason in backoff.HANGS:
+            later = not await backoff.hangs_again(self, link)
+        if later:
+            await self._postpone(link, reason)
+        else:
+            await self._finish(link, FAILED, reason)
+
+    async def note_waiting(self, sources: Collection[str]) -> None:
+        """Say in the report which links of these sources wait for another try."""
+        try:
+            rows = await asyncio.to_thread(self.store.links.waiting)
+        except StoreError:
+            return
+        for row in rows:
+            if row.source is not None and row.source in sources and row.next is not None:
+                at = datetime.fromtimestamp(row.next).astimezone()
+                self.note(row.source, Message("note.links-wait", number=row.number, reason=row.reason, at=f"{at:%H:%M}"))
+
+    def _decided(self, link: Link) -> None:
+        self._counted[link.source].discard(id_of(link))
+        self._met.add(link.source)
+
+    async def _row(self, link: Link) -> LinkState | None:
+        try:
+            return (await asyncio.to_thread(self.store.links.states, [id_of(link)])).get(id_of(link))
+        except StoreError:
+            return None
+
+    async def _postpone(self, link: Link, reason: str) -> None:
+        row = await self._row(link)
+        wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
+        at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
+        try:
+            await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
+        except StoreError as error:
+            logger.warning("%s will be asked for once more: %s", link.url, error)
+
+    async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
+        """It waits no longer. If the store cannot be told, its article is found known at the next try."""
+        try:
+            await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
+        except StoreError as error:
+            logger.warning("%s will be asked for once more: %s", link.url, error)
+
+    @property
+    def met(self) -> frozenset[str]:
+        """Sources whose links had an outcome here."""
+        return frozenset(self._met)
+
+    @property
+    def counted(self) -> frozenset[str]:
+        """Sources with links that were counted here and have no outcome here."""
+        return frozenset(source for source, names in self._counted.items() if names)
+
+    def over(self, source: str) -> None:
+        self.forget(source)
+        self._counted.pop(source, None)
+
+    def forget(self, source: str) -> None:
+        """What this process did of a visit is saved."""
+        for memory in (self._errors, self._validators, self._rests, self.hung):
+            memory.pop(source, None)
+        self._layouts.discard(source)
+        self._met.discard(source)
+
+    def begin_anew(self) -> None:
+        """Begin a new report: counters are 0, but for links without an outcome."""
+        left = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
+        for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
+            self._stats.get_stats().pop(key)
+        self._notes.clear()
+        for source, number in filter(itemgetter(1), left.items()):
+            for column in ("entries", "new"):
+                self._stats.set_value(f"{PREFIX}{source}/{column}", number)
+
+
+def _is_over(row: LinkState | None, reason: str) -> bool:
+    """Whether a link has failed for too long; longer where no network may be the reason."""
+    limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
+    return row is not None and utcnow().timestamp() - row.added > limit.total_seconds()

@@ -1,0 +1,110 @@
+"""Which threads of a forum's list and photo stories of an index page are visited. Every entry is counted once in the report."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from newsportal.crawl.backoff import left_alone
+from newsportal.crawl.ledger import Filtered, utcnow
+from newsportal.crawl.requests import askable, name_of
+from newsportal.errors import StoreError
+from newsportal.extractors.forum.kinds import Listed
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+    from newsportal.crawl.ledger import Ledger
+    from newsportal.items import Link
+    from newsportal.store.gallery_tables import StoredGallery
+    from newsportal.store.threads import StoredThread
+
+
+logger = logging.getLogger(__name__)
+
+MAX_VAIN: Final = 5  # visits in a row that bring nothing to an incomplete story; then it is not asked for again
+
+NO_PICTURES: Final = "no-pictures"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A thread to visit, with what the list says of it and what is stored of it."""
+
+    link: Link
+    listed: Listed
+    kept: StoredThread | None = None
+
+
+def has_grown(listed: Listed, kept: StoredThread) -> bool:
+    """Whether a thread has posts that are not stored: by the numbers of replies, else by times, within their precision."""
+    if not kept.whole:
+        return True
+    if listed.replies is not None and kept.replies is not None and listed.replies != kept.replies:
+        return True
+    if listed.last is not None and kept.listed is not None:
+        return listed.last > kept.listed + timedelta(seconds=listed.precision)
+    if listed.last is not None and kept.newest is not None:
+        return listed.last > kept.newest + timedelta(seconds=listed.precision)
+    return listed.replies is None or kept.replies is None
+
+
+async def filter_threads(
+    ledger: Ledger, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]
+) -> Filtered:
+    """Of the entries of a list, visit new threads and those that have grown; counts every one. ``stale``: there are none but sticky ones.
+
+    Raises ``StoreError``; then nothing is counted or taken.
+    """
+    names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
+    kept = await asyncio.to_thread(ledger.store.threads.known, list(names))
+    old = {name for name, (_, listed) in names.items() if name in kept and not has_grown(listed, kept[name])}
+    alone = await left_alone(ledger, [link for link, _ in names.values()])
+    old |= {name for name, (link, _) in names.items() if name_of(link) in alone}
+    links = [names[name][0] for name in reversed(names) if name not in old]
+
+    def request(link: Link) -> Request:
+        name = name_of(link)
+        return ask(Wanted(link, names[name][1], kept.get(name)))
+
+    requests = await ledger.open(links, spider, request, settled=False)
+    listed = [(listed.key, link) for link, listed in entries if askable(link.url)]
+    await ledger.count_listed(listed, requests, old, [link for link, _ in entries if not askable(link.url)])
+    stale = all(listed.key in old or listed.sticky for _, listed in entries)
+    return Filtered(tuple(requests.values()), stale)
+
+
+def waits(kept: StoredGallery) -> bool:
+    """Whether a stored story is worth another visit."""
+    return not kept.complete and kept.vain < MAX_VAIN
+
+
+async def filter_galleries(ledger: Ledger, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
+    """Of the entries of an index page, visit new and incomplete stories, but none refused in the last six hours; counts every one.
+
+    Raises ``StoreError``; then nothing is counted or taken.
+    """
+    names = {name_of(link): link for link in reversed(links) if askable(link.url)}
+    known = await asyncio.to_thread(ledger.known.known, list(names))
+    kept = await asyncio.to_thread(ledger.store.galleries.known, known)
+    old = {name for name in known if name not in kept or not waits(kept[name])}
+    refused = await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
+    old |= refused | await left_alone(ledger, list(names.values()))
+    requests = await ledger.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
+    stale = bool(names) and old == set(names) and not await ledger.added_in_visit(names.values())
+    broken = [link for link in links if not askable(link.url)]
+    await ledger.count_listed([(name_of(link), link) for link in links if askable(link.url)], requests, old, broken)
+    return Filtered(tuple(requests.values()), stale)
+
+
+async def refuse(ledger: Ledger, link: Link, reason: str) -> None:
+    """``link`` leads to no photo story: it failed, and is left alone for six hours."""
+    try:
+        await asyncio.to_thread(ledger.store.galleries.refuse, name_of(link), reason, now=utcnow())
+    except StoreError as error:
+        logger.warning("%s will be asked for on the next visit: %s", link.url, error)
+    await ledger.fail(link, reason)

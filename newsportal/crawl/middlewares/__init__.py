@@ -1,0 +1,20 @@
+"""Downloader middlewares of ours: robots.txt (RFC 9309), what pages say to robots, pages that stand in front of a page, retries at the
+server's word, and the frontier's turns."""
+
+from newsportal.crawl.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
+from newsportal.crawl.middlewares.retry import PatientRetryMiddleware
+from newsportal.crawl.middlewares.robots import RobotsDenied, RobotsMiddleware
+from newsportal.crawl.middlewares.robots_tags import RobotsTagsMiddleware
+from newsportal.crawl.middlewares.turns import ChildrenMiddleware, TurnsMiddleware
+
+__all__ = [
+    "ChallengeMiddleware",
+    "ChallengePage",
+    "ChildrenMiddleware",
+    "PatientRetryMiddleware",
+    "RobotsDenied",
+    "RobotsMiddleware",
+    "RobotsTagsMiddleware",
+    "TurnsMiddleware",
+    "challenge_of",
+]

@@ -1,0 +1,128 @@
+"""Pages that stand in front of a page: browser checks, captchas, logins. Answered with 200, they would be stored as articles.
+
+Recognised by marks that their makers put on these pages and on no other, and by short pages whose title is nothing but the demand.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Self
+
+from scrapy.exceptions import IgnoreRequest
+
+from newsportal.text.dom import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+MAX_PAGE = 200_000
+"""Bytes. Challenge pages carry their scripts inline, the longest seen have some 40 kB; long pages are not searched."""
+
+HEAD = 20_000
+"""Bytes in which the title is looked for."""
+
+MAX_TEXT = 600
+"""Characters of visible text: an article with such a title says more, a challenge has a sentence or two."""
+
+HEADERS = {"cf-mitigated": "challenge", "x-amzn-waf-action": "c"}
+"""Cloudflare and AWS say it in a header (``challenge``, ``captcha``); value: how it begins."""
+
+MARKS = (
+    b"window._cf_chl_opt",  # Cloudflare
+    b"_cf_chl_ctx",
+    b"geo.captcha-delivery.com/",  # DataDome
+    b"px-captcha",  # HUMAN, PerimeterX
+    b"window.gokuProps",  # AWS WAF
+    b"sucuri_cloudproxy_js",  # Sucuri
+    b"__jsl_clearance",  # Knownsec
+    b"acw_sc__v2",  # Alibaba Cloud
+    b"/_____tmd_____/punish",
+    b"window['$_ts']",  # River Security
+    b"Sina Visitor System",  # Weibo
+)
+"""Each stands in its maker's challenge pages; that the page says nothing else is looked at as well."""
+
+TITLE = re.compile(rb"<title[^>]*>([^<]{0,400})</title>", re.IGNORECASE)
+INVISIBLE = re.compile(r"<(script|style|noscript|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+
+BEGINS = re.compile(
+    r"just a moment\.\.\.|attention required!|one moment, please|checking your browser|ddos protection by"
+    r"|access to this page has been denied|pardon our interruption|verify you are human|are you (a )?(human|robot)\?",
+    re.IGNORECASE,
+)
+"""How titles of challenges begin."""
+
+WHOLE = re.compile(
+    r"(robot check|human verification|security (check|verification)|captcha"
+    r"|(百度)?安全(验证|检查|检测)|访问(验证|受限|异常)|人机(验证|识别)|滑动验证|(请?(输入|完成))?验证码?|身份验证|环境异常|浏览器安全检查)[\s.…!！]*",
+    re.IGNORECASE,
+)
+"""What titles of challenges are, before the site's name: an article's title would go on (安全检查不放松)."""
+
+LOGIN = re.compile(r"((用户|会员|账号|帐号)?(登录|登陆|登入)|log ?in|sign ?in)\b", re.IGNORECASE)
+PASSWORD = re.compile(rb"type\s*=\s*[\"']?password", re.IGNORECASE)
+SEPARATOR = re.compile(r"\s[-|·—–]\s|[-_|—–]")
+
+
+class ChallengePage(IgnoreRequest):
+    """Raised instead of a page that is none: ``reason`` ``challenge`` or ``login``. The spider's errback counts it; it may pass."""
+
+    passing = True
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"the server answered with a {reason} page: {url}")
+        self.reason = reason
+
+
+def challenge_of(body: bytes, content_type: str | None = None, headers: Mapping[str, str] | None = None) -> str | None:
+    """``challenge``, ``login``, or ``None`` for a page that is what was asked for. Names of ``headers`` are in lower case."""
+    for name, begins in HEADERS.items():
+        if (headers or {}).get(name, "").strip().lower().startswith(begins):
+            return "challenge"
+    if len(body) > MAX_PAGE:
+        return None
+    reason = "challenge" if any(mark in body for mark in MARKS) else _demanded(body)
+    return reason if reason and len(_visible(decode(body, content_type)[0])) <= MAX_TEXT else None
+
+
+def _demanded(body: bytes) -> str | None:
+    """What the title demands, read without the trouble of finding the page's encoding."""
+    match = TITLE.search(body, 0, HEAD)
+    if match is None:
+        return None
+    try:
+        title = match[1].decode("utf-8").strip()
+    except UnicodeDecodeError:
+        title = match[1].decode("gb18030", "replace").strip()
+    first = SEPARATOR.split(title, maxsplit=1)[0].strip()
+    if BEGINS.match(title) or WHOLE.fullmatch(first):
+        return "challenge"
+    return "login" if LOGIN.fullmatch(first) and PASSWORD.search(body) else None
+
+
+def _visible(html: str) -> str:
+    return "".join(INVISIBLE.sub(" ", html).split())
+
+
+class ChallengeMiddleware:
+    """Turns such answers to a source's requests into counted failures. Engines recognise their own, and rest."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls()
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raises :class:`ChallengePage`."""
+        source = str(request.meta.get("source") or "engine:")
+        if source.startswith("engine:") or not response.body:
+            return response
+        headers = {name: (response.headers.get(name) or b"").decode("latin-1") for name in HEADERS}
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        reason = challenge_of(response.body, content_type, headers)
+        if reason:
+            raise ChallengePage(request.url, reason)
+        return response

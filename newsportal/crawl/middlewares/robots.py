@@ -1,0 +1,169 @@
+"""robots.txt as RFC 9309 asks. Scrapy's middleware crawls on when robots.txt answers 5xx, times out or is reset; here that is a no.
+
+robots.txt is fetched by the crawl's own downloader, so it is guarded, replayed and archived like every page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urljoin, urlsplit
+
+from scrapy import Request
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
+
+from newsportal.errors import EgressDenied
+from newsportal.net.egress.robots import MAX_DELAY, Rules, product_token, rules_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+VALID_SECONDS = 24 * 3600.0
+"""How long rules are used (RFC 9309, 2.4: not more than a day)."""
+
+RETRY_SECONDS = 600.0
+"""How long an unreachable robots.txt counts as a no before it is asked for again."""
+
+MAX_REDIRECTS = 5
+"""RFC 9309, 2.3.1.2."""
+
+MAX_ORIGINS = 20_000
+"""Origins whose rules are kept; beyond that the oldest are asked for again."""
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+PRIORITY = 1000
+"""As in Scrapy's middleware: pages wait for it."""
+
+
+class RobotsDenied(IgnoreRequest):
+    """Raised for a request that robots.txt forbids (``reason`` ``robots``), or whose robots.txt cannot be had
+    (``robots-unreachable``, or ``dns`` for a host without an address; ``passing``: another run may try again). The spider's
+    errback counts it. The tags of pages say it with reasons of their own (``robots_tags``)."""
+
+    def __init__(self, url: str, reason: str, detail: str, *, passing: bool | None = None) -> None:
+        super().__init__(f"{detail}: {url}")
+        self.reason = reason
+        self.passing = reason != "robots" if passing is None else passing
+
+
+class RobotsMiddleware:
+    """Obeys robots.txt where ``request.meta["obey_robots"]`` or, if that is None or missing, the setting ``ROBOTSTXT_OBEY`` says so."""
+
+    def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
+        settings = crawler.settings
+        self._crawler = crawler
+        self._clock = clock
+        self._obey = settings.getbool("ROBOTSTXT_OBEY")
+        self._hurried = bool(settings.get("NEWSPORTAL_REPLAY"))  # nobody's server is spared by a delay
+        self._token = settings.get("ROBOTSTXT_USER_AGENT") or product_token(settings.get("USER_AGENT") or "")
+        self._known: dict[str, tuple[float, Rules]] = {}
+        self._pending: dict[str, asyncio.Task[Rules]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Raises :class:`RobotsDenied`, or :class:`EgressDenied` if the host's robots.txt lies at a forbidden address."""
+        if not self._applies(request):
+            return
+        rules = await self._rules(request)
+        if not rules.allows(request.url):
+            reason = rules.cause if rules.refusal else "robots"
+            self._count(f"robots/denied/{reason}")
+            raise RobotsDenied(request.url, reason, rules.refusal or "forbidden by robots.txt")
+        if rules.delay and not self._hurried:
+            self._slow_down(request, rules)
+
+    def _applies(self, request: Request) -> bool:
+        asked = request.meta.get("obey_robots")
+        obey = self._obey if asked is None else bool(asked)
+        return obey and not request.meta.get("dont_obey_robotstxt") and request.url.startswith(("http:", "https:"))
+
+    async def _rules(self, request: Request) -> Rules:
+        """The rules of the request's origin, asked for once however many requests wait for them."""
+        parts = urlsplit(request.url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        until, rules = self._known.get(origin, (0.0, None))
+        if rules is not None and self._clock() < until:
+            return rules
+        if origin not in self._pending:
+            self._pending[origin] = asyncio.ensure_future(self._learn(origin, request))
+        return await asyncio.shield(self._pending[origin])
+
+    async def _learn(self, origin: str, request: Request) -> Rules:
+        try:
+            rules = await self._fetch(f"{origin}/robots.txt", request)
+            self._known.pop(origin, None)
+            if len(self._known) >= MAX_ORIGINS:
+                del self._known[next(iter(self._known))]
+            self._known[origin] = (self._clock() + (RETRY_SECONDS if rules.refusal else VALID_SECONDS), rules)
+            return rules
+        finally:
+            del self._pending[origin]
+
+    async def _fetch(self, url: str, request: Request) -> Rules:
+        """Follows redirects itself, to know when they are too many: then there is no robots.txt (RFC 9309, 2.3.1.2)."""
+        self._count("robots/requests")
+        for hop in range(MAX_REDIRECTS + 1):
+            try:
+                response = await self._ask(url, request)
+            except EgressDenied as error:
+                if hop == 0:
+                    raise  # the pages lie at the same address
+                return self._unreachable(f"its robots.txt leads to a forbidden address ({error.reason})")
+            except CannotResolveHostError as error:
+                return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
+            except Exception as error:  # noqa: BLE001 - whatever failed, the rules are unknown, and that means no
+                return self._unreachable(f"its robots.txt cannot be had ({type(error).__name__}: {error})")
+            target = response.headers.get("Location")
+            if response.status not in REDIRECTS or not target:
+                self._count(f"robots/status/{response.status}")
+                return rules_from(response.status, response.body, self._token)
+            url = urljoin(url, target.decode("utf-8", "replace").strip())
+        return Rules(agent=self._token)
+
+    async def _ask(self, url: str, request: Request) -> Response:
+        meta = {"obey_robots": False, "dont_redirect": True, "max_retry_times": 1}
+        if "verify_certificate" in request.meta:
+            meta["verify_certificate"] = request.meta["verify_certificate"]
+        asking = Request(url, priority=PRIORITY, callback=NO_CALLBACK, dont_filter=True, meta=meta)
+        if self._crawler.engine is None:
+            raise RuntimeError("requests before the engine has started")
+        return await self._crawler.engine.download_async(asking)
+
+    def _unreachable(self, detail: str, cause: str = Rules.cause) -> Rules:
+        self._count("robots/unreachable")
+        return Rules(agent=self._token, refusal=detail, cause=cause)
+
+    def _slow_down(self, request: Request, rules: Rules) -> None:
+        """Set the delay of the host's slot, now and for slots that Scrapy makes anew after a quiet minute."""
+        engine = self._crawler.engine
+        if engine is None:
+            return
+        downloader = engine.downloader
+        name = downloader.get_slot_key(request)
+        wanted = downloader.per_slot_settings.setdefault(name, {})
+        if wanted.get("crawl-delay") == rules.delay:
+            return
+        if (rules.asked_delay or 0.0) > MAX_DELAY:
+            logger.warning("%s asks for a delay of %g s; it gets %g s", name, rules.asked_delay, MAX_DELAY)
+            self._count("robots/delay_capped")
+        slot = downloader.slots.get(name)
+        current = slot.delay if slot else self._crawler.settings.getfloat("DOWNLOAD_DELAY")
+        wanted |= {"crawl-delay": rules.delay, "delay": max(rules.delay, current), "concurrency": 1, "jitter": 0.0}
+        if slot:
+            slot.delay, slot.concurrency, slot.jitter = wanted["delay"], 1, 0.0
+
+    def _count(self, name: str) -> None:
+        if self._crawler.stats:
+            self._crawler.stats.inc_value(name)

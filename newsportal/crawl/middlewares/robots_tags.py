@@ -1,0 +1,189 @@
+"""``X-Robots-Tag`` and ``<meta name="robots">``: pages not to be stored, links not to be followed. See docs/decisions/robots-tags.md."""
+
+from __future__ import annotations
+
+import email.utils
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import unescape
+from typing import TYPE_CHECKING, Self
+
+from newsportal.crawl.middlewares.robots import RobotsDenied
+from newsportal.net.egress.robots import product_token
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+HEAD = 256 * 1024
+"""Bytes in which ``meta`` elements are looked for, as for the encoding's."""
+
+ALL = "robots"
+"""The name by which a page speaks to every robot."""
+
+WORDS = frozenset(
+    """all follow index indexifembedded max-image-preview max-snippet max-video-preview noai noarchive nocache noimageai noimageindex
+    nofollow noindex none noodp nosnippet notranslate noydir unavailable_after""".split()
+)
+"""What may stand before a colon without being a robot's name."""
+
+META = re.compile(rb"<meta\b[^>]{0,2000}>", re.IGNORECASE)
+NAMED = rb"\bname\s{0,9}=\s{0,9}[\"']?\s{0,9}(?:%s)\b"
+ATTRIBUTE = re.compile(r"([a-z-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+UNSEEN = re.compile(rb"<!--|<(script|style|noscript|template)\b", re.IGNORECASE)
+AGENT = re.compile(r"[a-z_][\w.-]*")
+BODY = re.compile(rb"<body\b", re.IGNORECASE)
+WEEKDAY = re.compile(r"(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """``index`` False: not to be kept. ``follow`` False: links not to be followed. ``archive`` False: no copy to be shown. ``until``: the
+    moment from which on it is not to be kept."""
+
+    index: bool = True
+    follow: bool = True
+    archive: bool = True
+    until: datetime | None = None
+
+    def keeps(self, now: datetime) -> bool:
+        """Whether the page may be kept at ``now``."""
+        return self.index and (self.until is None or now < self.until)
+
+
+def tags_of(headers: Iterable[str], body: bytes, token: str) -> Tags:
+    """``headers`` are the values of ``X-Robots-Tag``; ``token`` is our name in robots.txt."""
+    names = {ALL, token.lower()}
+    said: dict[str, str] = {}
+    for value in headers:
+        said |= _read(value, names)
+    for content in _metas(body, names):
+        said |= _read(content, names)
+    none = "none" in said
+    until = _moment(said["unavailable_after"]) if "unavailable_after" in said else None
+    return Tags(not (none or "noindex" in said), not (none or "nofollow" in said), "noarchive" not in said, until)
+
+
+def _read(value: str, names: set[str]) -> dict[str, str]:
+    """Words that are said to us, each with what stands behind its colon. ``otherbot: noindex, nofollow`` speaks to another to its end."""
+    found: dict[str, str] = {}
+    ours, last = True, ""
+    for part in value.lower().split(","):
+        word, colon, rest = part.strip().partition(":")
+        word = word.strip()
+        if colon and word not in WORDS and AGENT.fullmatch(word):
+            ours, word, rest = word in names, rest.strip().partition(":")[0].strip(), rest.strip().partition(":")[2]
+        if ours and word in WORDS:
+            found[word] = rest.strip()
+        elif ours and last == "unavailable_after":  # the date had a comma
+            found[last] = f"{found[last]}, {part.strip()}"
+            word = last
+        last = word
+    return found
+
+
+def _metas(body: bytes, names: set[str]) -> Iterator[str]:
+    """The contents of ``meta`` elements of the page's head that speak to us."""
+    head = body[:HEAD]
+    wanted = re.compile(NAMED % b"|".join(re.escape(name.encode("ascii", "ignore")) for name in names), re.IGNORECASE)
+    ends = [match.end() for match in META.finditer(head) if wanted.search(match[0])]
+    if not ends:
+        return
+    head = _seen(head[: ends[-1]])  # no further: it is dear
+    start = BODY.search(head)
+    for match in META.finditer(head[: start.start()] if start else head):
+        attributes = {name.lower(): unescape(a or b or c) for name, a, b, c in ATTRIBUTE.findall(match[0].decode("latin-1"))}
+        if attributes.get("name", "").strip().lower() in names:
+            yield attributes.get("content", "")
+
+
+def _seen(head: bytes) -> bytes:
+    """``head`` without comments and scripts; what has no end takes the rest with it, as in browsers."""
+    parts, place = [], 0
+    while match := UNSEEN.search(head, place):
+        parts.append(head[place : match.start()])
+        end = head.find(b"-->", match.end()) if match[1] is None else _closing(head, match[1].lower(), match.end())
+        if end < 0:
+            return b" ".join(parts)
+        place = end + 3
+    return b" ".join((*parts, head[place:]))
+
+
+def _closing(head: bytes, name: bytes, place: int) -> int:
+    """Where ``</name`` stands, -1 if nowhere."""
+    found = re.compile(rb"</" + name, re.IGNORECASE).search(head, place)
+    return found.start() if found else -1
+
+
+def _moment(text: str) -> datetime | None:
+    """A date as RFC 822, RFC 850 or ISO 8601 write it; ``None`` for what is none: an unreadable limit limits nothing."""
+    plain = WEEKDAY.sub("", text).strip(" ,").upper()
+    with suppress(ValueError):
+        return _aware(datetime.fromisoformat(plain))
+    with suppress(ValueError, TypeError, IndexError):
+        return _aware(email.utils.parsedate_to_datetime(plain.replace("-", " ")))
+    return None
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+LIST_PAGE = "list_page"
+"""In the meta of requests for list pages: nothing of them is kept, so ``noindex`` says nothing there; ``nofollow`` does."""
+
+ENGINE = "engine:"
+"""Result pages are made for the one who asked, and ask other engines not to read them; requests without a source are no pages."""
+
+READABLE = (b"html", b"xml", b"text")
+"""Parts of content types that may hold ``meta`` elements; a header counts for all."""
+
+NOINDEX, NOFOLLOW = "robots-noindex", "robots-nofollow"
+
+
+class RobotsTagsMiddleware:
+    """Counts ``robots/noarchive`` besides, which only operators can decide about."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._stats = crawler.stats
+        self._obey = settings.getbool("ROBOTSTXT_OBEY")
+        self._token = settings.get("ROBOTSTXT_USER_AGENT") or product_token(settings.get("USER_AGENT") or "")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raises :class:`RobotsDenied`, reason ``robots-noindex`` or ``robots-nofollow``."""
+        source = str(request.meta.get("source") or ENGINE)
+        if source.startswith(ENGINE) or not self._applies(request) or not 200 <= response.status < 300:
+            return response
+        headers = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
+        kind = (response.headers.get("Content-Type") or b"html").lower()
+        tags = tags_of(headers, response.body if any(part in kind for part in READABLE) else b"", self._token)
+        if LIST_PAGE in request.meta:
+            if not tags.follow:
+                raise self._denied(request, NOFOLLOW, "the list page asks robots not to follow its links")
+        elif not tags.keeps(datetime.now(UTC)):
+            raise self._denied(request, NOINDEX, "the page asks robots not to keep it")
+        elif not tags.archive:
+            self._count("robots/noarchive")
+        return response
+
+    def _applies(self, request: Request) -> bool:
+        asked = request.meta.get("obey_robots")
+        return self._obey if asked is None else bool(asked)
+
+    def _denied(self, request: Request, reason: str, detail: str) -> RobotsDenied:
+        self._count(f"robots/denied/{reason}")
+        return RobotsDenied(request.url, reason, detail, passing=False)
+
+    def _count(self, name: str) -> None:
+        if self._stats:
+            self._stats.inc_value(name)

@@ -1,0 +1,87 @@
+"""The two places where the frontier meets Scrapy's middlewares: hosts are asked only while this process holds them, and what callbacks make
+is marked with the lease under which they ran."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy.exceptions import IgnoreRequest
+
+from newsportal.crawl.backoff import RetryAfter
+from newsportal.crawl.host_locks import Ending, Resting
+from newsportal.crawl.leases import LEASE, marked
+from newsportal.crawl.middlewares.retry import PATIENT, asked_wait
+from newsportal.crawl.requests import host_of
+from newsportal.crawl.scheduler import Scheduler, scheduler_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class NotNow(IgnoreRequest):
+    """Raised for a request whose host cannot be asked: it wants to be left alone (``host-rests``), or the crawl ends (``shutdown``). The
+    spider's errback defers its link."""
+
+    passing = True
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class TurnsMiddleware:
+    """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
+    for it (``newsportal.crawl.backoff``) is left alone by all processes."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._rests = RetryAfter()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @property
+    def _scheduler(self) -> Scheduler | None:
+        return scheduler_of(self._crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Raises :class:`NotNow`."""
+        if (scheduler := self._scheduler) is None:
+            return
+        try:
+            await scheduler.turn(request)
+        except Resting as error:
+            raise NotNow("host-rests", f"{request.url} is not asked for: {error}") from error
+        except Ending as error:
+            raise NotNow("shutdown", f"{request.url} is not asked for: the crawl ends") from error
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if (scheduler := self._scheduler) is None:
+            return response
+        host = host_of(request.url)
+        if response.status not in PATIENT:
+            self._rests.well(host)
+        elif (seconds := asked_wait(response, datetime.now(UTC))) and (
+            rest := self._rests.asked(host, request.url, response.status, seconds, monotonic())
+        ):
+            scheduler.rest(request, rest)
+        return response
+
+
+class ChildrenMiddleware:
+    """A spider middleware: marks what a callback made with the lease of the request whose answer it read."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls()
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        lease = response.request.meta.get(LEASE) if response.request is not None else None
+        async for one in result:
+            yield marked(one, lease) if lease else one

@@ -1,0 +1,106 @@
+"""Which queue it is: in the Redis that the settings name, else the table of links in the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from newsportal.crawl.queues.base import Queue, Terms
+from newsportal.crawl.queues.table import TableQueue, stay_open
+from newsportal.crawl.redis_connection import address, connect, is_named, queue_names_in
+from newsportal.errors import FrontierRefused
+from newsportal.items import content_id
+from newsportal.sources.uris import mask
+from newsportal.store import open_store
+from newsportal.store.columns import METADATA
+from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.store.dialects import open_engine, write_ahead, writing
+from newsportal.store.link_tables import QUEUE_TABLES
+from newsportal.store.links import Links
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from newsportal.crawl.queues.redis_queue import RedisQueue
+    from newsportal.sources import Sources
+
+Kind = TypeVar("Kind", bound="RedisQueue")
+
+
+def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
+    """The queue of a spider, for one worker. ``links``: those of the store, if it is open already. Raises ``StoreError``."""
+    terms = terms_of(sources)
+    close: Callable[[], None] = stay_open
+    if links is None:
+        store = open_store(sources.store)
+        links, close = store.links, store.close
+    if is_shared(sources, settings):
+        from newsportal.crawl.queues.redis_table import RedisTableQueue
+
+        return _in_redis(RedisTableQueue, settings, name, terms, sources.store, links=links, close=close)
+    return TableQueue(links, name, terms=terms, close=close)
+
+
+def open_plain(settings: BaseSettings, name: str) -> Queue:
+    """The queue of a project without ``sources.yaml``: in Redis if one is named, else a file in ``JOBDIR`` or ``.scrapy``."""
+    from newsportal.crawl.queues.redis_queue import UnbackedQueue
+
+    if not is_named(settings):
+        return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
+    return _in_redis(UnbackedQueue, settings, name, Terms(), "sqlite:///:memory:")
+
+
+def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
+    """A queue without a store: the table of links alone, in a file."""
+    engine = open_engine(sqlite_uri(file))
+    write_ahead(engine)
+    with writing(engine) as connection:
+        METADATA.create_all(connection, QUEUE_TABLES)
+    return TableQueue(Links(engine), name, terms=terms, close=engine.dispose)
+
+
+def _in_redis(kind: type[Kind], settings: BaseSettings, name: str, terms: Terms, owner: str, **more: Any) -> Kind:
+    """``owner``: the store whose links these are."""
+    from scrapy.utils.misc import load_object
+
+    chosen = settings.get("SCHEDULER_QUEUE_CLASS")
+    if chosen and not str(chosen).startswith("scrapy_redis."):  # theirs pop: what is in flight is lost
+        found = load_object(chosen)
+        if not (isinstance(found, type) and issubclass(found, kind)):
+            raise FrontierRefused(f"SCHEDULER_QUEUE_CLASS is {chosen}: name a subclass of {kind.__module__}.{kind.__name__}, or nothing")
+        kind = found
+    keys = {"queue_key": settings.get("SCHEDULER_QUEUE_KEY"), "seen_key": settings.get("SCHEDULER_DUPEFILTER_KEY")}
+    more |= {parameter: key for parameter, key in keys.items() if key}
+    more |= {"owner": content_id(owner), "owner_name": mask(owner), "where": address(settings)}
+    return kind(connect(settings), name, terms, **more)
+
+
+def terms_of(sources: Sources) -> Terms:
+    return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
+
+
+def is_shared(sources: Sources, settings: BaseSettings) -> bool:
+    """Whether Redis hands out, and does not only hold the filter of known addresses."""
+    of_filter = sources.url_filter.redis
+    for_filter = of_filter is not None and sources.frontier.redis is None and of_filter == settings.get("REDIS_URL")
+    return is_named(settings) and not for_filter
+
+
+def place(sources: Sources, settings: BaseSettings) -> str:
+    """Where the queue lies, for people (no password)."""
+    return f"Redis at {address(settings)}" if is_shared(sources, settings) else f"the store, {mask(sources.store)}"
+
+
+def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
+    """Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
+    if is_shared(sources, settings):
+        return queue_names_in(connect(settings), settings.get("SCHEDULER_QUEUE_KEY"), content_id(sources.store), address(settings))
+    file = sqlite_file(sources.store)
+    if file is not None and not file.exists():
+        return []
+    store = open_store(sources.store, create=False)
+    try:
+        return store.links.queues()
+    finally:
+        store.close()

@@ -1,0 +1,300 @@
+"""The queue in Redis (6 or newer), for any number of processes and machines. The promises are :mod:`base`'s, each kept inside a script.
+
+Keys, of a queue whose waiting tasks lie under ``Q`` (``rss:requests``): ``Q`` sorted set of all that wait now, each as PLACE|PRIORITY|
+NUMBER|ID, so that the order of a place is that of its characters (a place is a host, ``~LANE`` for those behind another of their lane,
+``!`` for suspects); ``Q:tasks`` hash of the tasks by id; ``Q:later`` by their moment; ``Q:ready`` hosts that nobody holds, the most urgent
+first; ``Q:resting`` those that may not be had yet, by their moment; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources``
+what waits, what is outstanding; ``Q:lanes``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
+together, under ``newsportal:``: ``workers`` by the moment at which they count as dead, ``machines`` where each runs, ``worker:NAME`` and
+what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. A script is one step:
+nobody sees a queue half changed.
+
+``noeviction`` must be Redis' policy: one that forgets keys forgets tasks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from itertools import islice
+from secrets import token_hex
+from threading import RLock
+from time import monotonic
+from typing import Any, Final, TypeVar
+
+from newsportal.crawl.queues.base import (
+    Aside,
+    HostState,
+    Identity,
+    Lease,
+    QueueState,
+    Taken,
+    Task,
+    Terms,
+    WaitingLinks,
+    WorkerState,
+    gone,
+    identity,
+)
+from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained
+
+BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
+MOST: Final = 1000  # tasks that one call hands out
+LOOK: Final = 1.0  # seconds between two looks whether workers of this machine are gone
+PREFIX: Final = 14  # digits before a stored task: ten of its number, four of its tries
+
+One = TypeVar("One")
+
+
+@cache
+def script(name: str) -> str:
+    """Its text after the common beginning. Read as package data: a crawl may run from an egg."""
+    folder = files(__package__) / "lua"
+    return f"{(folder / 'common.lua').read_text('utf-8')}\n{(folder / f'{name}.lua').read_text('utf-8')}"
+
+
+class RedisQueue:
+    """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``clock`` replaces Redis' in tests."""
+
+    def __init__(
+        self,
+        client: Any,
+        name: str,
+        terms: Terms | None = None,
+        *,
+        worker: Identity | None = None,
+        queue_key: str = QUEUE_KEY,
+        seen_key: str = SEEN_KEY,
+        owner: str = "",
+        owner_name: str = "",
+        where: str = "its address",
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        self.name, self.terms, self.client, self.where = name, terms or Terms(), client, where
+        self.worker = worker or identity()
+        self.away = False  # the last call found nobody: Redis may have come back empty, or its answer was lost
+        self._clock = clock
+        self._me = f"{self.worker.name}~{token_hex(4)}"  # a new process may have an old one's name
+        self._context: dict[str, Any] = {
+            "frontier": SHARED,
+            "me": self._me,
+            "name": self.worker.name,
+            "machine": json.dumps([self.worker.name, self.worker.machine, self.worker.pid, self.worker.started]),
+            "owner": owner,
+            "owner_name": owner_name,
+            "lease": self.terms.lease,
+            "tries": self.terms.tries,
+            "forget": self.terms.forget,
+        }
+        self._keys = [queue_key % {"spider": name}, seen_key % {"spider": name}]
+        self._scripts = {name: client.register_script(script(name)) for name in ("take", "calls")}
+        self._leased: set[str] = set()
+        self._lost: set[str] = set()
+        self._lock = RLock()
+        self._looked = -LOOK
+
+    def push(self, tasks: Sequence[Task]) -> set[str]:
+        return {id for batch in _batches(tasks) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
+
+    def hasten(self, tasks: Sequence[Task]) -> None:
+        """If these wait for a moment, let them wait for their hosts alone."""
+        for batch in _batches(tasks):
+            self._call("push", "now", *(one for task in batch for one in _fields(task)))
+
+    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
+        with self._lock:
+            if self.away:
+                self._recover()
+            self._bury_neighbours()
+            answer = self._run("take", [min(number, MOST), repr(float(delay)), repr(float(ahead))])
+            leases = tuple(Lease(*_task(id, text)) for id, text in zip(answer[1::2], answer[2::2], strict=True))
+            self._leased.update(lease.task.id for lease in leases)
+        how = json.loads(as_text(answer[0]))
+        return Taken(leases, how["waiting"], how.get("soon"), dict(how["held"] or {}), frozenset(how["yielded"] or ()))
+
+    def done(self, ids: Collection[str]) -> None:
+        self._finish("done", ids)
+
+    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
+        self._finish("" if at is None else repr(at), ids)
+
+    def refresh(self, ids: Collection[str]) -> None:
+        """There is no table that others change."""
+
+    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
+        with self._lock:
+            has = self._ids("beat", "" if doing is None else json.dumps(dict(doing)))
+            lost = (self._leased - has) | self._lost
+            self._leased &= has
+            self._lost.clear()
+        return lost
+
+    def hold(self, host: str) -> float | None:
+        answer = self._call("hold", host)
+        if answer is None and self._bury_neighbours():
+            answer = self._call("hold", host)
+        return None if answer is None else float(as_text(answer))
+
+    def free(self, hosts: Mapping[str, float]) -> None:
+        if hosts:
+            self._call("free", *(word for host, seconds in hosts.items() for word in (host, repr(max(0.0, float(seconds))))))
+
+    def claim(self, job: str, seconds: float) -> bool:
+        asked = ("claim", job, repr(float(seconds)))
+        return bool(self._call(*asked) or (self._bury_neighbours() and self._call(*asked)))
+
+    def release(self, job: str) -> None:
+        self._call("claim", job, "")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._call("bury", 0, self._me)
+            self._leased.clear()
+
+    def state(self, hosts: int = 20) -> QueueState:
+        how = json.loads(as_text(self._call("state", hosts)))
+        workers = (
+            WorkerState(name, since, beat, leased, tuple(sorted(held)), json.loads(doing))
+            for name, since, beat, leased, held, doing in how["workers"]
+        )
+        states = (HostState(one["host"], one["waiting"], one.get("holder"), one["free_in"]) for one in how["hosts"])
+        return QueueState(
+            self.name,
+            **how["counts"],
+            workers=tuple(sorted(workers, key=lambda worker: (worker.since, worker.name))),
+            hosts=tuple(sorted(states, key=lambda host: (-host.waiting, host.host))),
+        )
+
+    def outstanding(self, source: str) -> int:
+        return int(self._send(lambda: self.client.hget(f"{self._keys[0]}:sources", source)) or 0)
+
+    def retries(self) -> list[WaitingLinks]:
+        return []
+
+    def aside(self, limit: int = 100) -> list[Aside]:
+        def read() -> list[Aside]:
+            key, found = self._keys[0], []
+            for id, since in self.client.zrange(f"{key}:aside", 0, limit - 1, withscores=True):
+                text, reason = self.client.hget(f"{key}:tasks", id), self.client.hget(f"{key}:reasons", id)
+                if text is not None:
+                    task, tries = _task(id, text)
+                    found.append(Aside(task, as_text(reason), tries, since))
+            return found
+
+        return self._send(read)
+
+    def again(self, ids: Collection[str] | None = None) -> int:
+        return self._settle("again", ids)
+
+    def drop(self, ids: Collection[str] | None = None) -> int:
+        return self._settle("drop", ids)
+
+    def clear(self) -> int:
+        return sum(iter(lambda: int(self._call("clear")), 0))
+
+    def close(self) -> None:
+        self.client.close()
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        return self._run("calls", [name, *arguments])
+
+    def _ids(self, name: str, *arguments: Any) -> set[str]:
+        return set(map(as_text, self._call(name, *arguments)))
+
+    def _run(self, name: str, arguments: Sequence[Any]) -> Any:
+        with self._lock:
+            now = {} if self._clock is None else {"now": self._clock()}
+            context = json.dumps({**self._context, **now, "away": self.away})
+            encoded = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in arguments]
+            return self._send(lambda: self._scripts[name](keys=self._keys, args=[context, *encoded]))
+
+    def _send(self, command: Callable[[], One]) -> One:
+        """Raises ``FrontierUnavailable`` (away, full, refusing) and ``FrontierRefused`` (not ours)."""
+        from redis.exceptions import AuthenticationError, RedisError, ResponseError
+
+        try:
+            return command()
+        except (RedisError, OSError) as error:
+            self.away = self.away or not isinstance(error, ResponseError | AuthenticationError)
+            raise explained(error, self.where, self._keys[0]) from error
+
+    def _recover(self) -> None:
+        """Redis was away: give back what it handed out in an answer that was lost."""
+        strays = self._ids("beat", "") - self._leased
+        self.away = False
+        for batch in _batches(strays):
+            self._call("finish", "", *batch)
+
+    def _finish(self, how: str, ids: Collection[str]) -> None:
+        """They are in this worker's hands no more. Those that had been taken away, ``beat`` answers."""
+        with self._lock:
+            for batch in _batches([id for id in ids if id in self._leased]):
+                mine = self._ids("finish", how, *batch)
+                self._leased.difference_update(batch)
+                self._lost |= set(batch) - mine
+
+    def _settle(self, what: str, ids: Collection[str] | None) -> int:
+        if ids is None:
+            return sum(iter(lambda: int(self._call("settle", what)), 0))
+        return sum(int(self._call("settle", what, *batch)) for batch in _batches(ids))
+
+    def _bury_neighbours(self) -> bool:
+        """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
+        if monotonic() - self._looked < LOOK:
+            return False
+        self._looked = monotonic()
+        machines = self._send(lambda: self.client.hgetall(f"{SHARED}machines"))
+        dead = [worker for worker, text in machines.items() if gone(Identity(*json.loads(text)))]
+        if dead:
+            self._call("bury", 1, *dead)
+        return bool(dead)
+
+
+class UnbackedQueue(RedisQueue):
+    """For a project without a store: pushes once more what is not done when Redis was away, since it may have come back empty."""
+
+    _REMEMBERED: Final = 50_000
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._pushed: dict[str, Task] = {}
+
+    def push(self, tasks: Sequence[Task]) -> set[str]:
+        taken = super().push(tasks)
+        self._pushed.update((task.id, task) for task in tasks if task.id in taken)
+        for id in list(self._pushed)[: max(0, len(self._pushed) - self._REMEMBERED)]:
+            del self._pushed[id]
+        return taken
+
+    def done(self, ids: Collection[str]) -> None:
+        super().done(ids)
+        for id in ids:
+            self._pushed.pop(id, None)
+
+    def _recover(self) -> None:
+        super()._recover()
+        super().push([task for id, task in self._pushed.items() if id not in self._leased])
+
+
+def _fields(task: Task) -> tuple[str, bytes, str]:
+    """Its id, eight bytes for the name by which it is seen, and what is kept of it."""
+    seen = blake2b(task.seen.encode("utf-8", "surrogatepass"), digest_size=8).digest() if task.seen else b""
+    head = [task.host, task.priority, task.lane or "", task.source or "", "" if task.at is None else task.at]
+    return task.id, seen, f"{json.dumps(head)}\n{task.body}"
+
+
+def _task(id: Any, stored: Any) -> tuple[Task, int]:
+    """A task and its tries."""
+    text = as_text(stored)
+    head, _, body = text[PREFIX:].partition("\n")
+    host, priority, lane, source, at = json.loads(head)
+    return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX], 16)
+
+
+def _batches(things: Collection[One]) -> Iterator[list[One]]:
+    rest = iter(things)
+    while batch := list(islice(rest, BATCH)):
+        yield batch

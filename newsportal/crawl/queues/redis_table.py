@@ -1,0 +1,125 @@
+"""Redis hands out what the table of links says: many machines share the work, and Redis may be lost at any moment.
+
+What waits is written into the table, then pushed. What is taken is looked up there; rows that Redis does not know are pushed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import func, select
+
+from newsportal.crawl.queues.base import Taken, Task
+from newsportal.crawl.queues.redis_queue import RedisQueue
+from newsportal.crawl.queues.table import LinksBacked, end_requests
+from newsportal.crawl.queues.table_taking import task_of
+from newsportal.store.dialects import chunks
+from newsportal.store.link_rows import ROW, Row, Turn
+from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
+from newsportal.store.links import Links
+
+Answer = TypeVar("Answer")
+
+RECONCILE: Final = 15.0  # seconds between two comparisons of the table with Redis: one count each while they agree
+
+PAGE: Final = 500
+
+
+class RedisTableQueue(LinksBacked, RedisQueue):
+    """A queue in Redis over the ``links`` of a store."""
+
+    def __init__(self, *given: Any, links: Links, close: Callable[[], None] = lambda: None, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.links, self._close = links, close
+        self._compared = -RECONCILE
+
+    def push(self, tasks: Sequence[Task]) -> set[str]:
+        if not tasks:
+            return set()
+        entered, waiting = self._table(lambda turn: (turn.add(tasks), self._waiting_tasks(turn, [task.id for task in tasks])))
+        super().push(waiting)
+        return entered
+
+    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
+        self._compare()
+        taken = super().take(number, delay=delay, ahead=ahead)
+        if not taken.leases:
+            return taken
+        ids = [lease.task.id for lease in taken.leases]
+        links = self._table(lambda turn: {row.id: row.link for row in turn.rows(ids) if row.state in (*WAITING, LATER)}, write=False)
+        super().done([id for id in ids if id not in links])
+        leases = (replace(one, task=replace(one.task, link=bool(links[one.task.id]))) for one in taken.leases if one.task.id in links)
+        return replace(taken, leases=tuple(leases))
+
+    def done(self, ids: Collection[str]) -> None:
+        def step(turn: Turn) -> dict[str, float | None]:
+            end_requests(turn, [row for row in turn.rows(ids) if row.state in WAITING])
+            turn.settle()
+            return {task.id: task.at for task in self._waiting_tasks(turn, ids)}
+
+        if ids:
+            moments = self._table(step)
+            for id, at in moments.items():  # it failed in passing: it waits for another try
+                super().back([id], at=at)
+            super().done([id for id in ids if id not in moments])
+
+    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
+        if at is not None:
+            self._table(lambda turn: turn.give_back([row for row in turn.rows(ids) if row.state in WAITING], at))
+        super().back(ids, at=at)
+
+    def refresh(self, ids: Collection[str]) -> None:
+        self.hasten(self._table(lambda turn: self._waiting_tasks(turn, ids), write=False))
+
+    def drop(self, ids: Collection[str] | None = None) -> int:
+        gone = [one.task.id for one in self.aside(10_000) if ids is None or one.task.id in ids]
+
+        def step(turn: Turn) -> None:
+            rows = turn.rows(gone)
+            turn.end([row for row in rows if row.link], FAILED, "dropped")
+            turn.remove([row for row in rows if not row.link])
+
+        self._table(step)
+        return super().drop(ids)
+
+    def clear(self) -> int:
+        self._table(lambda turn: turn.clear())
+        self._table(lambda turn: turn.forget_seen())
+        return super().clear()
+
+    def close(self) -> None:
+        super().close()
+        self._close()
+
+    def _recover(self) -> None:
+        super()._recover()
+        self._compared = -RECONCILE
+
+    def _compare(self) -> None:
+        """Push what waits in the table and is not in Redis."""
+        with self._lock:
+            if monotonic() - self._compared < RECONCILE:
+                return
+            waits = (LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER)))
+            count = select(func.count()).select_from(LINKS).where(*waits)
+            number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
+            there = self.state(0)
+            self._compared = monotonic()
+            asked, last = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(*waits).order_by(LINKS.c.number).limit(PAGE), 0
+            while number > there.waiting + there.later + there.leased + there.aside:
+                page = asked.where(LINKS.c.number > last)
+                found = self._table(lambda turn, page=page: turn.connection.execute(page).all(), write=False)  # type: ignore[misc]
+                if not found:
+                    return
+                last = found[-1][0]
+                super().push([task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found])
+
+    def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
+        """Those of these rows that wait."""
+        asked = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER)))
+        asked = asked.order_by(LINKS.c.number)
+        found = [one for some in chunks(list(ids)) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some))).all()]
+        return [task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found]

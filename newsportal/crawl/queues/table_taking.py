@@ -1,0 +1,252 @@
+"""What a worker gets of the queue in the record: of which hosts, how much of each, and how they are shared.
+
+1. Of hosts that it holds, or that are reserved for it, or (up to its share) free: the most urgent first, in two rounds, so that one host
+   with much to do does not take the place of the others: first as many of each as fit if all get the same, then the rest.
+2. A suspect, if it has nothing else in hand and got nothing else; at once if the suspect has waited for :data:`PATIENCE`.
+3. With less than it asked for it is *hungry*: others see to it that it gets its share.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, Final
+
+from sqlalchemy import bindparam, exists, func, select, update
+
+from newsportal.crawl.queues import table_workers
+from newsportal.crawl.queues.base import Lease, Taken
+from newsportal.store.link_rows import ROW, Row, Turn
+from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS, Task
+
+WAKE: Final = 1000  # rows for later that one call lets wait, at most; the rest comes with the next ones
+HUNGER: Final = 5.0  # seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second.
+PATIENCE: Final = 30.0  # seconds. A suspect that waits longer is next: a worker takes nothing else until it has nothing in hand
+POLL: Final = 0.5  # seconds until it is worth asking again where that depends on others
+MANY: Final = 4096  # more hosts than this need not be counted to be shared fairly
+SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
+WANTS: Final = 16  # hosts of another queue's worker that are asked for at once
+SOME: Final = 100  # hosts whose waiting rows are added up: whether something waits matters, and not how much
+ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
+
+READY = (
+    select(*ROW, LINKS.c.body, LINKS.c.not_before)
+    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam("h"))
+    .order_by(LINKS.c.precedence, LINKS.c.number)
+    .limit(bindparam("most"))
+)
+ONE = select(LINKS.c.body, LINKS.c.not_before).where(LINKS.c.number == bindparam("n"))
+OPEN = (
+    select(LINES.c.host, LINES.c.top, LINES.c.free_at)
+    .where(
+        LINES.c.queue == bindparam("q"),
+        LINES.c.holder == bindparam("of"),
+        LINES.c.resting == 0,
+        LINES.c.ready > 0,
+    )
+    .order_by(LINES.c.top, LINES.c.free_at, LINES.c.host)
+    .limit(bindparam("most"))
+)
+SUSPECT = (
+    select(*ROW, LINKS.c.since)
+    .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect")
+    .order_by(LINKS.c.tries, LINKS.c.since)
+    .limit(SUSPECTS)
+)
+SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SOME).subquery()
+WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
+NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
+FOR_EVER: Final = 1e300
+
+
+@dataclass(slots=True)
+class Taking:
+    """One call. ``in_hand``: tasks that the worker has of each host."""
+
+    number: int
+    room: int
+    ahead: float
+    in_hand: Mapping[str, int]
+    leases: list[Lease] = field(default_factory=list)
+    yielded: frozenset[str] = frozenset()
+
+
+def idle(turn: Turn) -> Taken | None:
+    """The answer, without a write, where nothing waits and nothing is due; else ``None``."""
+    waiting = turn.connection.scalar(WAITS, {"q": turn.queue}) or 0
+    due = turn.connection.scalar(NEXT, {"q": turn.queue})
+    if waiting or (due is not None and due <= turn.wall):
+        return None
+    held, yielded = table_workers.held_hosts(turn)
+    return Taken((), 0, None if due is None else due - turn.wall, held, yielded)
+
+
+def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[str, int], *, alone: bool) -> Taken:
+    """``alone``: a suspect is in hand, so nothing goes with it."""
+    turn.wake(WAKE)
+    table_workers.ripen(turn, ahead)
+    turn.settle()
+    taking = Taking(number, max(1, int(ahead / delay + ROUNDING)) if delay > 0 else number, ahead, in_hand)
+    if number > 0 and not alone:
+        _fill(turn, taking)
+    turn.settle()
+    held, yielded = table_workers.held_hosts(turn)
+    hungry = number > 0 and not alone and len(taking.leases) < number
+    until = turn.ticks + HUNGER if hungry else 0.0
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(delay=delay, hungry=until))
+    if hungry:
+        _want(turn)
+    waiting = int(turn.connection.scalar(WAITS, {"q": turn.queue}) or 0)
+    due = turn.connection.scalar(NEXT, {"q": turn.queue})
+    soon: float | None = None
+    if waiting:
+        soon = 0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay)
+    if due is not None:
+        soon = max(0.0, due - turn.wall) if soon is None else min(soon, max(0.0, due - turn.wall))
+    return Taken(tuple(taking.leases), waiting, soon, held, yielded)
+
+
+def task_of(row: Row, body: str, at: float | None) -> Task:
+    return Task(row.id, row.host, body, -row.precedence, at, row.lane, row.source, None, bool(row.link))
+
+
+def lease(turn: Turn, host: str, number: int) -> list[Lease]:
+    """Lease ready rows of a host that this worker holds."""
+    found = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
+    rows = [(Row(*one[:-2]), one[-2], one[-1]) for one in found]
+    turn.move([row for row, _, _ in rows], LEASED, worker=turn.worker)
+    return [Lease(task_of(row, body, at), row.tries) for row, body, at in rows]
+
+
+def _fill(turn: Turn, taking: Taking) -> None:
+    found = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
+    waiting = [(Row(*one[:-1]), one[-1]) for one in found]
+    empty = not any(taking.in_hand.values())
+    if not any(turn.ticks - since > PATIENCE for _, since in waiting):
+        _drains_no_more(turn)
+    elif _drains(turn):
+        if not empty:
+            return  # nothing new, until nothing is in hand
+        if _take_suspect(turn, taking, waiting):
+            return
+    share, own, poorer = _poorer(turn)
+    _reserve(turn, own - share, poorer)
+    taking.yielded = table_workers.held_hosts(turn)[1]
+    _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
+    if empty and not taking.leases:
+        _take_suspect(turn, taking, waiting)
+
+
+def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
+    """``allowance``: how many free hosts this worker may take on."""
+    full = {host for host, number in taking.in_hand.items() if number >= taking.room} | taking.yielded
+    own = _lines(turn, turn.worker, taking.number + len(full))  # more than can be served, if the first ones cannot
+    reserved = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
+    free = _lines(turn, 0, min(taking.number, allowance))
+    found = [line for line in [*own, *reserved, *free] if line[0] not in full]
+    found.sort(key=lambda line: line[1])
+    mine = {host for host, _ in own}
+    even = max(1, taking.number // max(1, len(found)))
+    got: Counter[str] = Counter()
+    for cap in (even, taking.number):
+        for host, _ in found:
+            number = min(cap - got[host], taking.room - taking.in_hand.get(host, 0) - got[host], taking.number - len(taking.leases))
+            if number <= 0:
+                continue
+            if host not in mine:
+                table_workers.take_host(turn, host)
+                mine.add(host)
+            leases = lease(turn, host, number)
+            got[host] += len(leases)
+            taking.leases += leases
+
+
+def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list[tuple[str, int]]:
+    """Hosts of this queue with ready rows that may be asked by then, the most urgent first."""
+    if limit <= 0:
+        return []
+    found = turn.connection.execute(OPEN, {"q": turn.queue, "of": holder, "most": limit}).all()
+    return [(host, top) for host, top, free_at in found if free_at <= until]
+
+
+def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) -> bool:
+    for row, _ in waiting:
+        of = table_workers.holder(turn, row.host)
+        if of not in (0, turn.worker, -turn.worker):
+            table_workers.want(turn, row.host)
+            continue
+        busy = select(LINKS.c.number).where(LINKS.c.queue == row.queue, LINKS.c.lane == row.lane, LINKS.c.state == LEASED)
+        if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
+            continue
+        body, at = turn.connection.execute(ONE, {"n": row.number}).one()
+        turn.move([row], LEASED, worker=turn.worker)
+        table_workers.take_host(turn, row.host)
+        taking.leases = [Lease(task_of(row, body, at), row.tries)]
+        break
+    _drains_no_more(turn)
+    return bool(taking.leases)
+
+
+def _drains(turn: Turn) -> bool:
+    """Whether this worker makes room for a suspect."""
+    others = (WORKERS.c.queue == turn.queue, WORKERS.c.draining == 1, WORKERS.c.number != turn.worker)
+    if turn.connection.scalar(select(WORKERS.c.number).where(*others).limit(1)) is not None:
+        return False
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(draining=1))
+    return True
+
+
+def _drains_no_more(turn: Turn) -> None:
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker, WORKERS.c.draining == 1).values(draining=0))
+
+
+def _hosts_of(number: Any) -> Any:
+    return select(func.count()).select_from(HOSTS).where(HOSTS.c.holder == number).scalar_subquery()
+
+
+def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:
+    """A fair share of hosts, how many this worker holds, and how many each hungry worker lacks."""
+    asked = select(WORKERS.c.number, WORKERS.c.hungry, _hosts_of(WORKERS.c.number))
+    others = turn.connection.execute(asked.where(WORKERS.c.queue == turn.queue, WORKERS.c.number != turn.worker)).all()
+    if not any(hungry > turn.ticks for _, hungry, _ in others):
+        return MANY, 0, []
+    own = turn.connection.scalar(select(_hosts_of(turn.worker))) or 0
+    open_ = (LINES.c.queue == turn.queue, LINES.c.holder <= 0, LINES.c.ready > 0, LINES.c.resting == 0)
+    free = turn.connection.scalar(select(func.count()).select_from(LINES).where(*open_)) or 0
+    counted = [number for _, hungry, number in others if hungry > turn.ticks or number]
+    share = ceil((free + own + sum(counted)) / (1 + len(counted)))
+    return share, own, [(number, share - has) for number, hungry, has in others if hungry > turn.ticks and has < share]
+
+
+def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> None:
+    """Reserve hosts beyond a share for hungry workers; those without tasks in hand first."""
+    spare = min(excess, sum(lacking for _, lacking in poorer))
+    if spare <= 0:
+        return
+    mine = (HOSTS.c.holder == turn.worker, HOSTS.c.wanted_until > turn.ticks)
+    wanted = turn.connection.scalar(select(func.count()).select_from(HOSTS).where(*mine)) or 0
+    busy = exists().where(LINKS.c.worker == turn.worker, LINKS.c.state == LEASED, LINKS.c.host == LINES.c.host)
+    hosts = turn.connection.scalars(
+        select(LINES.c.host)
+        .join(HOSTS, HOSTS.c.host == LINES.c.host)
+        .where(LINES.c.queue == turn.queue, LINES.c.holder == turn.worker, LINES.c.ready > 0, HOSTS.c.wanted_until <= turn.ticks)
+        .order_by(busy, LINES.c.waiting.desc())
+        .limit(max(0, spare - wanted))
+    ).all()
+    to = [number for number, lacking in poorer for _ in range(lacking)]
+    until = turn.ticks + table_workers.WANTED
+    for host, by in zip(hosts, to, strict=False):
+        turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=by, wanted_until=until))
+    # those that were asked for before, as long as somebody is hungry
+    turn.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != turn.worker).values(wanted_until=until))
+
+
+def _want(turn: Turn) -> None:
+    """Ask workers of other queues for hosts that this queue waits for."""
+    asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
+    own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
+    for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
+        for host, _ in _lines(turn, number, WANTS):
+            table_workers.want(turn, host)

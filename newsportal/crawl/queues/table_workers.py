@@ -1,0 +1,213 @@
+"""Workers of the queue in the record, what becomes of what the dead had, and the hosts that each holds or waits for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy import and_, bindparam, case, delete, func, insert, select, update
+
+from newsportal.crawl.queues.base import Identity, gone
+from newsportal.store.link_rows import HOST, ROW, Row, Turn, rebuild
+from newsportal.store.link_tables import CLAIMS, CLOCK, HOSTS, LEASED, LINES, LINKS, OVER, WORKERS
+
+SWEEP: Final = 1.0  # seconds between two looks after the dead
+FORGET_EVERY: Final = 86400.0  # seconds between two deletions of rows that have been over for long
+
+BEAT = update(WORKERS).where(WORKERS.c.number == bindparam("w")).values(beat=bindparam("now"))
+SWEPT = select(CLOCK.c.ticks, CLOCK.c.swept)
+LEASES = select(*ROW).where(LINKS.c.worker == bindparam("w"), LINKS.c.state == LEASED).order_by(LINKS.c.number)
+EVERYBODY = select(WORKERS.c.number, WORKERS.c.name, WORKERS.c.machine, WORKERS.c.pid, WORKERS.c.started, WORKERS.c.beat)
+
+WANTED: Final = 5.0  # seconds for which a host is reserved for a worker that waits for it; asking again prolongs it
+
+TAKE = update(HOSTS).where(HOSTS.c.host == bindparam("h")).values(holder=bindparam("w"), wanted_by=0, wanted_until=0.0)
+TAKE_LINES = update(LINES).where(LINES.c.host == bindparam("h")).values(holder=bindparam("w"), resting=0)
+HELD = select(HOSTS.c.host, HOSTS.c.free_at, HOSTS.c.wanted_by, HOSTS.c.wanted_until).where(HOSTS.c.holder == bindparam("w"))
+
+
+def join(turn: Turn, who: Identity) -> int:
+    """The number of a new worker, or of one that was taken for dead."""
+    values = {"queue": turn.queue, "name": who.name, "machine": who.machine, "pid": who.pid, "started": who.started}
+    rest = {"since": turn.wall, "beat": turn.ticks, "delay": 0.0, "hungry": 0.0, "draining": 0, "doing": "{}"}
+    return int(turn.connection.execute(insert(WORKERS).values(**values, **rest)).inserted_primary_key[0])  # type: ignore[index]
+
+
+def lives(turn: Turn, number: int) -> bool:
+    """A sign of life; False if it was taken for dead."""
+    return bool(turn.connection.execute(BEAT, {"w": number, "now": turn.ticks}).rowcount)
+
+
+def say(turn: Turn, doing: Mapping[str, str]) -> None:
+    text = json.dumps(dict(doing), ensure_ascii=False)
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=text))
+
+
+def is_due(turn: Turn) -> bool:
+    found = turn.connection.execute(SWEPT).first()
+    return found is None or not found[0] <= turn.ticks < found[0] + SWEEP
+
+
+def sweep(turn: Turn) -> None:
+    """Once a second, by any worker: bury the dead, and apply what time has changed."""
+    found = turn.connection.execute(SWEPT).first()
+    if found is None:  # new tables, or rows that were copied from another store
+        turn.connection.execute(insert(CLOCK).values(id=1, ticks=turn.ticks, shift=turn.now.shift, swept=turn.wall))
+        rebuild(turn.connection)
+        return
+    ticks, swept = found
+    if ticks <= turn.ticks < ticks + SWEEP:
+        return
+    turn.connection.execute(update(CLOCK).values(ticks=turn.ticks, shift=turn.now.shift))
+    if ticks > turn.ticks:  # the machine was started anew, and so is its count of seconds
+        earlier = case((WORKERS.c.beat > turn.ticks, turn.ticks), else_=WORKERS.c.beat)
+        turn.connection.execute(update(WORKERS).values(beat=earlier, hungry=0.0))
+        turn.connection.execute(update(CLAIMS).values(expires=0.0))
+        turn.connection.execute(update(LINKS).where(LINKS.c.state == "suspect").values(since=turn.ticks))
+        restart(turn)
+    for number, who, beat in _all(turn):
+        if dead(turn, number, who, beat):
+            bury(turn, number)
+    tidy(turn)
+    if abs(turn.wall - swept) > FORGET_EVERY:
+        past = LINKS.c.changed <= turn.wall - turn.terms.forget
+        turn.connection.execute(delete(LINKS).where(LINKS.c.state.in_(OVER), past))
+        turn.connection.execute(update(CLOCK).values(swept=turn.wall))
+
+
+def dead(turn: Turn, number: int, who: Identity, beat: float) -> bool:
+    return number != turn.worker and (turn.ticks - beat > turn.terms.lease or gone(who))
+
+
+def look_after(turn: Turn, number: int) -> bool:
+    """Bury a worker that is in the way, if it is dead; whether it was."""
+    found = [(who, beat) for one, who, beat in _all(turn) if one == number]
+    if found and not dead(turn, number, *found[0]):
+        return False
+    bury(turn, number)
+    return True
+
+
+def bury(turn: Turn, number: int) -> None:
+    """What a dead worker had goes back, with one try more."""
+    name = turn.connection.scalar(select(WORKERS.c.name).where(WORKERS.c.number == number)) or ""
+    for row in turn.connection.execute(LEASES, {"w": number}).all():
+        turn.bury(Row(*row), name)
+    part(turn, number)
+
+
+def part(turn: Turn, number: int) -> None:
+    """A worker is there no more: what it has goes back, and its hosts wait as if they had been asked just now."""
+    delay = turn.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
+    turn.give_back([Row(*row) for row in turn.connection.execute(LEASES, {"w": number})])
+    for host in turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)).all():
+        let_go(turn, host, number, delay)
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == number).values(wanted_until=0.0))
+    _offer(turn)
+    turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.worker == number))
+    turn.connection.execute(delete(WORKERS).where(WORKERS.c.number == number))
+
+
+def claim(turn: Turn, job: str, seconds: float) -> bool:
+    found = turn.connection.execute(select(CLAIMS.c.worker, CLAIMS.c.expires).where(CLAIMS.c.job == job)).first()
+    if found is not None and found[0] != turn.worker and found[1] > turn.ticks and not look_after(turn, found[0]):
+        return False
+    turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.job == job))
+    turn.connection.execute(insert(CLAIMS).values(job=job, worker=turn.worker, expires=turn.ticks + seconds))
+    return True
+
+
+def release(turn: Turn, job: str) -> None:
+    turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.job == job, CLAIMS.c.worker == turn.worker))
+
+
+def _all(turn: Turn) -> list[tuple[int, Identity, float]]:
+    return [
+        (number, Identity(name, machine, pid, started), beat)
+        for number, name, machine, pid, started, beat in turn.connection.execute(EVERYBODY).all()
+    ]
+
+
+# hosts
+
+
+def take_host(turn: Turn, host: str) -> float:
+    """Hold it. Seconds until it may be asked."""
+    found = turn.connection.execute(HOST, {"h": host}).first()
+    if found is None:
+        new = insert(HOSTS).values(host=host, holder=turn.worker, free_at=0.0, gap=0.0, wanted_by=0, wanted_until=0.0)
+        turn.connection.execute(new)
+    else:
+        turn.connection.execute(TAKE, {"h": host, "w": turn.worker})
+    turn.connection.execute(TAKE_LINES, {"h": host, "w": turn.worker})
+    return 0.0 if found is None else max(0.0, found[1] - turn.ticks)
+
+
+def holder(turn: Turn, host: str) -> int:
+    """0 for nobody, below 0 the worker for which it is reserved."""
+    found = turn.connection.execute(HOST, {"h": host}).first()
+    if found is None:
+        return 0
+    return int(found[0] or (-found[2] if found[3] > turn.ticks else 0))
+
+
+def want(turn: Turn, host: str) -> None:
+    """Tell its holder that this worker waits, unless another does already."""
+    mine = HOSTS.c.wanted_by.in_([0, turn.worker]) | (HOSTS.c.wanted_until <= turn.ticks)
+    values = {"wanted_by": turn.worker, "wanted_until": turn.ticks + WANTED}
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host, mine).values(values))
+
+
+def let_go(turn: Turn, host: str, of: int, seconds: float) -> None:
+    """Worker ``of`` holds it no more; nobody may ask it for so many seconds. It is reserved for the worker that waits for it."""
+    found = turn.connection.execute(HOST, {"h": host}).first()
+    if found is None or found[0] != of:
+        return
+    free_at, reserved = turn.ticks + seconds, -found[2] if found[2] != of and found[3] > turn.ticks else 0
+    turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(holder=0, free_at=free_at, gap=seconds))
+    resting = int(reserved == 0 and seconds > 0)
+    turn.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=reserved, resting=resting, free_at=free_at))
+
+
+def ripen(turn: Turn, ahead: float) -> None:
+    """Hosts of this queue that may be asked within ``ahead`` seconds may be taken."""
+    due = (LINES.c.queue == turn.queue, LINES.c.resting == 1, LINES.c.free_at <= turn.ticks + ahead)
+    turn.connection.execute(update(LINES).where(*due).values(resting=0))
+
+
+def tidy(turn: Turn) -> None:
+    """Offer to all hosts that nobody waits for, and forget those that anybody may ask."""
+    _offer(turn)
+    turn.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= turn.ticks).values(resting=0))
+    turn.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= turn.ticks, HOSTS.c.wanted_by == 0))
+
+
+def restart(turn: Turn) -> None:
+    """The machine was started anew: no host waits for longer than it was to."""
+    ticks, until = turn.ticks, turn.ticks + HOSTS.c.gap
+    turn.connection.execute(
+        update(HOSTS).values(
+            wanted_until=case((HOSTS.c.wanted_until > ticks, ticks), else_=HOSTS.c.wanted_until),
+            free_at=case((HOSTS.c.free_at > until, until), else_=HOSTS.c.free_at),
+        )
+    )
+    of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
+    turn.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
+
+
+def held_hosts(turn: Turn) -> tuple[Mapping[str, float], frozenset[str]]:
+    """This worker's hosts, with the seconds until they may be asked; and those that another worker waits for."""
+    found = turn.connection.execute(HELD, {"w": turn.worker}).all()
+    wanted = (host for host, _, by, until in found if by not in (0, turn.worker) and until > turn.ticks)
+    return {host: max(0.0, free_at - turn.ticks) for host, free_at, _, _ in found}, frozenset(wanted)
+
+
+def _offer(turn: Turn) -> None:
+    """Reservations have run out."""
+    past = and_(HOSTS.c.wanted_by > 0, HOSTS.c.wanted_until <= turn.ticks)
+    for host, of, free_at in turn.connection.execute(select(HOSTS.c.host, HOSTS.c.holder, HOSTS.c.free_at).where(past)).all():
+        turn.connection.execute(update(HOSTS).where(HOSTS.c.host == host).values(wanted_by=0, wanted_until=0.0))
+        if of == 0:
+            resting = int(free_at > turn.ticks)
+            turn.connection.execute(update(LINES).where(LINES.c.host == host).values(holder=0, resting=resting))

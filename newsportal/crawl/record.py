@@ -1,0 +1,182 @@
+"""A store opened once a process, and what its crawls share: known URLs, lines of sites, models in use, and whether there is a network."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+from newsportal.classify import base
+from newsportal.crawl.seen_filter import open_filter
+from newsportal.crawl.visit_counters import Reach
+from newsportal.errors import ModelError, StoreError
+from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledge, packed, site_of, unpacked
+from newsportal.messages import Message
+from newsportal.store import open_store
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from newsportal.classify.base import Classifier
+    from newsportal.sources import Sources
+    from newsportal.store.store import Store
+
+
+logger = logging.getLogger(__name__)
+
+LOOK_AGAIN: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A version of a corpus' model, and its macro-F1 on texts it has not seen (``None``: it was not measured)."""
+
+    version: int
+    classifier: Classifier = field(repr=False)
+    macro_f1: float | None = None
+
+    @property
+    def name(self) -> str:
+        """As articles name it."""
+        return f"model {self.version}"
+
+
+@dataclass(slots=True)
+class _Kept:
+    looked: float
+    version: int | None = None
+    loaded: Loaded | None = None
+    trouble: Message | None = None
+
+
+class Models:
+    """Models in use, loaded once for all spiders of a process. Blocking; may be called from several threads."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._clock = clock
+        self._kept: dict[str, _Kept] = {}
+        self._lock = Lock()
+
+    def active(self, corpus: str) -> Loaded | None:
+        """The model of ``corpus`` in use; ``None`` if there is none, or none that works (:meth:`trouble`)."""
+        with self._lock:
+            now = self._clock()
+            kept = self._kept.setdefault(corpus, _Kept(now - LOOK_AGAIN))
+            if now - kept.looked >= LOOK_AGAIN:
+                kept.looked = now
+                self._look(corpus, kept)
+            return kept.loaded
+
+    def trouble(self, corpus: str) -> Message | None:
+        kept = self._kept.get(corpus)
+        return kept.trouble if kept else None
+
+    def _look(self, corpus: str, kept: _Kept) -> None:
+        try:
+            version = self._store.corpora.active(corpus)
+            if version == kept.version:
+                return
+            loaded, trouble = None, None
+            try:
+                loaded = None if version is None else self._load(corpus, version)
+            except ModelError as error:
+                trouble = Message("note.model-broken", version=version or 0, corpus=corpus, why=error.message)
+                logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
+            kept.version, kept.loaded, kept.trouble = version, loaded, trouble
+        except StoreError as error:  # away: what was loaded goes on, and the next look asks again
+            logger.warning("the model of %s was not asked for: %s", corpus, error)
+
+    def _load(self, corpus: str, version: int) -> Loaded:
+        facts = self._store.corpora.model(corpus, version).facts
+        report = facts.get("report")
+        figure = report.get("macro_f1") if isinstance(report, dict) else None
+        return Loaded(version, base.restore(self._store.corpora.blob(corpus, version)), float(figure) if figure is not None else None)
+
+
+class SiteMemory:
+    """Joins a crawl's knowledge and the store. Blocking; may be called from several threads."""
+
+    def __init__(self, store: Store, knowledge: SiteKnowledge) -> None:
+        self.knowledge = knowledge
+        self._store = store
+        self._met: set[str] = set()
+        self._unread: set[str] = set()
+        self._lock = Lock()
+
+    def recall(self, url: str) -> None:
+        """Load what the store knows of a page's site, before the page is read."""
+        site = site_of(url)
+        if site is None:
+            return
+        with self._lock:
+            if site in self._unread or (site in self._met and self.knowledge.holds(site)):
+                return
+            self._met.add(site)
+            try:
+                for known, lines in self._stored(site).items():
+                    self.knowledge.remember(known, lines)
+            except StoreError as error:
+                self._unread.add(site)
+                logger.warning("what is known of %s stays unread: %s", site, error)
+            except ValueError as error:
+                logger.warning("what is known of %s is broken, and learnt anew: %s", site, error)
+
+    def keep(self, now: datetime) -> None:
+        """Save what is known of the sites that were met, at the end of the crawl."""
+        try:
+            self._store.save_site_lines(self._kept(), now=now, most=MAX_SITES)
+        except StoreError as error:
+            logger.warning("what was learnt of sites is lost: %s", error)
+
+    def _kept(self) -> Mapping[str, Mapping[str, bytes]]:
+        sites: dict[str, dict[str, Known]] = {}
+        with self._lock:
+            met = set(self._met)
+        for url, known in self.knowledge.pages():
+            site = site_of(url)
+            if site in met:
+                sites.setdefault(site, {})[url] = known
+        return {site: {url: packed(known) for url, known in self._joined(site, pages).items()} for site, pages in sites.items()}
+
+    def _joined(self, site: str, pages: Mapping[str, Known]) -> Mapping[str, Known]:
+        """``pages``, and before them as many others of the store's as a site may have."""
+        room = MAX_PAGES - len(pages)
+        if room <= 0:
+            return pages
+        try:
+            others = [(url, known) for url, known in self._stored(site).items() if url not in pages]
+        except ValueError:  # said when it was recalled
+            return pages
+        return {**dict(others[-room:]), **pages}
+
+    def _stored(self, site: str) -> Mapping[str, Known]:
+        """Raises ``StoreError``, and ``ValueError`` for what cannot be read."""
+        return {url: unpacked(lines) for url, lines in self._store.site_lines(site).items()}
+
+
+class Record:
+    """Lives as long as a ledger has it."""
+
+    def __init__(self, sources: Sources, settings: BaseSettings) -> None:
+        self.store: Store = open_store(sources.store)
+        self.known = open_filter(sources, settings, self.store)
+        self.sites = SiteMemory(self.store, SiteKnowledge())
+        self.models = Models(self.store)
+        self.reach = Reach()
+
+
+_RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
+
+
+def record_of(sources: Sources, settings: BaseSettings) -> Record:
+    """The record of the sources' store, opened at the first call. Raises ``StoreError``."""
+    record = _RECORDS.get(sources.store)
+    if record is None:
+        record = _RECORDS[sources.store] = Record(sources, settings)
+    return record

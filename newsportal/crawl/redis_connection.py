@@ -1,0 +1,186 @@
+"""The connection to Redis, by scrapy-redis' settings (``REDIS_URL``, ``REDIS_PARAMS`` …), its errors, and start URLs pushed there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
+from newsportal.sources.uris import mask
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.settings import BaseSettings
+
+    from newsportal.crawl.queues.base import Queue
+
+
+# Seconds; scrapy-redis waits 30, but a crawl can do without Redis. ``REDIS_PARAMS`` wins.
+PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
+
+QUEUE_KEY: Final = "%(spider)s:requests"
+SEEN_KEY: Final = "%(spider)s:dupefilter"  # scrapy-redis' SCHEDULER_QUEUE_KEY and SCHEDULER_DUPEFILTER_KEY, as it comes
+SHARED: Final = "newsportal:"  # what is shared by all queues of a Redis begins with it
+
+REMEDIES: Final = {
+    "OOM": "its memory is full (maxmemory): give it more, or take tasks out with: newsportal frontier clear",
+    "READONLY": "it is a replica that takes no writes: name the primary",
+    "MISCONF": "it cannot save to its disk and refuses writes: look at its log, free its disk",
+    "LOADING": "it is reading its data; it will answer in a moment",
+    "BUSY": "another script keeps it busy; redis-cli SCRIPT KILL ends that",
+    "NOAUTH": "it asks for a password: redis://:PASSWORD@HOST:PORT/0",
+    "WRONGPASS": "it refuses the password or the user's name",
+    "NOPERM": "its user may not run what is needed: allow scripts (@scripting) and the keys of the queue",
+    "MOVED": "it is a cluster; the queue needs one Redis",
+    "CROSSSLOT": "it is a cluster; the queue needs one Redis",
+}  # by the first word of Redis' errors
+
+KINDS: Final = {
+    "AuthenticationError": "WRONGPASS",
+    "AuthenticationWrongNumberOfArgsError": "WRONGPASS",
+    "OutOfMemoryError": "OOM",
+    "ReadOnlyError": "READONLY",
+    "BusyLoadingError": "LOADING",
+    "NoPermissionError": "NOPERM",
+}  # redis-py's classes for errors whose first word it cuts off
+
+
+def is_named(settings: BaseSettings) -> bool:
+    return bool(settings.get("REDIS_URL") or settings.get("REDIS_HOST"))
+
+
+def address(settings: BaseSettings) -> str:
+    """Which Redis it is, without its password."""
+    url = settings.get("REDIS_URL")
+    return mask(url) if url else f"{settings.get('REDIS_HOST')}:{settings.get('REDIS_PORT') or 6379}"
+
+
+def connect(settings: BaseSettings) -> Any:
+    """redis-py's client; nothing is sent yet. Raises ``StoreError`` for an address that is none."""
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+    from scrapy_redis import connection, defaults
+
+    named = {parameter: settings.get(name) for name, parameter in connection.SETTINGS_PARAMS_MAP.items()}
+    given = {parameter: value for parameter, value in named.items() if value}
+    usual = {name: value for name, value in defaults.REDIS_PARAMS.items() if name != "retry_on_timeout"}  # redis-py warns of it
+    once_more = Retry(NoBackoff(), 1)  # a connection that was idle too long is made anew; more is ours to decide
+    try:
+        return connection.get_redis(**{**usual, **PATIENCE, "retry": once_more, **settings.getdict("REDIS_PARAMS"), **given})
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"no Redis can be at {address(settings)}: {error}; allowed: redis://[:PASSWORD@]HOST[:PORT][/NUMBER]") from error
+
+
+def explained(error: Exception, where: str, key: str) -> FrontierUnavailable | FrontierRefused:
+    """What an error of the queue under ``key`` means, and what to do."""
+    text, kind = str(error), type(error).__name__
+    refusal = text.partition("NEWSPORTAL ")[2] or (f"FOREIGN {key}" if "WRONGTYPE" in text else "")
+    why, _, rest = refusal.partition(" ")
+    if why == "FOREIGN":
+        return FrontierRefused(
+            f"Redis at {where}: {rest} is not of newsportal (scrapy-redis' own requests, say, which are pickled and never read); "
+            f"finish that crawl first, or remove the key: redis-cli DEL {rest}; or take another database: redis://HOST:PORT/1"
+        )
+    if why == "OWNER":
+        return FrontierRefused(
+            f"Redis at {where}: {key} belongs to another portal ({rest}), whose tasks wait there; "
+            "take another database of that Redis: redis://HOST:PORT/1"
+        )
+    if why:
+        return FrontierRefused(f"Redis at {where}: {key} was written by another version of newsportal (form {rest}): update the older one")
+    word = next((word for word in text.split() if word in REMEDIES), KINDS.get(kind, ""))
+    return FrontierUnavailable(f"queue of requests: Redis at {where} does not serve: {REMEDIES.get(word) or text or kind}")
+
+
+def queue_names_in(client: Any, queue_key: str | None, owner: str, where: str) -> list[str]:
+    """Queues of ``owner`` whose keys look like ``queue_key``. Closes the client. Raises ``FrontierUnavailable``."""
+    from redis.exceptions import RedisError
+
+    form = re.compile(re.escape(queue_key or QUEUE_KEY).replace(re.escape("%(spider)s"), "(.+)"))
+    try:
+        keys = [as_text(key) for key in client.smembers(f"{SHARED}queues")]
+        found = [(form.fullmatch(key), client.hget(f"{key}:about", "owner")) for key in keys]
+    except (RedisError, OSError) as error:
+        raise FrontierUnavailable(f"Redis at {where} does not serve: {error}") from error
+    finally:
+        client.close()
+    return sorted(match[1] for match, of in found if match is not None and of is not None and as_text(of) == owner)
+
+
+def as_text(value: Any) -> str:
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
+
+
+KEY: Final = "%(name)s:start_urls"  # scrapy-redis' default of REDIS_START_URLS_KEY
+EVERY: Final = 0.5  # seconds between two looks
+
+BATCH: Final = 100
+JOB_SECONDS: Final = 30.0  # for which one worker has the list; it gives it back at once
+
+
+class StartUrls:
+    """Blocking; called in the queue's thread. Raises ``FrontierUnavailable``."""
+
+    def __init__(self, client: Any, key: str) -> None:
+        self._client, self._key, self._job = client, key, f"starts:{key}"
+        self._kind = "none"
+
+    def read(self, queue: Queue) -> list[bytes]:
+        """Some of what was pushed. It stays until :meth:`drop`, and no other worker reads it so long."""
+        with self._explained():
+            self._kind = as_text(self._client.type(self._key))
+            if self._kind == "none" or not queue.claim(self._job, JOB_SECONDS):
+                return []
+            values = _PEEK[self._kind](self._client, self._key) if self._kind in _PEEK else []
+            if not values:
+                queue.release(self._job)
+            return [value if isinstance(value, bytes) else str(value).encode() for value in values]
+
+    def drop(self, queue: Queue, values: Sequence[bytes]) -> None:
+        """These have become tasks."""
+        with self._explained(), self._client.pipeline(transaction=False) as pipe:
+            for value in values:
+                _DROP[self._kind](pipe, self._key, value)
+            pipe.execute()
+        queue.release(self._job)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        from redis.exceptions import RedisError
+
+        try:
+            yield
+        except (RedisError, OSError) as error:
+            raise FrontierUnavailable(f"the start URLs in {self._key} cannot be read: {error}") from error
+
+
+_PEEK: Final[Mapping[str, Any]] = {
+    "list": lambda client, key: client.lrange(key, 0, BATCH - 1),
+    "set": lambda client, key: client.srandmember(key, BATCH),
+    "zset": lambda client, key: client.zrevrange(key, 0, BATCH - 1),
+}
+_DROP: Final[Mapping[str, Any]] = {
+    "list": lambda pipe, key, value: pipe.lrem(key, 1, value),
+    "set": lambda pipe, key, value: pipe.srem(key, value),
+    "zset": lambda pipe, key, value: pipe.zrem(key, value),
+}
+
+
+def open_start_urls(settings: BaseSettings, spider: Spider) -> StartUrls | None:
+    """``None`` without Redis, or for a spider without start URLs. Nothing is sent yet. Raises ``StoreError``."""
+    if not is_named(settings) or not (hasattr(spider, "pushed") or hasattr(spider, "make_request_from_data")):
+        return None
+    written = getattr(spider, "redis_key", None) or settings.get("REDIS_START_URLS_KEY") or KEY
+    return StartUrls(connect(settings), written % {"name": spider.name, "spider": spider.name})
+
+
+def parse_pushed(value: bytes) -> dict[str, Any]:
+    """A plain address, or JSON as scrapy-redis has it. Raises ``ValueError`` or ``KeyError``."""
+    text = value.decode("utf-8").strip()
+    if not text.startswith("{"):
+        return {"url": text}
+    found: dict[str, Any] = json.loads(text)
+    return {**found, "url": str(found["url"])}

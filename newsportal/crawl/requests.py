@@ -1,0 +1,304 @@
+"""Requests as JSON, so that they may wait on disk or in Redis and be taken up by another process. Nothing is ever unpickled.
+
+Callbacks and errbacks are written as names of the spider's methods; values of ``cb_kwargs`` and ``meta`` as JSON, with the words of the
+house (:data:`WORDS`) by their fields, and what the spider can name (:class:`Refers`: a source by its key) by that name. What comes out of
+a queue is checked: whoever can write there can make the crawler ask for addresses, which the egress guard judges, and no more.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from datetime import datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.utils.misc import load_object
+
+from newsportal.crawl.leases import LEASE, PARENT, Errback
+from newsportal.crawl.queues.base import Task
+from newsportal.dedup.canonical import identity
+from newsportal.errors import FrontierRefused, NewsportalError
+from newsportal.extractors.forum.kinds import Listed
+from newsportal.items import Link, content_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+
+NO_ADDRESS = "bad-address"  # the reason when a link is none: http://host:99999/, javascript:…
+
+
+def name_of(link: Link) -> str:
+    """The identity by which a link's article is known before it is fetched."""
+    return link.identity or identity(link.url)
+
+
+def id_of(link: Link) -> str:
+    """The id of a link in the table of links."""
+    return content_id(name_of(link))
+
+
+def is_entry(link: Link) -> bool:
+    """Whether a link's article is the entry of the feed itself, since its page is that of all entries."""
+    return link.identity is not None and "#" in link.identity
+
+
+def askable(url: str) -> bool:
+    """Whether a request can be made of ``url`` at all. Sites write what they like, and Scrapy raises for what it cannot send."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def sound(link: Link) -> bool:
+    """Whether the article of a link can be had: by a request, or from the entry itself."""
+    return is_entry(link) or askable(link.url)
+
+
+MARK: Final = "$"  # the key that says what a JSON object stands for, where it is not a dict
+WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}  # dataclasses that are written by their fields
+LANE: Final = "lane"  # in the meta: of requests with the same lane one is in flight
+AT: Final = "not_before"  # in the meta: seconds since 1970; the request waits until then
+ROW: Final = "frontier_row"  # in the meta of a link's request: its row stands in the table of links already
+UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})  # not written
+
+# Keys of the meta that say how an address is asked for, or who thought of it: requests are not told apart by them.
+MANNERS: Final = frozenset(
+    {*UNSAID, "depth", "is_start_request", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"}
+)
+
+
+class Unwritable(Exception):
+    """Raised for a request that only this process can understand (a lambda as callback, an object in its meta). It stays local."""
+
+
+class Unreadable(NewsportalError):
+    """Raised for a task whose body is no request of this spider. The scheduler counts and drops it: the store knows its link."""
+
+
+@runtime_checkable
+class Refers(Protocol):
+    """A spider that can write objects as names, and find them again."""
+
+    def refer(self, value: object) -> tuple[str, str] | None:
+        """Kind and name of an object; ``None`` for one that it does not know."""
+        ...
+
+    def referred(self, kind: str, name: str) -> object:
+        """The object. Raises ``LookupError`` if it has gone."""
+        ...
+
+
+class DupeFilter:
+    """By which name a queue refuses a request that it has seen: Scrapy's fingerprint. The setting ``SCHEDULER_DUPEFILTER_CLASS`` may name
+    a subclass; scrapy-redis' own is taken for this one, whose names are forgotten after a while."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> DupeFilter:
+        named = crawler.settings.get("SCHEDULER_DUPEFILTER_CLASS")
+        found = cls if not named or str(named).startswith("scrapy_redis.") else load_object(named)
+        if not (isinstance(found, type) and issubclass(found, cls)):
+            raise FrontierRefused(f"SCHEDULER_DUPEFILTER_CLASS is {named}: name a subclass of {cls.__module__}.{cls.__name__}, or nothing")
+        return found(crawler)
+
+    def seen_name(self, request: Request) -> str | None:
+        """``None``: the request is never refused."""
+        fingerprinter = self._crawler.request_fingerprinter
+        return None if request.dont_filter or fingerprinter is None else fingerprinter.fingerprint(request).hex()
+
+
+# writing
+
+
+def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
+    """The task of a request; ``seen`` is its fingerprint if it is to be filtered by it. Raises :class:`Unwritable`."""
+    written = _written(request, spider)
+    try:
+        body = json.dumps(written, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        body.encode()
+    except UnicodeEncodeError:  # half a character in an address or a title
+        body = json.dumps(written, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise Unwritable(str(error)) from error
+    link = request.cb_kwargs.get("link")
+    is_link = isinstance(link, Link)
+    return Task(
+        id=id_of(link) if isinstance(link, Link) else identity_of(request, written),
+        host=host_of(request.url),
+        body=body,
+        priority=request.priority,
+        at=request.meta.get(AT),
+        lane=request.meta.get(LANE),
+        source=request.meta.get("source"),
+        seen=None if is_link else seen,
+        link=is_link,
+    )
+
+
+def host_of(url: str) -> str:
+    """The host that a request asks, as Scrapy's slots and the queue's holds name it."""
+    return urlsplit(url).hostname or ""
+
+
+def identity_of(request: Request, written: Mapping[str, Any]) -> str:
+    """The same for the same question in every process: method, address, body, callback, and what distinguishes its arguments.
+
+    Of a link its identity counts and not what was said about it; of the meta what :data:`MANNERS` leaves.
+    """
+    arguments = dict(written.get("cb_kwargs", {}))
+    for name, value in arguments.items():
+        if isinstance(value, dict) and value.get(MARK) in WORDS:
+            arguments[name] = value.get("identity") if value[MARK] == "Link" else value["key"]
+    meta = {name: value for name, value in written.get("meta", {}).items() if name not in MANNERS}
+    said = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
+    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
+
+
+def _written(request: Request, spider: Spider) -> dict[str, Any]:
+    found = {
+        "url": request.url,
+        "method": request.method if request.method != "GET" else None,
+        "body": _value(request.body, spider) if request.body else None,
+        "headers": {key.decode("latin-1"): [value.decode("latin-1") for value in values] for key, values in request.headers.items()},
+        "callback": _name(request.callback, spider) if request.callback is not None else None,
+        "errback": _name(request.errback, spider) if request.errback is not None else None,
+        "cookies": _value(request.cookies, spider),
+        "meta": _value({key: value for key, value in request.meta.items() if key not in UNSAID}, spider),
+        "cb_kwargs": _value(request.cb_kwargs, spider),
+        "encoding": request.encoding if request.encoding != "utf-8" else None,
+        "dont_filter": request.dont_filter,
+        "flags": list(request.flags),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _name(method: Any, spider: Spider) -> str:
+    method = method.errback if isinstance(method, Errback) else method
+    name = getattr(method, "__name__", "")
+    if getattr(method, "__self__", None) is not spider or getattr(spider, name, None) != method:
+        raise Unwritable(f"{method!r} is no method of the spider")
+    return str(name)
+
+
+def _value(value: Any, spider: Spider) -> Any:
+    """``value`` as JSON. Raises :class:`Unwritable`."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list):
+        return [_value(one, spider) for one in value]
+    if isinstance(value, dict):
+        if all(isinstance(key, str) for key in value) and MARK not in value:
+            return {key: _value(one, spider) for key, one in value.items()}
+        return {MARK: "dict", "of": [[_value(key, spider), _value(one, spider)] for key, one in value.items()]}
+    if isinstance(value, tuple):
+        return {MARK: "tuple", "of": [_value(one, spider) for one in value]}
+    if isinstance(value, bytes):
+        return {MARK: "bytes", "of": b64encode(value).decode()}
+    if isinstance(value, datetime):
+        return {MARK: "time", "of": value.isoformat()}
+    return _object(value, spider)
+
+
+def _object(value: Any, spider: Spider) -> Any:
+    name = type(value).__name__
+    word: Any = WORDS.get(name)
+    if word is type(value):
+        told = {one.name: getattr(value, one.name) for one in fields(word) if getattr(value, one.name) != one.default}
+        return {MARK: name, **{key: _value(one, spider) for key, one in told.items()}}
+    if callable(value) and getattr(value, "__self__", None) is spider:
+        return {MARK: "method", "of": _name(value, spider)}
+    referred = spider.refer(value) if isinstance(spider, Refers) else None
+    if referred is None:
+        raise Unwritable(f"{name} cannot be written")
+    return {MARK: "named", "of": list(referred)}
+
+
+# reading
+
+
+def link_of(body: str, spider: Spider) -> Link | None:
+    """The link that a request's JSON asks for; ``None`` if it is none of this spider."""
+    try:
+        found = request_of(Task("", "", body), spider).cb_kwargs.get("link")
+    except Unreadable:
+        return None
+    return found if isinstance(found, Link) else None
+
+
+def request_of(task: Task, spider: Spider) -> Request:
+    """The request of a task. Raises :class:`Unreadable`."""
+    try:
+        told = json.loads(task.body)
+        found = {key: _read(value, spider) for key, value in told.items() if key not in ("callback", "errback")}
+        for name in ("callback", "errback"):
+            if name in told:
+                found[name] = _method(told[name], spider)
+        meta = {**found.pop("meta", {}), **({LANE: task.lane} if task.lane else {})}
+        return Request(**found, meta=meta, priority=task.priority)
+    except (ValueError, TypeError, KeyError, AttributeError, LookupError, RecursionError) as error:
+        raise Unreadable(f"task {task.id} of {task.host} is no request of {spider.name}: {error}") from error
+
+
+def _read(value: Any, spider: Spider) -> Any:
+    if isinstance(value, list):
+        return [_read(one, spider) for one in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get(MARK)
+    if kind is None:
+        return {key: _read(one, spider) for key, one in value.items()}
+    if kind in WORDS:
+        return _word(WORDS[kind], {key: _read(one, spider) for key, one in value.items() if key != MARK})
+    return READERS[kind](value["of"], spider)
+
+
+def _word(kind: type, told: dict[str, Any]) -> Any:
+    """Raises ``ValueError`` for a field that is missing or has the wrong type: these values are trusted inside."""
+    for one in fields(kind):
+        given = told.get(one.name, one.default)
+        allowed = TYPES[str(one.type).replace(" | None", "")]
+        if given is MISSING or not (isinstance(given, allowed) or (given is None and "None" in str(one.type))):
+            raise ValueError(f"{kind.__name__}.{one.name} is {given!r}")
+    return kind(**told)
+
+
+TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}  # of fields of WORDS
+
+
+def _method(name: Any, spider: Spider) -> Any:
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("__"):
+        raise ValueError(f"{name!r} is no callback")
+    method = getattr(spider, name)
+    if getattr(method, "__self__", None) is not spider:
+        raise ValueError(f"{name} is no method")
+    return method
+
+
+def _time(told: Any, spider: Spider) -> datetime:
+    found = datetime.fromisoformat(told)
+    if found.tzinfo is None:
+        raise ValueError(f"{told} has no zone")
+    return found
+
+
+READERS: Final[Mapping[str, Callable[[Any, Spider], Any]]] = {
+    "dict": lambda told, spider: {_read(key, spider): _read(one, spider) for key, one in told},
+    "tuple": lambda told, spider: tuple(_read(one, spider) for one in told),
+    "bytes": lambda told, _: b64decode(told, validate=True),
+    "time": _time,
+    "method": _method,
+    "named": lambda told, spider: spider.referred(*map(str, told)),  # type: ignore[attr-defined]  # without it: AttributeError
+}

@@ -1,0 +1,335 @@
+"""Scrapy's scheduler over a queue that loses nothing (setting ``SCHEDULER``): what it takes is leased, and acknowledged when it is done.
+
+Works for every spider, ours or not. A request is written as JSON and pushed; one that cannot be written (a thread's later pages, a lambda
+as callback) stays in this process, under the lease of the request whose callback made it. Retries and redirects do the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.defer import deferred_from_coro
+
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.feeder import Feeder, Pace
+from newsportal.crawl.host_locks import Entry, Host, HostQueues
+from newsportal.crawl.leases import LEASE, PARENT, Errback
+from newsportal.crawl.ledger import STORE_FAILS
+from newsportal.crawl.queues.base import Terms
+from newsportal.crawl.queues.table import TableQueue
+from newsportal.crawl.record import record_of
+from newsportal.crawl.redis_connection import open_start_urls
+from newsportal.crawl.requests import ROW, DupeFilter, Unwritable, host_of, request_of, task_of
+from newsportal.errors import NewsportalError
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from scrapy.core.downloader import Slot
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+    from newsportal.crawl.queues.base import Queue, Task
+    from newsportal.crawl.record import Record
+
+logger = logging.getLogger(__name__)
+
+STANDING: Final = "NEWSPORTAL_STANDING"  # setting: the spider stays when it has nothing to do (newsportal worker)
+REPLAY: Final = "NEWSPORTAL_REPLAY"  # setting: requests are answered from a file, without a queue
+FLUSH: Final = "SCHEDULER_FLUSH_ON_START"  # scrapy-redis' setting: forget at the start what waits; nothing is wiped at the end
+LEAST_HAND: Final = 16  # requests kept in hand at least; twice Scrapy's places (CONCURRENT_REQUESTS) where that is more
+BROKEN: Final = "frontier-failed"  # the reason of a crawl's end when the scheduler itself is at fault; the log says why
+AWAY: Final = "queue-unavailable"  # the reason of a crawl's end when its queue did not serve for so long; a standing spider waits
+AWAY_SECONDS: Final = 300.0  # a Redis that restarts with its log is back within
+REFUSED: Final = "frontier/refused"  # statistic: why the queue is none of ours, with the remedy
+
+
+_SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
+
+
+def scheduler_of(crawler: Crawler) -> Scheduler | None:
+    """The scheduler of a crawler; ``None`` where another one was chosen."""
+    return _SCHEDULERS.get(crawler)
+
+
+class Scheduler(BaseScheduler):
+    """Without a queue (a replay) requests wait in memory, by priority."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._crawler = crawler
+        _SCHEDULERS[crawler] = self
+        self._standing = settings.getbool(STANDING)
+        self._places = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+        self._delay = settings.getfloat("DOWNLOAD_DELAY")
+        self._seen = DupeFilter.from_crawler(crawler)
+        self._flush = settings.getbool(FLUSH)
+        self._slots: dict[str, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Future[None] | None = None
+        self._spider: Spider | None = None
+        self._record: Record | None = None
+        self.hand = HostQueues(self._room, self.delay_of)
+        addon = crawler.get_addon(SourcesAddon)
+        lease = Terms().lease if addon is None else addon.sources.frontier.lease
+        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), LEAST_HAND), self._delay, lease)
+        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.hand, self, pace)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    # Scrapy's side
+
+    def open(self, spider: Spider) -> None:
+        self._spider = spider
+        if self._standing:
+            self._crawler.signals.connect(_stay, signal=signals.spider_idle)
+        if self.feeder is not None:
+            self.feeder.doing["spider"] = spider.name
+            self.feeder.starts = open_start_urls(self._crawler.settings, spider)
+            if self.feeder.starts is not None and hasattr(spider, "fetch_data"):
+                spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop, and lose what they popped when they are killed
+            self.feeder.start(self._broke)
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        if self._timer is not None:
+            self._timer.cancel()
+        return None if self.feeder is None else deferred_from_coro(self.feeder.close())
+
+    def has_pending_requests(self) -> bool:
+        if self.feeder is None:
+            return bool(self.hand.waiting)
+        if not self.feeder.quiet:
+            self.feeder.look()
+            return True
+        return False
+
+    def enqueue_request(self, request: Request) -> bool:
+        self._tally("scheduler/enqueued")
+        parent = request.meta.pop(PARENT, None)
+        if self.feeder is None:
+            return self._here(request, None)
+        if parent is None and LEASE in request.meta:  # a retry or a redirect of what was handed out
+            return self._here(request, request.meta[LEASE])
+        request.meta.pop(LEASE, None)
+        if request.meta.pop(ROW, False) and isinstance(self.feeder.queue, TableQueue):
+            self.feeder.changed()  # it waits in the table that the queue reads
+            return True
+        try:
+            task = task_of(request, self.spider, self._seen.seen_name(request))
+        except Unwritable:
+            self.count("local")
+            return self._here(request, parent)
+        if task.link and task.id in self.feeder.leases:  # the same link by another address, under the same lease
+            return self._here(request, task.id)
+        if request.dont_filter and task.id in self.feeder.leases:  # a callback asks for its own page again: its task is not done yet
+            task = replace(task, id=f"{task.id}+")
+        self.feeder.push(task)
+        return True
+
+    def next_request(self) -> Request | None:
+        now = time.monotonic()
+        entry = self.hand.take(now)
+        if entry is None:
+            self._wait(now)
+            return None
+        request = entry.request
+        if entry.lease is not None and self.feeder is not None:
+            request.meta[LEASE] = entry.lease
+            self.feeder.leases.handed(entry.lease, request)
+            if request.errback is not None and not isinstance(request.errback, Errback):
+                request.errback = Errback(request.errback, entry.lease)
+        self._tally("scheduler/dequeued")
+        if self.feeder is not None and self.hand.waiting < LEAST_HAND:
+            self.feeder.look()
+        return request
+
+    # requests
+
+    def _here(self, request: Request, lease: str | None) -> bool:
+        """Let the request wait in this process."""
+        host = host_of(request.url)
+        if self.feeder is None:
+            self.hand.hold(host, 0.0)
+        else:
+            self.feeder.leases.waits(lease)
+            self.feeder.changed()
+        self.hand.add(host, Entry(request, lease))
+        return True
+
+    @property
+    def queues(self) -> bool:
+        """Whether there is a queue: not in a replay."""
+        return self.feeder is not None
+
+    @property
+    def queue(self) -> Queue | None:
+        """``None`` before it is open, and in a replay."""
+        return None if self.feeder is None else self.feeder.queue
+
+    # what the feeder asks
+
+    @property
+    def spider(self) -> Spider:
+        if self._spider is None:
+            raise RuntimeError("requests before the spider has opened")
+        return self._spider
+
+    @property
+    def in_progress(self) -> Container[Request]:
+        engine = self._crawler.engine
+        return engine._slot.inprogress if engine is not None and engine._slot is not None else ()
+
+    @property
+    def ending(self) -> bool:
+        engine = self._crawler.engine
+        return engine is not None and (engine._slot is None or engine._slot.closing is not None)
+
+    def wait_after(self, host: str) -> float:
+        slot = self._slot(host)
+        return 0.0 if slot is None or not slot.lastseen else slot.lastseen + slot.delay - time.monotonic()
+
+    def busy(self, host: str) -> bool:
+        slot = self._slot(host)
+        return slot is not None and bool(slot.active)
+
+    def request_of(self, task: Task) -> Request:
+        return request_of(task, self.spider)
+
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
+        """The spider's ``accept`` may replace or refuse requests that the queue hands out."""
+        self.count("taken", len(requests))
+        ask = getattr(self.spider, "accept", None)
+        return requests if ask is None else list(await ask(requests))
+
+    async def started(self, values: Sequence[bytes]) -> None:
+        """Make requests of start URLs that were pushed into Redis; others are logged and dropped."""
+        spider: Any = self.spider
+        if hasattr(spider, "spider_idle_start_time"):
+            spider.spider_idle_start_time = int(time.time())  # scrapy-redis' MAX_IDLE_TIME_BEFORE_CLOSE counts from here
+        for value in values:
+            try:
+                found = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)
+                requests = [found] if isinstance(found, Request) else list(found or ())
+            except (ValueError, TypeError, LookupError, AttributeError) as error:
+                logger.error("%s: %r was pushed as a start URL and is none: %s", spider.name, value[:200], error)
+                self.count("bad-starts")
+                continue
+            for request in requests:
+                if self._crawler.engine is not None:
+                    self._crawler.engine.crawl(request)
+
+    def stir(self) -> None:
+        engine = self._crawler.engine
+        if engine is not None and engine._slot is not None and engine._slot.closing is None:
+            engine._slot.nextcall.schedule()
+
+    def count(self, what: str, number: int = 1) -> None:
+        self._tally(f"frontier/{what}", number)
+
+    # hosts
+
+    async def turn(self, request: Request) -> None:
+        """Wait until this process may ask the host of ``request``. Raises ``Ending`` or ``Resting``."""
+        if self.feeder is None:
+            return
+        host = host_of(request.url)
+        if self._crawler.engine is not None:
+            self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
+        await self.feeder.turns.turn(host)
+
+    def rest(self, request: Request, seconds: float) -> None:
+        """All processes leave the host of ``request`` alone."""
+        if self.feeder is not None:
+            self.hand.rest(host_of(request.url), time.monotonic() + seconds)
+            self.feeder.changed()
+
+    def delay_of(self, host: str) -> float:
+        """Seconds between two requests to a host: its slot's (robots.txt may ask for more), else the setting's."""
+        slot = self._slot(host)
+        if slot is not None:
+            return slot.delay
+        engine = self._crawler.engine
+        own = {} if engine is None else engine.downloader.per_slot_settings.get(self._slots.get(host, host), {})
+        return float(own.get("delay", self._delay))
+
+    def _slot(self, host: str) -> Slot | None:
+        engine = self._crawler.engine
+        return None if engine is None else engine.downloader.slots.get(self._slots.get(host, host))
+
+    def _room(self, host: Host) -> int:
+        """How many more requests of a host may be under way. Without a delay as many again wait in its slot, which never stands still."""
+        engine, slot = self._crawler.engine, self._slot(host.name)
+        places = slot.concurrency if slot is not None else self._places
+        most = places if (slot.delay if slot is not None else self._delay) else 2 * places
+        if len(host.out) >= most and engine is not None:
+            host.out.intersection_update(engine.downloader.active)
+        return most - max(len(host.out), len(slot.active) if slot is not None else 0)
+
+    # within
+
+    def _tally(self, key: str, number: int = 1) -> None:
+        if self._crawler.stats is not None and number:
+            self._crawler.stats.inc_value(key, number)
+
+    def _opened(self) -> Queue:
+        """In the queue's thread. Raises ``FrontierUnavailable``."""
+        from newsportal.crawl.queues.opening import open_plain, open_queue
+
+        settings = self._crawler.settings
+        addon = self._crawler.get_addon(SourcesAddon)
+        if addon is not None:
+            self._record = record_of(addon.sources, settings)
+            queue = open_queue(addon.sources, settings, self.spider.name, self._record.store.links)
+        else:
+            queue = open_plain(settings, self.spider.name)
+        if self._flush:
+            queue.clear()
+        return queue
+
+    def _wait(self, now: float) -> None:
+        """Look again when the next host may be asked: Scrapy by itself looks every five seconds."""
+        soonest = self.hand.soonest()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if soonest is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
+        if self.feeder is not None:
+            self.feeder.look()
+            if self.feeder.away_since is None or self._standing:
+                return
+            if self.feeder.store_failed:
+                logger.error("the crawl ends: its store takes nothing any more")
+                self._end(STORE_FAILS)
+            elif now - self.feeder.away_since > AWAY_SECONDS:
+                logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
+                self._end(AWAY)
+
+    def _broke(self, error: BaseException) -> None:
+        if isinstance(error, NewsportalError):  # a queue of a newer version: the message says it all
+            logger.error("%s", error)
+            if self._crawler.stats is not None:
+                self._crawler.stats.set_value(REFUSED, str(error))
+        else:
+            logger.error("the scheduler broke off: %s", error, exc_info=error)
+        self._end(BROKEN)
+
+    def _end(self, reason: str) -> None:
+        if self._closing is None and self._crawler.engine is not None and self._crawler.engine.spider is not None:
+            self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
+
+
+def _stay() -> None:
+    """Raises ``DontCloseSpider``."""
+    raise DontCloseSpider

@@ -1,0 +1,266 @@
+"""Which articles are stored: a Bloom filter of their names before the store, this process's with a file beside it, or one in Redis for all.
+
+Either may lag behind the store, which never costs more than a second fetch: what it calls unknown is fetched, what it calls known is
+asked of the store. Both know up to which change of the store they have every name, so a start asks for the newer ones alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkstemp
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+from newsportal.crawl.redis_connection import address, connect, is_named
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, Unusable, UrlBloom, packed, unpacked
+from newsportal.dedup.bloom_redis import KEY, Emptied, RedisBloom
+from newsportal.errors import StoreError
+from newsportal.items import content_id
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from newsportal.sources import Sources
+    from newsportal.store.store import Store
+
+logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+CATCH_UP = 30.0  # seconds after which names that other processes stored are asked for; what both fetch meanwhile is stored once
+AWAY = 5.0  # seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page
+
+
+class KnownUrls(ABC):
+    """Identities that are stored in ``store``. Blocking, shared between threads; raises ``StoreError``.
+
+    An identity is *entered* only when its article is stored: a crash between fetch and store costs a second fetch, never an article.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def known(self, identities: Collection[str]) -> set[str]:
+        perhaps = self.perhaps(identities)
+        return self._store.known(perhaps) if perhaps else set()
+
+    @abstractmethod
+    def perhaps(self, identities: Collection[str]) -> set[str]:
+        """Those to ask the store about; the others are not known."""
+
+    @abstractmethod
+    def enter(self, identities: Collection[str]) -> None:
+        """These are stored now."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Save it at the end of a crawl."""
+
+
+class LocalFilter(KnownUrls):
+    """This process's filter, filled from ``file`` (if any) and the store."""
+
+    def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
+        super().__init__(store)
+        self._file = file
+        self._bloom, self._position = load(file, capacity, error_rate)
+        if self._position > store.last_seq():
+            logger.warning("%s is of another store or of a later state of this one: filled anew", file)
+            self._bloom, self._position = UrlBloom(capacity=capacity, error_rate=error_rate), 0
+        self._lock = Lock()
+        self._looked = 0.0
+        self._catch_up()
+
+    def perhaps(self, identities: Collection[str]) -> set[str]:
+        if monotonic() - self._looked > CATCH_UP:
+            self._catch_up()
+        return self._bloom.perhaps(identities)
+
+    def enter(self, identities: Collection[str]) -> None:
+        self._bloom.enter(identities)
+
+    def keep(self) -> None:
+        """Write the file, whole or not at all."""
+        if self._file is None:
+            return
+        try:
+            self._catch_up()
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self._file, packed(self._bloom, self._position))
+        except (OSError, StoreError) as error:
+            logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
+
+    def _catch_up(self) -> None:
+        """Enter what is new in the store. The position is taken first: what is stored meanwhile comes again."""
+        with self._lock:
+            position = self._store.last_seq()
+            self._bloom.enter(self._store.identities(after=self._position))
+            self._position, self._looked = position, monotonic()
+
+
+def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
+    """The filter in ``file`` and its position; an empty one at 0 where there is none that can be used."""
+    if file is not None:
+        try:
+            return unpacked(file.read_bytes(), capacity, error_rate)
+        except FileNotFoundError:
+            pass
+        except (OSError, Unusable) as why:
+            logger.warning("%s is not used: %s. The filter of known addresses is filled anew from the store", file, why)
+    return UrlBloom(capacity=capacity, error_rate=error_rate), 0
+
+
+def replace_file(file: Path, data: bytes) -> None:
+    """Replace the content of ``file``: a reader sees the old or the new one, after a power cut too. Raises ``OSError``."""
+    handle, name = mkstemp(prefix=f"{file.name}.", suffix=".new", dir=file.parent)  # the spiders of a process may end at once
+    made = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        made.replace(file)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+class RedisFilter(KnownUrls):
+    """While Redis is away the store is asked about every name. ``faults``: errors of its client; ``where``: its address."""
+
+    def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
+        super().__init__(store)
+        self._bloom, self._where = bloom, where
+        self._faults: tuple[type[Exception], ...] = (*faults, Emptied)
+        self._lock = Lock()
+        self._looked: float | None = None
+        self._away_until = 0.0
+        self._is_away = False
+        self._tried(lambda: None, None)
+
+    def perhaps(self, identities: Collection[str]) -> set[str]:
+        everything = set(identities)
+        return self._tried(lambda: self._bloom.perhaps(everything), everything)
+
+    def enter(self, identities: Collection[str]) -> None:
+        none: set[str] = set()
+        try:
+            self._tried(lambda: self._bloom.enter(identities), none)
+        except StoreError:  # their articles are stored; they are entered when the filter catches up
+            self._looked = None
+
+    def keep(self) -> None:
+        self._looked, self._away_until = None, 0.0  # what was stored while Redis was away is entered by whoever ends
+        self._tried(lambda: None, None)
+
+    def _tried(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """What ``ask`` answers; ``otherwise`` while Redis is away."""
+        if monotonic() < self._away_until:
+            return otherwise
+        try:
+            self._catch_up()
+            try:
+                answer = ask()
+            except Emptied:
+                logger.warning("the filter of known addresses has gone from Redis at %s: filled anew from the store", self._where)
+                self._looked = None
+                self._catch_up()
+                answer = ask()
+        except self._faults as error:
+            self._went_away(error)
+            return otherwise
+        if self._is_away:
+            self._is_away = False
+            logger.warning("Redis at %s answers again", self._where)
+        return answer
+
+    def _went_away(self, error: Exception) -> None:
+        self._away_until, self._looked = monotonic() + AWAY, None
+        if not self._is_away:
+            self._is_away = True
+            logger.warning("Redis at %s does not serve (%s): the store is asked about every address until it does", self._where, error)
+
+    def _catch_up(self) -> None:
+        """Enter what is new in the store since the position, which lies in Redis beside the filter: both go back together."""
+        with self._lock:
+            if self._looked is not None and monotonic() - self._looked < CATCH_UP:
+                return
+            position, since = self._store.last_seq(), self._bloom.open()
+            if since > position:  # the store is another one, or an earlier state of this one
+                self._bloom.clear()
+                since = self._bloom.open()
+            self._bloom.enter(self._store.identities(after=since))
+            self._bloom.moved(position)
+            self._looked = monotonic()
+
+
+def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
+    """``sources.yaml`` may name another Redis for the filter than for the queue."""
+    named = sources.url_filter.redis
+    if named is None or settings.get("REDIS_URL") != sources.frontier.redis:
+        return settings
+    own = settings.copy()
+    own.frozen = False
+    own.set("REDIS_URL", named, priority="cmdline")
+    return own
+
+
+def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
+    """Each store has its own filter, so several portals may share one Redis."""
+    form = sources.url_filter
+    key = f"{KEY}:{content_id(sources.store)}"
+    return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
+
+
+def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> KnownUrls:
+    """Raises ``StoreError``."""
+    form = sources.url_filter
+    if not is_named(settings):
+        return LocalFilter(store, sources.known_file, capacity=form.capacity, error_rate=form.error_rate)
+    from redis.exceptions import RedisError
+
+    settings = filter_settings(sources, settings)
+    return RedisFilter(store, shared_bloom(sources, settings), address(settings), (RedisError, OSError))
+
+
+@dataclass(frozen=True, slots=True)
+class FilterStatus:
+    """``fill`` None: there is no filter yet."""
+
+    says: str
+    fill: Fill | None = None
+
+
+def filter_status(sources: Sources) -> FilterStatus:
+    """Raises ``StoreError`` for a Redis that does not answer."""
+    from scrapy.settings import Settings
+
+    from newsportal.crawl.addon import scrapy_settings
+
+    settings = filter_settings(sources, Settings(scrapy_settings(sources)))
+    if is_named(settings):
+        from redis.exceptions import RedisError
+
+        try:
+            fill = shared_bloom(sources, settings).fill()
+        except (RedisError, OSError) as error:
+            raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
+        return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
+    file, form = sources.known_file, sources.url_filter
+    if file is None or not file.exists():
+        return FilterStatus("no filter is kept yet; the first crawl makes it from the store")
+    try:
+        bloom, position = unpacked(file.read_bytes(), form.capacity, form.error_rate)
+    except (OSError, Unusable) as why:
+        return FilterStatus(f"{file} is not used: {why}; the next crawl makes it anew from the store")
+    return FilterStatus(f"{file}: {_described(bloom.fill())}; knows the store up to change {position}", bloom.fill())
+
+
+def _described(fill: Fill) -> str:
+    size = f"{fill.bytes / 1e6:.1f} MB in {fill.filters} filter{'s' if fill.filters != 1 else ''}"
+    return f"{fill.entered:,} of {fill.capacity:,} entered, {size}, false positives expected: {fill.error:.1e}"

@@ -1,0 +1,171 @@
+"""Around a visit of a source: when it is due, its health afterwards, where it has moved to, and the hub that its feed names."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.requests import askable
+from newsportal.dedup.canonical import identity
+from newsportal.errors import StoreError
+from newsportal.schedule import Rules, freshness, policies
+from newsportal.schedule.health import change, health, together
+from newsportal.schedule.websub import link_targets
+from newsportal.sources import timing
+from newsportal.sources.watched import BRINGING, LATEST
+from newsportal.store.crawl_state import Subscription
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from scrapy.http import Response
+
+    from newsportal.crawl.ledger import Ledger
+    from newsportal.store.results import SourceState
+
+
+logger = logging.getLogger(__name__)
+
+DOUBTED: Final = 100  # visits that are looked at before "not modified" is doubted
+PRICED: Final = 600.0  # seconds for which a price holds: it depends on the rates of all sources, which change over hours
+
+
+class Timing:
+    """When sources are due. One a spider; blocking calls run in threads."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._worth: float | None = None
+        self._priced: float | None = None
+
+    def rules(self, source: Any) -> Rules:
+        return timing.rules(self._ledger.sources, source, self._worth)
+
+    def due(self, source: Any, state: SourceState, now: datetime) -> bool:
+        return self.due_at(source, state, now) <= now
+
+    def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:
+        return timing.due_at(state, self.rules(source), now)
+
+    async def stuck(self, source: str) -> bool:
+        """Whether the source answers "not modified" for too long to be believed. Raises ``StoreError``."""
+        return freshness.stuck(await asyncio.to_thread(self._ledger.store.visits.of, source, limit=DOUBTED))
+
+    async def pages(self, source: str, *, usual: int) -> int:
+        """Result pages of a search engine that are worth reading at this hour."""
+        try:
+            visits = await asyncio.to_thread(self._ledger.store.visits.of, source, limit=timing.LOOKED_BACK)
+        except StoreError as error:
+            logger.warning("how many pages of %s are worth reading is not known: %s", source, error)
+            return usual
+        return policies.pages(visits, utcnow(), timing.zone(self._ledger.sources.portal.timezone), usual=usual)
+
+    async def plan(self, sources: Iterable[Any], now: datetime) -> None:
+        """Write when these sources are visited next, after a visit. Without a plan the usual interval holds."""
+        for source in sources:
+            try:
+                await asyncio.to_thread(self._plan, source, now)
+            except StoreError as error:
+                logger.warning("the next visit of %s is not planned: %s", source.key, error)
+
+    def _plan(self, source: Any, now: datetime) -> None:
+        store = self._ledger.store
+        self._price()
+        state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
+        subscribed = store.subscriptions.of(source.key)
+        asked = timing.slower(self.rules(source)) if subscribed and timing.tells(subscribed, now) else self.rules(source)
+        found = timing.plan(state, visits, asked, now)
+        if timing.keeps(asked):
+            at = timing.due_at(replace(state, next_visit=None), asked, now)
+        else:
+            at = max(found.at, now + timedelta(minutes=asked.shortest))  # a visit of hours is not followed by the next at once
+        state = replace(state, next_visit=at, rate=found.rate)
+        store.save_source_state(state)
+        if subscribed and visits and (told := store.subscriptions.of(source.key)) and told.pushed and told.pushed > visits[0].at:
+            store.save_source_state(replace(state, next_visit=now))  # asked only now: whoever tells us later finds the plan, and hastens it
+
+    def _price(self) -> None:
+        if self._priced is None or monotonic() - self._priced > PRICED:
+            sources = self._ledger.sources
+            states = self._ledger.store.source_states()
+            visited = {source.key for source in sources.all() if source.enabled} | {
+                f"engine:{n}" for t in sources.topics for n in t.engines
+            }
+            self._worth, self._priced = timing.worth(sources, states, visited), monotonic()
+
+
+FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)
+
+
+async def note_health(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:
+    """After a visit: warn of a source whose health changed, and let one in quarantine rest."""
+    for source in sources:
+        try:
+            await asyncio.to_thread(_note_health, ledger, source, now)
+        except StoreError as error:
+            logger.warning("the health of %s is not looked at: %s", source, error)
+
+
+def _note_health(ledger: Ledger, source: str, now: datetime) -> None:
+    if ledger.offline and ledger.unreached(source):
+        return  # the network is away, which is no fault of the source
+    told = ledger.store.visits
+    visits = together(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
+    if (said := change(visits)) is not None:
+        logger.warning("%s %s", source, said.message)
+        ledger.note(source, said.message)
+    until = health(visits, now).not_before()
+    if until is not None and until > now:
+        ledger.rest(source, until)
+
+
+def note_moved(ledger: Ledger, source: str, response: Response) -> None:
+    """Remember where a list page has moved to for ever."""
+    asked = response.meta.get("redirect_urls") or [response.url]
+    reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
+    if moved := moved_to(asked[0], response.url, reasons):
+        ledger.visit_counts.moved(source, moved)
+
+
+def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
+    """Where a list page has gone for ever; ``None`` if only to another spelling of its address (https, www.)."""
+    found = tuple(statuses)
+    return answered if found and FOR_EVER.issuperset(found) and identity(asked) != identity(answered) else None
+
+
+TOKEN_BYTES, SECRET_BYTES = 24, 32  # of chance: callbacks that nobody guesses, and keys for HMAC (at most 200 characters)
+
+
+async def note_hub(ledger: Ledger, source: str, response: Response, hub: str | None, topic: str | None) -> None:
+    """Remember the hub of a feed. Its headers go before what stands in it (WebSub, 4); without a ``self`` it is what we asked for."""
+    said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
+    hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
+    sources = ledger.sources
+    if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
+        return
+    ledger.visit_counts.hub(source, hub)
+    try:
+        await asyncio.to_thread(_save_subscription, ledger, source, hub, topic)
+    except StoreError as error:
+        logger.warning("the hub of %s is not remembered: %s", source, error)
+
+
+def _is_hub_url(url: str) -> bool:
+    """Feeds in JSON may hold half characters."""
+    return askable(url) and url.isprintable()
+
+
+def _save_subscription(ledger: Ledger, source: str, hub: str, topic: str) -> None:
+    known = ledger.store.subscriptions.of(source)
+    if known is not None and (known.hub, known.topic) == (hub, topic):
+        return
+    if known is None:
+        known = Subscription(source, hub, topic, secrets.token_urlsafe(TOKEN_BYTES), secrets.token_hex(SECRET_BYTES))
+    ledger.store.subscriptions.save(replace(known, hub=hub, topic=topic, asked=None, tries=0, until=None, denied=None, leaving=False))

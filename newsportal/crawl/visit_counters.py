@@ -1,0 +1,301 @@
+"""What a crawl counts of its sources (Scrapy's stats, the run report, visits that are not written yet), and their states between visits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from threading import Lock
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+from scrapy.statscollectors import StatsCollector
+
+from newsportal.crawl import backoff
+from newsportal.errors import StoreError
+from newsportal.items.report import COUNTERS, SourceReport
+from newsportal.items.visits import COUNTED, Visit, newest
+from newsportal.messages import Message
+from newsportal.store.results import SourceState
+from newsportal.store.store import Store
+
+logger = logging.getLogger(__name__)
+
+PREFIX = "newsportal/"  # Scrapy's stats are named newsportal/SOURCE/COLUMN and newsportal/SOURCE/failed/REASON
+SECONDS = "seconds"  # the column of how long visits took
+OUTAGE = ("dns", "connection", "robots-unreachable")  # reasons that every source has when there is no network
+LATELY = 300.0  # seconds: a list page that was read so long ago says that there is a network
+
+
+BLOCKED = "blocked"  # how the reasons begin when an engine asks who we are
+Validators = tuple[str | None, str | None]  # ETag and Last-Modified
+
+
+def utcnow() -> datetime:
+    return datetime.now(UTC)
+
+
+def unreached(reasons: Iterable[str]) -> bool:
+    """Whether no host was reached, by all of these reasons."""
+    found = tuple(reasons)
+    return bool(found) and all(reason.startswith(OUTAGE) for reason in found)
+
+
+class Reach:
+    """Whether there is a network, by which hosts answered the spiders of a process."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._missed: set[str] = set()
+        self._reached: float | None = None
+
+    def reached(self) -> None:
+        self._reached = self._clock()
+        self._missed.clear()
+
+    def missed(self, source: str, told: str) -> None:
+        """A list page did not come, for a reason of ``OUTAGE``. ``told`` may begin with its address."""
+        self._missed.add(urlsplit(told.partition(" ")[0].rstrip(":")).netloc or source)
+
+    @property
+    def away(self) -> bool:
+        """Whether several hosts could not be reached, and none could lately."""
+        return len(self._missed) > 1 and (self._reached is None or self._clock() - self._reached > LATELY)
+
+
+@dataclass(slots=True)
+class _Part:
+    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    failed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    list_failed: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    published: tuple[datetime, ...] = ()
+    asked_wait: float | None = None
+    moved: str | None = None
+    hub: str | None = None
+
+    @property
+    def unreached(self) -> bool:
+        return not any(self.counts.values()) and not self.failed and unreached(self.list_failed)
+
+    def visit(self, source: str, now: datetime) -> Visit:
+        pages = self.counts["list_pages"]
+        return Visit(
+            source,
+            now,
+            **{name: max(0, self.counts[name]) for name in COUNTED},
+            not_modified=bool(pages) and self.counts["not_modified"] >= pages,
+            failed=dict(self.failed),
+            list_failed=dict(self.list_failed),
+            published=self.published,
+            asked_wait=self.asked_wait,
+            moved=self.moved,
+            hub=self.hub,
+        )
+
+
+class VisitCounters:
+    """What a worker did of visits since it last wrote it down. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, _Part] = defaultdict(_Part)
+        self._lock = Lock()
+
+    def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
+        with self._lock:
+            part = self._parts[source]
+            (getattr(part, column) if reason else part.counts)[reason or column] += number
+
+    def published(self, source: str, moments: Iterable[datetime | None]) -> None:
+        """When new entries were published, if they say so."""
+        with self._lock:
+            part = self._parts[source]
+            part.published = newest((*part.published, *(moment for moment in moments if moment is not None)))
+
+    def asked(self, source: str, seconds: float) -> None:
+        """The server or the feed asked to wait so long; the longest counts."""
+        with self._lock:
+            part = self._parts[source]
+            part.asked_wait = max(seconds, part.asked_wait or 0.0)
+
+    def moved(self, source: str, url: str) -> None:
+        with self._lock:
+            self._parts[source].moved = url
+
+    def hub(self, source: str, url: str) -> None:
+        with self._lock:
+            self._parts[source].hub = url
+
+    @property
+    def uncounted(self) -> frozenset[str]:
+        """Sources with counts that are not taken yet."""
+        with self._lock:
+            return frozenset(self._parts)
+
+    def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
+        """Take the counts, a part a source.
+
+        Of visits that are still ``going``, failures to reach a host wait for the end; while the network is ``away`` they are dropped.
+        """
+        with self._lock:
+            counted, self._parts = self._parts, defaultdict(_Part)
+            lost = {source for source, part in counted.items() if part.unreached}
+            self._parts.update({source: counted[source] for source in lost.intersection(going)})
+        left = lost if away else lost.intersection(going)
+        return [part.visit(source, now) for source, part in counted.items() if source not in left]
+
+
+class SourceStates:
+    """Counters by source, and what is saved of a source when its visit ends. Methods that ask the store are coroutines."""
+
+    def __init__(self, stats: StatsCollector, reach: Reach, store: Store) -> None:
+        self._stats, self._reach, self.store = stats, reach, store
+        self._notes: dict[str, dict[Message, None]] = defaultdict(dict)
+        self.visit_counts = VisitCounters()
+        self.hung: dict[str, set[str]] = defaultdict(set)
+        self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
+        self._errors: dict[str, str] = {}
+        self._rests: dict[str, datetime] = {}
+        self._layouts: set[str] = set()
+
+    def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
+        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
+        key = f"{PREFIX}{source}/{column}"
+        self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
+        self.visit_counts.count(source, column, reason, number)
+        if column == "list_pages":
+            self._reach.reached()
+
+    def took(self, source: str, seconds: float) -> None:
+        key = f"{PREFIX}{source}/{SECONDS}"
+        self._stats.set_value(key, self._stats.get_value(key, 0.0) + seconds)
+
+    def note(self, source: str, message: Message) -> None:
+        """Add a note to the report, once."""
+        self._notes[source].setdefault(message)
+
+    def report(self) -> tuple[SourceReport, ...]:
+        rows: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
+        for key, value in self._stats.get_stats().items():
+            if key.startswith(PREFIX):
+                source, column, *reason = key.removeprefix(PREFIX).split("/", 2)
+                if reason:
+                    rows[source][column][reason[0]] = value
+                elif column in COUNTERS or column == SECONDS:
+                    rows[source][""][column] = value
+        for source in self._notes:
+            rows[source]  # a source that only has a note has a row too
+        return tuple(
+            SourceReport(
+                source=source,
+                **tables[""],
+                failed=tables["failed"],
+                list_failed=tables["list_failed"],
+                notes=tuple(self._notes.get(source, ())),
+            )
+            for source, tables in sorted(rows.items())
+        )
+
+    def list_failed(self, source: str, reason: str, detail: str | None = None) -> None:
+        """A list page gave nothing; ``detail`` is for the source's health page."""
+        self.count(source, "list_failed", reason)
+        self._errors[source] = f"{reason}: {detail}" if detail else reason
+        if unreached([reason]):
+            self._reach.missed(source, detail or "")
+
+    def list_left(self, source: str, reason: str) -> None:
+        """A list page that is not for us (a board for members only): the visit has not failed by it."""
+        self._stats.inc_value(f"{PREFIX}{source}/list_failed/{reason}")
+
+    def validate(self, source: str, url: str, validators: Validators) -> None:
+        """Remember a list page's ETag and Last-Modified until the end of the run, when its links are safe."""
+        self._validators[source][url] = validators
+
+    def rest(self, source: str, until: datetime) -> None:
+        """Leave ``source`` alone until then (a captcha, a Retry-After)."""
+        self._rests[source] = until
+        self.visit_counts.asked(source, max(0.0, (until - utcnow()).total_seconds()))
+
+    async def rest_at_once(self, source: str, until: datetime) -> None:
+        """The same, for other workers, too."""
+        self.rest(source, until)
+        try:
+            await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
+        except StoreError as error:
+            logger.warning("other workers are not told that %s rests: %s", source, error)
+
+    async def rests(self, source: str) -> bool:
+        """Whether some worker was asked to leave ``source`` alone; not while the store is away."""
+        try:
+            until = (await self.state(source)).rest_until
+        except StoreError:
+            return False
+        return until is not None and until > utcnow()
+
+    def layout_changed(self, source: str) -> None:
+        """The wrapper of ``source`` found nothing where the template-free reader did."""
+        self._layouts.add(source)
+        self.note(source, Message("note.layout-changed"))
+
+    async def state(self, source: str) -> SourceState:
+        return await asyncio.to_thread(self.store.source_state, source)
+
+    async def begin(self, state: SourceState) -> bool:
+        """Begin a visit: whether it must be thorough, since the last one did not come to its end. Raises ``StoreError``."""
+        await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
+        return state.unfinished is not None or state.last_success is None
+
+    @property
+    def offline(self) -> bool:
+        """Whether the network is away, which is no fault of the sources."""
+        return self._reach.away
+
+    def unreached(self, source: str) -> bool:
+        return self._errors.get(source, "").startswith(OUTAGE)
+
+    async def transfer_visit(self, source: str) -> None:
+        """Save what this process saw of a visit that another one closes. Raises ``StoreError``."""
+        if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
+            await asyncio.to_thread(lambda: self.store.save_source_state(self._seen(self.store.source_state(source), utcnow())))
+
+    def _seen(self, state: SourceState, now: datetime) -> SourceState:
+        source = state.source
+        return replace(
+            state,
+            validators={**state.validators, **self._validators.get(source, {})},
+            rest_until=self._rests.get(source, state.rest_until),
+            layout_changed=now if source in self._layouts else state.layout_changed,
+            hung=backoff.counted(state.hung, self.hung.get(source, set()), now),
+        )
+
+    async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
+        """Save the states of the sources visited; ``finished``: the run was not cut short. Raises ``StoreError``."""
+        away = self.offline
+        for source in sorted(set(visited)):
+            await asyncio.to_thread(self._save_state, source, now, away and self.unreached(source), finished)
+
+    def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
+        state = self.store.source_state(source)
+        error = self._errors.get(source) or self._failed_elsewhere(source)
+        if ours:
+            self.store.save_source_state(replace(state, last_error=error))
+            return
+        complete = finished and (error is None or error.startswith(BLOCKED))  # an engine that blocks is not asked for more
+        self.store.save_source_state(
+            replace(
+                self._seen(state, now),
+                last_run=now,
+                last_success=state.last_success if error else now,
+                last_error=error or state.last_error,
+                failures_in_row=state.failures_in_row + 1 if error else 0,
+                unfinished=None if complete else state.unfinished,
+            )
+        )
+
+    def _failed_elsewhere(self, source: str) -> str | None:
+        """Why list pages failed in another process."""
+        visits = self.store.visits.of(source, limit=1)
+        return max(visits[0].list_failed, key=visits[0].list_failed.__getitem__, default=None) if visits else None

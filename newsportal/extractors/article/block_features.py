@@ -1,0 +1,278 @@
+"""What a block looks like to the model: its own text, its place in the tree, its neighbours. One row a block, one column a feature.
+
+Columns are named; the model's file names those it uses, so a model and this module can be checked against one another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.extractors.article.blocks import Block, Blocks
+from newsportal.extractors.article.core import NAMES as RECORD_NAMES
+from newsportal.extractors.article.core import Core, below, find_core, find_records, levels_from
+from newsportal.extractors.article.hints import FIRST_TAG_BIT, LAST_TAG_BIT, MEANINGS, TAG_NAMES
+from newsportal.extractors.article.reference_hints import witness
+from newsportal.text import has_stop_word
+
+Column = NDArray[Any]
+Whole = NDArray[np.int64]
+SENTENCE: Final = re.compile(r"[。！？；，、：][”」』’）)]?|[.!?;,:][\"”’')]?(?=\s|$)|[۔؟،।]")
+END: Final = re.compile(r"(?:[。！？…；]|[.!?…])[”」』’\"')）】\]]*$")
+DATE: Final = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}|\d{1,2}[:：]\d\d|\d{1,2}月\d{1,2}日"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d"
+)
+NOTICE: Final = re.compile(
+    r"copyright|all rights reserved|©|版权|版權|著作權|icp备|icp证|许可证|備案|备案|未经|转载|轉載"
+    r"|disclaimer|免责|本站|本网|terms of|privacy|cookie"
+)
+CONTROL: Final = re.compile(
+    r"分享|转发|收藏|打印|關閉|关闭|评论|評論|返回|字号|字體|订阅|訂閱|关注|微博|微信|二维码|扫|推荐|推薦|相关|相關|热门|熱門|更多|点击|點擊|上一篇|下一篇"
+    r"|责任编辑|责编|編輯|编辑|来源|來源|作者|标签|share|tweet|facebook|twitter|email|print|comment|subscri|newsletter|sign up|log ?in"
+    r"|read more|related"
+    r"|click|follow|advert|photo|image|getty|reuters|author|tags?\b|copyright"
+)  # words of controls, credits and notices, looked for in small letters: ignoring case would take four times as long
+CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")  # style sheets and scripts that stand in the page as text
+SHORT_CHARS: Final = 160
+NOTICE_CHARS: Final = 400
+UPPER_CHARS: Final = 80
+DIGIT: Final = re.compile("[0-9]")
+NUMBER: Final = re.compile(r"\d")
+KINDS: Final[dict[str, str]] = {
+    "paragraph": "p",
+    "part": "div section article main body center",
+    "cell": "td th tr table caption",
+    "item": "li ul ol dd dt dl",
+    "title": "h1",
+    "heading": "h2 h3",
+    "subheading": "h4 h5 h6",
+    "quote": "blockquote pre",
+    "figure": "figcaption figure",
+    "header": "header",
+    "aside": "footer nav aside address",
+    "form": "form",
+}  # Tags of boxes that mean alike
+TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Features of all blocks of a page: ``values`` has the shape (features, blocks). ``core`` is where the text is densest."""
+
+    names: tuple[str, ...]
+    values: NDArray[np.float32]
+    core: Core
+    length: Column
+    box: Whole
+
+    def of(self, names: Sequence[str]) -> NDArray[np.float32]:
+        """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
+        missing = set(names) - set(self.names)
+        if missing:
+            raise ValueError(f"no such features: {', '.join(sorted(missing))}")
+        places = {name: place for place, name in enumerate(self.names)}
+        return self.values[[places[name] for name in names]]
+
+
+OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
+LINK_CHARS: Final = 80
+NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
+
+
+def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
+    """What each block's text says by itself; shape (len(OWN), blocks)."""
+    seen: set[str] = set()
+    rows = []
+    for block in blocks:
+        text, length = block.text, block.length
+        looked = block.linked < length or length >= LINK_CHARS
+        row = _own(text, length) if looked else NOT_LOOKED
+        rows.append((length, block.linked, block.bold, min(block.links, 20), *row, text in seen))
+        seen.add(text)
+    return np.array(rows, dtype=np.float32).T
+
+
+def _own(text: str, length: int) -> tuple[float, ...]:
+    short = len(text) <= SHORT_CHARS
+    opening = text[:NOTICE_CHARS]
+    low = opening.lower()
+    head = text[:UPPER_CHARS]
+    sentences = len(SENTENCE.findall(text))
+    return (
+        sentences,
+        END.search(text[-6:]) is not None,
+        (sentences > 0 or has_stop_word(text))
+        and not (("{" in opening or "function" in opening or opening.startswith("var")) and CODE.search(opening) is not None),
+        len(DIGIT.findall(text)) / length,
+        0 if low.startswith(head) else sum(map(str.isupper, head)) / min(length, UPPER_CHARS),
+        short and NUMBER.search(text) is not None and DATE.search(low) is not None,
+        NOTICE.search(low) is not None,
+        len(CONTROL.findall(low)) if short else 0,
+    )
+
+
+def features(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Table:
+    """All features of a page with a block; ``told``: its description, ``declared``: its article's text, as given to machines."""
+    return _Maker(page, heading, told, declared).table()
+
+
+LEVELS: Final = (1, 2, 3, 4, 6)
+WINDOWS: Final = (5, 15)
+FAR: Final = 30
+NOWHERE: Final = 99.0  # Stands for a distance to something that the page does not have
+
+
+class _Maker:
+    def __init__(self, page: Blocks, heading: str | None, told: str | None, declared: str | None) -> None:
+        self.page = page
+        self.count = len(page.blocks)
+        self.number = np.arange(self.count)
+        self.box: Whole = np.array([block.box for block in page.blocks])
+        self.parent: Whole = np.maximum(np.array(page.parent), 0)
+        self.own = dict(zip(OWN, own_rows(page.blocks), strict=True))
+        self.length = self.own["length"].astype(np.float64)
+        self.linked = self.own["linked_chars"].astype(np.float64)
+        reads = self.own["reads"] > 0
+        plain = self.length - self.linked
+        self.valid = np.where(reads, plain, 0.0)
+        self.running = np.where(reads & (self.own["sentences"] >= 2) & (plain > 0.6 * self.length), plain, 0.0)
+        self.total, self.all_valid = max(self.length.sum(), 1.0), max(self.valid.sum(), 1.0)
+        self.witness = witness(page, heading, told, declared)
+        self.core = find_core(page, self.valid, self.length, self.linked, self.witness.heading)
+        self.rows: dict[str, Column] = {}
+
+    def table(self) -> Table:
+        self._text()
+        self._names()
+        self._place()
+        self._boxes()
+        self._neighbours()
+        rows = np.stack([self.length, self.running, self.linked])
+        sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
+        for width in WINDOWS:
+            low, high = np.maximum(self.number - width, 0), np.minimum(self.number + 1 + width, self.count)
+            for side, part in (("before", sums[:, self.number] - sums[:, low]), ("after", sums[:, high] - sums[:, self.number + 1])):
+                whole = np.maximum(part[0], 1)
+                self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
+                self.rows[f"{side}{width}_length"] = np.log1p(part[0])
+        values = np.stack(list(self.rows.values())).astype(np.float32)
+        return Table(tuple(self.rows), values, self.core, self.length.astype(np.float32), self.box)
+
+    def _text(self) -> None:
+        rows, own = self.rows, self.own
+        size = np.maximum(self.length, 1)
+        rows["length"] = np.log1p(self.length)
+        rows["linked"], rows["bold"] = self.linked / size, own["bold_chars"] / size
+        rows["sentences"], rows["sentence_rate"] = np.minimum(own["sentences"], 30), own["sentences"] / size
+        rows["control_rate"] = own["controls"] / size
+        for name in ("links", "ends", "digits", "upper", "date", "notice", "controls", "repeated"):
+            rows[name] = own[name]
+
+    def _names(self) -> None:
+        """What a box says of itself, the three next say, and all around; and in which tags the block stands."""
+        masks = np.array(self.page.mask)
+        own = masks[self.box] | np.array([block.mask for block in self.page.blocks])
+        above = self.parent[self.box]
+        near = own | masks[above] | masks[self.parent[above]]
+        around = np.array(self.page.around)[self.box]
+        for where, mask in (("own", own), ("near", near), ("around", around)):
+            self.rows.update(zip((f"{where}_{name}" for name in MEANINGS), bits(mask, range(len(MEANINGS))), strict=True))
+        self.rows.update(zip(TAG_NAMES, bits(around, range(FIRST_TAG_BIT, LAST_TAG_BIT + 1)), strict=True))
+        self.kinds = np.array([TAGS.get(self.page.nodes[block.box].tag, len(KINDS)) for block in self.page.blocks])
+        self.rows.update(zip((f"kind_{kind}" for kind in KINDS), self.kinds == np.arange(len(KINDS))[:, None], strict=True))
+
+    def _place(self) -> None:
+        rows, found, core, number = self.rows, self.witness, self.core, self.number
+        before, valid_before = np.cumsum(self.length) - self.length, np.cumsum(self.valid) - self.valid
+        rows["depth"] = np.array(self.page.depth)[self.box]
+        rows["place"], rows["valid_place"] = before / self.total, valid_before / self.all_valid
+        rows["order"] = number / self.count
+        rows["page_blocks"] = np.full(self.count, np.log1p(self.count))
+        rows["page_valid"] = np.full(self.count, np.log(self.all_valid))
+        rows["is_heading"] = np.isin(number, list(found.headings))
+        at = found.heading
+        rows["after_heading"] = np.clip(number - at, -50, 200) if at is not None else np.full(self.count, -NOWHERE)
+        rows["valid_after_heading"] = (valid_before - valid_before[at]) / self.all_valid if at is not None else np.full(self.count, -1.0)
+        rows["heading_climb"] = self._climb_from(at)
+        rows["terms"] = np.array(found.terms)
+        told = np.where(rows["is_heading"], 0, np.array(found.told))
+        rows["told"], rows["told_known"] = told, np.full(self.count, found.pieces)
+        best = int(np.argmax(told)) if found.pieces and told.max() > 1 else None
+        rows["declared"] = np.array(found.declared)
+        rows["told_climb"] = self._climb_from(best)
+        rows["after_told"] = np.clip(number - best, -50, 100) if best is not None else np.full(self.count, -NOWHERE)
+        rows["climb"], rows["counted"] = core.climb, core.counted
+        rows["core_share"], rows["core_linked"] = np.full(self.count, core.share), np.full(self.count, core.linked)
+        runs = np.flatnonzero((core.climb == 0) & core.counted & (self.running > 0))
+        none = np.full(self.count, NOWHERE)
+        rows["before_text"] = np.clip(runs[0] - number, -FAR, FAR) if len(runs) else none
+        rows["after_text"] = np.clip(number - runs[-1], -FAR, FAR) if len(runs) else none
+        rows["within_text"] = (number >= runs[0]) & (number <= runs[-1]) if len(runs) else np.zeros(self.count)
+
+    def _climb_from(self, block: int | None) -> Column:
+        if block is None:
+            return np.full(self.count, -1.0, dtype=np.float32)
+        return levels_from(self.page, self.page.blocks[block].box)
+
+    def _boxes(self) -> None:
+        """Sums over the boxes around a block, and over all boxes of one form."""
+        terms = np.where(self.rows["is_heading"], 0, self.rows["terms"]) * self.length / (self.length + 20)
+        linked = self.own["links"] > 0
+        one = np.ones(self.count)
+        sums = below(
+            self.page,
+            np.stack([self.length, self.linked, self.valid, self.running, one, terms, self.own["date"].astype(np.float64), linked]),
+        )
+        size, lines = np.maximum(sums[0], 1), np.maximum(sums[4], 1)
+        boxes = {
+            "valid": sums[2] / self.all_valid,
+            "linked": sums[1] / size,
+            "running": sums[3] / size,
+            "lines": np.log1p(sums[4]),
+            "average": np.log1p(sums[0] / lines),
+            "terms": sums[5] / lines,
+            "all_terms": np.minimum(sums[5], 10),
+        }
+        up = self.box
+        for level in range(1, max(LEVELS) + 1):
+            if level in LEVELS:
+                self.rows.update({f"up{level}_{name}": row[up] for name, row in boxes.items()})
+            up = self.parent[up]
+        form = np.array(self.page.path)[self.box]
+        alike = [np.bincount(form, row)[form] for row in (self.valid, self.length, self.linked, one)]
+        self.rows["form_valid"], self.rows["form_linked"] = alike[0] / self.all_valid, alike[2] / np.maximum(alike[1], 1)
+        self.rows["form_lines"], self.rows["form_average"] = np.log1p(alike[3]), np.log1p(alike[1] / alike[3])
+        found = find_records(self.page, sums[4], sums[0] / self.total, sums[6], sums[7])
+        for name, row in zip(RECORD_NAMES, found.rows[:, self.box], strict=True):
+            self.rows[name] = row
+
+    def _neighbours(self) -> None:
+        names = ("length", "linked", "sentences", "ends", "controls")
+        own = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
+        same = np.stack([self.parent[self.box], np.array(self.page.path)[self.box]])
+        for step, side in ((1, "previous"), (-1, "next")):
+            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(own, step, 0), strict=True))
+            self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
+
+
+def bits(mask: Whole, wanted: range) -> NDArray[np.int64]:
+    """The ``wanted`` bits of a mask as rows of 0 and 1."""
+    found: NDArray[np.int64] = np.right_shift(mask, np.array(wanted)[:, None]) & 1
+    return found
+
+
+def shifted(rows: NDArray[Any], step: int, fill: float) -> NDArray[Any]:
+    """``rows`` moved along the blocks: column i holds what stood at i − step."""
+    out = np.full_like(rows, fill)
+    if abs(step) < rows.shape[1]:
+        if step > 0:
+            out[:, step:] = rows[:, :-step]
+        else:
+            out[:, :step] = rows[:, -step:]
+    return out

@@ -1,0 +1,164 @@
+"""Where a page's text is densest: CEVC's walk (thesis E, 2.3) over boxes, made robust.
+
+What differs from the thesis: a sentence mark makes a text valid too; boxes that say they are beside the body do not count, unless they
+hold most of the page or the heading; text among links weighs less, and what stands with the heading more; the walk never enters a
+single paragraph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.extractors.article.blocks import Blocks
+from newsportal.extractors.article.hints import ARTICLE_BODY, say_aside
+
+ALPHA: Final = 0.5  # thesis E, 2.4.3
+MOST: Final = 0.5  # a box with more than this share of the page's valid characters is its body, whatever it calls itself
+ENOUGH: Final = 0.3
+ENOUGH_CHARS: Final = 150  # if less than this remains without asides (or beside the heading), their names mean nothing
+DECLARED: Final = 0.2
+HEADING_BONUS: Final = 2.0
+WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """``box``: the densest one; ``climb``: for each block, how many levels above it both stand together; ``counted``: blocks that lie in
+    no aside; ``share``: the box's part of the page's valid characters; ``linked``: the share of links in it."""
+
+    box: int
+    climb: NDArray[np.float32]
+    counted: NDArray[np.bool_]
+    share: float
+    linked: float
+
+
+def below(page: Blocks, rows: Floats) -> Floats:
+    """Sums over the blocks below every box: from (k, blocks) to (k, boxes)."""
+    sums = np.zeros((rows.shape[0], rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=sums[:, 1:])
+    return sums[:, np.array(page.end)] - sums[:, np.array(page.start)]
+
+
+def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
+    """For each block, how many levels above ``box`` the smallest box stands that holds both."""
+    chain = boxes_around(page, box)
+    climb = np.zeros(len(page.blocks), dtype=np.float32)
+    for level in range(len(chain) - 1, -1, -1):
+        climb[page.start[chain[level]] : page.end[chain[level]]] = level
+    return climb
+
+
+def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading: int | None) -> Core:
+    """``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
+    held = boxes_around(page, page.blocks[heading].box) if heading is not None else []
+    counted = _counted(page, valid, held)
+    kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
+    weight = kept * (1 - links / np.maximum(whole, 1))
+    weight[held] *= HEADING_BONUS
+    own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
+    box = _step_into(page, _declared(page, kept), weight.tolist(), own)
+    return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
+
+
+def boxes_around(page: Blocks, box: int) -> list[int]:
+    found = []
+    while box >= 0:
+        found.append(box)
+        box = page.parent[box]
+    return found
+
+
+def _counted(page: Blocks, valid: Floats, held: list[int]) -> NDArray[np.bool_]:
+    """Which blocks lie in no aside; all, where that leaves too little."""
+    sums = np.concatenate([[0.0], np.cumsum(valid)])
+    start, end = np.array(page.start), np.array(page.end)
+    aside = say_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
+    aside[held] = False
+    size = len(sums)
+    open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))
+    counted: NDArray[np.bool_] = open_asides[:-1] == 0
+    left = valid[counted].sum()
+    if left < ENOUGH * sums[-1] and not (held and left >= ENOUGH_CHARS):
+        counted[:] = True
+    return counted
+
+
+def _declared(page: Blocks, kept: Floats) -> int:
+    """The box that is marked as the article's body, if it holds text; else the page."""
+    marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (kept > DECLARED * kept[0]))
+    return int(marked[-1]) if len(marked) else 0
+
+
+def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any]) -> int:
+    """Thesis E, algorithm 2.2, that stops before a single paragraph."""
+    children: dict[int, list[int]] = {}
+    for child, parent in enumerate(page.parent):
+        children.setdefault(parent, []).append(child)
+    while True:
+        inside = children.get(box)
+        if not inside:
+            return max(page.parent[box], 0)
+        largest = max(inside, key=weight.__getitem__)
+        most = weight[largest]
+        if most <= 0 or most < ALPHA * (sum(weight[child] for child in inside) + own[box]) or page.nodes[largest].tag in WHOLE:
+            return box
+        box = largest
+
+
+# Boxes that repeat: comments, teasers and lists are records of one form, and each record holds several lines.
+
+RECORDS: Final = 3
+SEVERAL: Final = 0.6  # So many boxes of one form beside one another, of which this share holds more than one line, are records
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Of each box: the records it stands in (number, share of the page's characters, share that hold a date, share that hold a link,
+    lines of this record), and how often it stands itself beside its like. Shape of each: (boxes,)."""
+
+    rows: NDArray[np.float32]
+
+
+NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
+
+
+def find_records(
+    page: Blocks, lines: NDArray[np.float64], share: NDArray[np.float64], dated: NDArray[np.float64], links: NDArray[np.float64]
+) -> Records:
+    """``lines``, ``share``, ``dated``, ``links``: of everything below each box, its lines, its share of the page's characters, lines
+    with a date and lines with a link."""
+    rows = np.zeros((len(NAMES), len(page.nodes)), dtype=np.float32)
+    rows[5] = 1
+    boxes = np.flatnonzero(lines[1:]) + 1
+    forms = np.array(page.parent)[boxes] * (len(page.nodes) + 1) + np.array(page.path)[boxes]
+    _, group = np.unique(forms, return_inverse=True)
+    size = np.bincount(group)
+    whole, linked = np.bincount(group, share[boxes]), np.bincount(group, links[boxes] > 0) / size
+    alike = size[group] > 1
+    rows[5:, boxes[alike]] = np.stack([size, whole, linked])[:, group[alike]]
+    strong = (size >= RECORDS) & (np.bincount(group, lines[boxes] > 1) >= SEVERAL * size)
+    if strong.any():
+        held = strong[group]
+        dated = np.bincount(group, dated[boxes] > 0) / size
+        rows[:4, boxes[held]] = np.stack([size, whole, dated, linked])[:, group[held]]
+        rows[4, boxes[held]] = lines[boxes[held]] + 1
+        rows[:5] = rows[:5, _innermost(page, boxes[held])]
+    rows[[0, 4, 5]] = np.log1p(rows[[0, 4, 5]])
+    return Records(rows)
+
+
+def _innermost(page: Blocks, wanted: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each box the nearest of the ``wanted`` ones around it, itself included, or the page."""
+    found = [0] * len(page.nodes)
+    for box in wanted.tolist():
+        found[box] = box
+    for box in range(1, len(found)):
+        found[box] = found[box] or found[page.parent[box]]
+    return np.array(found)

@@ -1,0 +1,137 @@
+"""What elements say of themselves: class and id names by what they usually mean (a bit each), and elements found by such a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.text import clean, dom
+
+MEANINGS: Final[dict[str, str]] = {
+    "comments": r"comment|cmt|pinglun|disqus|respond|repl(?:y|ies)|discuss",
+    "related": r"relat|recommend|tuijian|xiangguan|teaser|promo|more|popular|trending|latest|hot|rank|most|readnext|carousel",
+    "legal": r"foot|copyright|disclaimer|legal|cookie|consent|gdpr|notice|statement",
+    "navigation": r"nav|menu|crumb|header|topbar|toolbar|login|signup|search|skip",
+    "sharing": r"share|social|jiathis|addthis|weixin|wechat|qrcode|follow|subscri|newsletter",
+    "side": r"side(?:bar)?(?![a-z])|aside|widget|banner|advert|(?<![a-z])ads?(?![a-z])|sponsor|outbrain|taboola|guanggao|popup|modal",
+    "author": r"author|byline|bio(?![a-z])|profile|writer",
+    "information": r"meta|info|source|date|time|tags?(?![a-z])|keyword|(?<![a-z])cat(?:egory)?",
+    "picture": r"caption|credit|figure|photo|image|gallery|media|video",
+    "heading": r"title|headline|heading|subtitle|dek|standfirst|summary|lead|abstract|intro|description|excerpt",
+    "body": r"(?<![a-z])(?:article|content|body|main|text|story|post|entry|detail|zoom|neirong|zhengwen|paragraph|rich|artical|txt|prose)"
+    r"(?![a-z])",
+    "item": r"(?<![a-z])list|item|card|grid|(?<![a-z])row|tile|feed|thumb",
+}  # What names mean, by the words in them; the place in this table is the bit
+_PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ANY: Final = re.compile("|".join(MEANINGS.values()))
+MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
+FIRST_TAG_BIT: Final = 16
+TAG_MASK: Final[dict[str, int]] = {
+    "header": 1 << 16,
+    "footer": 1 << 17,
+    "address": 1 << 17,
+    "nav": 1 << 18,
+    "aside": 1 << 19,
+    "dialog": 1 << 19,
+    "menu": 1 << 18,
+    "form": 1 << 20,
+    "figure": 1 << 21,
+    "table": 1 << 22,
+    "ul": 1 << 23,
+    "ol": 1 << 23,
+    "dl": 1 << 23,
+    "blockquote": 1 << 24,
+    "article": 1 << 25,
+    "main": 1 << 26,
+}
+HIDDEN: Final = 1 << 27
+ARTICLE_BODY: Final = 1 << 28  # Marked as the article's body (schema.org)
+LAST_TAG_BIT: Final = 28
+TAG_NAMES: Final = (
+    *("in_header", "in_footer", "in_nav", "in_aside", "in_form", "in_figure", "in_table", "in_list", "in_blockquote"),
+    *("in_article", "in_main", "in_hidden", "in_article_body"),
+)  # Bits 16 to 28 by name
+ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
+BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: says that it is beside the body; says that it is the body
+
+
+@lru_cache(maxsize=16384)
+def named(name: str) -> int:
+    words = _CAMEL.sub("-", name[:MAX_NAME_CHARS]).lower()
+    if _ANY.search(words) is None:
+        return 0
+    return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(words))
+
+
+def says_aside(mask: int) -> bool:
+    """Navigation, comments, sharing, hidden boxes and the like, by what the element says of itself."""
+    return bool(mask & ASIDE) and not (mask & BODY and not mask & (HIDDEN | 7 << 17))
+
+
+def say_aside(masks: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """:func:`says_aside` for many."""
+    beside: NDArray[np.bool_] = (masks & ASIDE != 0) & ((masks & BODY == 0) | (masks & (HIDDEN | 7 << 17) != 0))
+    return beside
+
+
+TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
+UNSEEN: Final = ("meta", "link")
+MAX_TAG_CHARS: Final = 300
+MAX_LOOKS: Final = 200
+MAX_SHORT_CHARS: Final = 4000
+MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
+
+
+def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:
+    """Tags (no ``meta``, ``link``) with one of ``words`` behind one of ``attributes``, rather too many; ``None``: any tag."""
+    tags = set()
+    for word in words:
+        at, looks = html.find(word), 0
+        while at >= 0:
+            looks += 1
+            start = html.rfind("<", max(0, at - MAX_TAG_CHARS), at)
+            if looks > MAX_LOOKS or start < 0:
+                return None  # too many, or in a tag too long to look at
+            before = html[start:at].lower()
+            tag = TAG.match(before)
+            if tag and ">" not in before and tag[1] not in UNSEEN and any(f"{attribute}=" in before for attribute in attributes):
+                tags.add(tag[1])
+            at = html.find(word, at + 1)
+    return frozenset(tags)
+
+
+def called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
+    """The elements that have one of ``words`` in one of ``attributes``, in document order."""
+    tags = tags_called(document.html, words, attributes)
+    if tags is None or tags:
+        said = re.compile("|".join(map(re.escape, words)))
+        for node in document.root.iter(*(tags or ())):
+            if any(said.search(node.get(attribute) or "") for attribute in attributes):
+                yield node
+
+
+def ancestors(node: dom.Element, most: int, stop: Collection[str] = ("body", "html")) -> Iterator[dom.Element]:
+    """Yield at most ``most`` elements around ``node``, the innermost first, as far as the first of the tags ``stop``."""
+    for above in islice(node.iterancestors(), most):
+        if above.tag in stop:
+            return
+        yield above
+
+
+def short_text(node: dom.Element, most: int = MAX_SHORT_CHARS) -> str:
+    """The visible text below ``node`` on one line; ``""`` if that is no short text. Looks at no more than it needs: elements may nest."""
+    parts: list[str] = []
+    size = 0
+    for kind, text in dom.pieces(node):
+        parts.append(text if kind == "text" else " ")
+        size += len(text)
+        if size > most or len(parts) > MAX_SHORT_PIECES:
+            return ""
+    return clean("".join(parts))

@@ -1,0 +1,177 @@
+"""The pages of an article joined into one: text, HTML and pictures in order, what every page repeats said once.
+
+Pure. :func:`why_not` decides whether a fetched page is a further page at all; :func:`join` puts those that are together.
+Lines are compared by their letters alone (:func:`newsportal.text.letters`), since spaces and punctuation differ between pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from newsportal.items import Extraction, Image
+from newsportal.text import clean, dom, letters
+
+REPEATED_SHARE: Final = 0.8  # of a page's text that stood on earlier ones: true further pages repeat less than a third
+WHOLE_SHARE: Final = 0.8  # a page holds the whole article when it has so much of the first page's text, and more
+WHOLE_GAIN: Final = 1.1  # times the first page's text that the whole must have: else it is the first page again, in other clothes
+COMMENTS: Final = re.compile(
+    r"(?:^|[的部新门])(?:网友)?(?:评论|評論|留言|跟帖)(?:[^，。]{0,6}$|列表|区|_|-)|^(?:all |reader )?comments?\b", re.IGNORECASE
+)
+PAGER_WORD: Final = re.compile(
+    r"[首尾末][页頁]|[上下前后後]一?[页頁]|第\s*\d{1,3}\s*[页頁]|(?:本文)?共\s*\d{1,3}\s*[页頁]|(?:在?本[页頁])?(?:阅读|閱讀)全文|单[页頁]阅读"
+    r"|\b(?:prev(?:ious)?|next)(?: page)?\b|\bpage \d{1,3}(?: of \d{1,3})?\b",
+    re.IGNORECASE,
+)
+FILLING: Final = re.compile(r"[\d\s页頁«»‹›<>|./…,，\[\]()（）【】:：·-]+")
+NUMBERS: Final = re.compile(r"\d+")
+PAGER_CHARS: Final = 80  # Characters: longer lines are no pagers
+PAGE_MARK: Final = re.compile(
+    r"\s*(?:[（(\[【]\s*第?\s*(?:\d{1,3}|[一二三四五六七八九十]{1,3})\s*[页頁]?\s*(?:/\s*(?:共\s*)?\d{1,3}\s*[页頁]?)?\s*[）)\]】]"
+    r"|[\s_|-]+第\s*\d{1,3}\s*[页頁]|[\s_|–-]+(?:page|seite|p\.)\s*\d{1,3}(?:\s*(?:of|von|/)\s*\d{1,3})?)$",
+    re.IGNORECASE,
+)  # 「（第2页）」, 「(2)」, 「_第2页」, "– Page 2 of 3" at the end of a title
+
+
+def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
+    """Why ``page`` is no further page of the article whose pages so far are ``before``; ``None`` if it is one.
+
+    In a photo story the text may be the same on every page: what brings new pictures is no repeat.
+    """
+    fresh = [line for line in _lines(page) if not is_pager(line)]
+    if not fresh:
+        return "no-text"
+    first = before[0].title or ""
+    if page.title and COMMENTS.search(page.title) and not COMMENTS.search(first):
+        return "comments"
+    if {image.url for image in page.images} - {image.url for earlier in before for image in earlier.images}:
+        return None
+    known = {key for earlier in before for key in map(letters, _lines(earlier))}
+    keys = [letters(line) for line in fresh]
+    total = sum(map(len, keys))
+    if not total or sum(len(key) for key in keys if key in known) >= REPEATED_SHARE * total:
+        return "repeats"
+    if any(letters(page.text or "") in letters(earlier.text or "") for earlier in before):
+        return "repeats"
+    return None
+
+
+def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
+    """One article of its pages (at least one). Title, date, author and the rest come from the first page that has them."""
+    first = pages[0]
+    if len(pages) == 1:
+        return first
+    texts = _said_once([[line for line in _lines(page) if not is_pager(line)] for page in pages])
+    # the lines that were left out everywhere
+    bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
+    return replace(
+        first,
+        title=PAGE_MARK.sub("", first.title) if first.title else None,
+        text="\n".join(line for lines in texts for line in lines),
+        html="\n".join(filter(None, bodies)) or None,
+        published=first.published or next((page.published for page in pages if page.published), None),
+        author=first.author or next((page.author for page in pages if page.author), None),
+        origin=first.origin or next((page.origin for page in pages if page.origin), None),
+        images=_pictures(page.images for page in pages),
+        pages=tuple(urls),
+    )
+
+
+def unmarked(page: Extraction) -> Extraction:
+    """A first page whose further ones could not be had, without the mark on its title."""
+    return replace(page, title=PAGE_MARK.sub("", page.title) if page.title else None)
+
+
+def is_whole(first: Extraction, whole: Extraction) -> bool:
+    """Whether ``whole`` holds all of the first page's text, and more: then no further page is needed."""
+    there = letters(whole.text or "")
+    keys = [letters(line) for line in _lines(first) if not is_pager(line)]
+    total = sum(map(len, keys))
+    held = sum(len(key) for key in keys if key in there)
+    return total > 0 and held >= WHOLE_SHARE * total and len(there) >= WHOLE_GAIN * total
+
+
+def as_whole(first: Extraction, whole: Extraction, urls: Sequence[str]) -> Extraction:
+    """The first page's article with the text of the page that holds all of it."""
+    images = whole.images or first.images
+    title = PAGE_MARK.sub("", first.title) if first.title else whole.title
+    return replace(first, title=title, text=whole.text, html=whole.html, images=images, pages=tuple(urls))
+
+
+def _lines(page: Extraction) -> list[str]:
+    return [line for line in (page.text or "").split("\n") if line.strip()]
+
+
+def is_pager(line: str) -> bool:
+    """Whether a line is a pager and nothing else: words of one, or page numbers in a row."""
+    if len(line) > PAGER_CHARS:
+        return False
+    rest = PAGER_WORD.sub("", line)
+    if FILLING.sub("", rest):
+        return False
+    numbers = [int(number) for number in NUMBERS.findall(line)]
+    return rest != line or (len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))))
+
+
+def _said_once(texts: list[list[str]]) -> list[list[str]]:
+    """The lines of each page without what it begins with although it was said before, and without ends that the next page has too."""
+    seen: set[str] = set()
+    kept = []
+    for lines in texts:
+        start = 0
+        while start < len(lines) and letters(lines[start]) in seen:
+            start += 1
+        seen.update(map(letters, lines))
+        kept.append(lines[start:])
+    for earlier, later in pairwise(kept):
+        while earlier and later and letters(earlier[-1]) == letters(later[-1]):
+            earlier.pop()  # an editor's name stands at the end of all
+    return kept
+
+
+def _without(html: str | None, gone: set[str]) -> str | None:
+    """``html`` without the elements and text that are one of the lines ``gone``; the same words within another line stay."""
+    if not html or not gone:
+        return html
+    body = next(iter(dom.parse_html(html).iter("body")), None)
+    if body is None:
+        return html
+    for node in list(body.iter()):
+        if node is not body and node.getparent() is None:
+            continue
+        if node is not body and dom.text_of(node) in gone and _is_line(node) and next(node.iter("img"), None) is None:
+            node.drop_tree()
+            continue
+        if node.text and clean(node.text) in gone and _is_break(node) and _is_break(next(iter(node), None)):
+            node.text = None
+        if node.tail and clean(node.tail) in gone and _is_break(node) and _is_break(node.getnext()):
+            node.tail = None
+    return dom.html_of(body).removeprefix("<body>").removesuffix("</body>")
+
+
+def _is_break(node: dom.Element | None) -> bool:
+    """Whether ``node`` holds no words of the line beside it; ``None`` is the end of what stands around."""
+    return node is None or node.tag in dom.BREAKING or node.tag == "body" or not dom.text_of(node)
+
+
+def _is_line(node: dom.Element) -> bool:
+    while not _is_break(node):
+        above, before = node.getparent(), node.getprevious()
+        if above is None:
+            return False
+        beside = (above.text if before is None else before.tail, node.tail)
+        if any(text and not text.isspace() for text in beside) or not (_is_break(before) and _is_break(node.getnext())):
+            return False
+        node = above
+    return True
+
+
+def _pictures(pages: Iterable[tuple[Image, ...]]) -> tuple[Image, ...]:
+    found: dict[str, Image] = {}
+    for images in pages:
+        for image in images:
+            found.setdefault(image.url, image)
+    return tuple(found.values())

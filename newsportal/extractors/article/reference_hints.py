@@ -1,0 +1,113 @@
+"""What is known of an article before its body is found: its title, and how the page describes it. Blocks that agree are its text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from newsportal.extractors.article.blocks import Blocks
+from newsportal.text import letters
+
+CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
+LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
+NO_LETTERS: Final = re.compile(r"[\W_]+")
+STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
+MAX_TERMS: Final = 40
+PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
+MAX_TOLD: Final = 400
+MIN_DECLARED: Final = 200
+MAX_DECLARED: Final = 100_000  # Characters of a declared text: shorter ones are summaries, longer ones are cut
+MAX_HEADING_CHARS: Final = 300
+MARKS: Final = 2  # a line with so many times the title's letters, or so many times fewer, is not compared
+HEADINGS: Final = ("h1", "h2")
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """``heading``: the block that is the title; ``headings``: all that are; ``terms``: how many of the title's words each block holds
+    (as a share of them); ``told``: how many of the ``pieces`` of the description; ``declared``: which share of the block's own pieces
+    stand in the text that the page declares as its article's, −1 where it declares none."""
+
+    heading: int | None
+    headings: frozenset[int]
+    terms: list[float]
+    told: list[int]
+    pieces: int
+    declared: list[float]
+
+
+def witness(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Witness:
+    """Look for the title, the description and the declared text in the page's blocks."""
+    texts = [text.lower() for text in page.texts]
+    same = _headings(page, heading)
+    likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
+    words = terms(heading or "")
+    pieces = _pieces(squeezed(told[:MAX_TOLD].lower())) if told else []
+    declared = declared if declared and len(declared) >= MIN_DECLARED else None
+    letters_of = [squeezed(text) for text in texts] if pieces or declared else []
+    held = counts(texts, words)
+    return Witness(
+        likely[0] if likely else None,
+        frozenset(same),
+        [count / len(words) for count in held] if words else [0.0] * len(texts),
+        counts(letters_of, pieces) if pieces else [0] * len(texts),
+        len(pieces),
+        _declared(texts, letters_of, declared[:MAX_DECLARED]) if declared else [-1.0] * len(texts),
+    )
+
+
+def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) -> list[float]:
+    whole = squeezed(declared.lower())
+    if not whole:
+        return [-1.0] * len(texts)
+    shares = []
+    for text, all_letters in zip(texts, letters_of, strict=True):
+        pieces = _pieces(squeezed(text[:MAX_TOLD]) if len(text) > MAX_TOLD else all_letters) or [all_letters]
+        shares.append(sum([piece in whole for piece in pieces]) / len(pieces))
+    return shares
+
+
+def _headings(page: Blocks, heading: str | None) -> list[int]:
+    wanted = letters(heading) if heading else ""
+    if not wanted or heading is None:
+        return []
+    start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
+    return [
+        number
+        for number, block in enumerate(page.blocks)
+        if least <= block.length <= most and start in block.text and letters(block.text) == wanted
+    ]
+
+
+def terms(title: str) -> list[str]:
+    """The words of a title that its article repeats: pairs of Chinese characters, beginnings of longer words."""
+    title = title[:MAX_HEADING_CHARS].lower()
+    pairs = [run[start : start + 2] for run in CJK_RUN.findall(title) for start in range(len(run) - 1)]
+    words = [word[:STEM_CHARS] for word in LONG_WORD.findall(title)]
+    return list(dict.fromkeys(pairs + words))[:MAX_TERMS]
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[start : start + PIECE] for start in range(0, len(text) - PIECE + 1, PIECE)]
+
+
+def squeezed(text: str) -> str:
+    return text if text.isalnum() else NO_LETTERS.sub("", text)
+
+
+def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
+    """How many of ``words`` each line holds. All lines are searched as one text, which most words do not stand in."""
+    found = [0] * len(lines)
+    whole = "\n".join(lines)
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for word in words:
+        place = whole.find(word)
+        while place >= 0:
+            number = bisect_right(starts, place) - 1
+            found[number] += 1
+            place = whole.find(word, starts[number + 1])
+    return found

@@ -1,0 +1,116 @@
+"""Pages that are no article, and why. When in doubt it is one: an article refused is lost, a list page stored is merely seen."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article.body import Body
+from newsportal.extractors.article.reference_hints import terms
+from newsportal.text import dom, visible_length
+
+MIN_CHARS: Final = 12  # fewer characters are no 快讯: the shortest in the development set has 25
+LIST_CHARS: Final = 60
+LIST_LINKS: Final = 40  # A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list
+SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
+SURE_CHARS: Final = 400  # a page with so much running text is not refused for its words
+_CODE: Final = (
+    r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
+    r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
+)  # A status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news
+CAPTCHA: Final = re.compile(
+    r"(?:输入|填写)\S{0,6}验证码|^\W*验证码\W*$|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量"
+    r"|^\W*captcha\W*$|captcha (?:required|verification|check)|(?:complete|solve|enter) (?:the|this|a) captcha"
+    r"|verify (?:that )?you are (?:a )?human"
+    r"|checking your browser|just a moment|attention required|unusual traffic from|^\W*security check\W*$|are you a robot"
+    r"|enable javascript and cookies",
+    re.IGNORECASE | re.MULTILINE,
+)
+LOGIN: Final = re.compile(
+    r"请(?:先)?登[录陆]|登[录陆]后(?:查看|可见|阅读)|用户登[录陆]|(?:log|sign) in to (?:continue|read|view)|please (?:log|sign) in",
+    re.IGNORECASE,
+)
+MISSING: Final = re.compile(
+    r"页面(?:不存在|未找到|找不到|已删除|没有找到)|(?:文章|内容|新闻|信息|网页|链接|帖子)(?:已被?删除|不存在|已下线|已过期|已失效)"
+    r"|找不到(?:该|您|你|相关)?.{0,10}(?:页面|网页|文章)|您?(?:访问|请求|查看)的.{0,6}(?:不存在|已删除|出错)|^\W*not found\W*$"
+    r"|(?:page|article|file|url|resource|document|object) (?:was |is |could )?(?:not|no longer) (?:be )?(?:found|available|exist)"
+    rf"|{_CODE % '404'}",
+    re.IGNORECASE | re.MULTILINE,
+)
+BROKEN: Final = re.compile(
+    r"internal server error|bad gateway|service unavailable|gateway time-?out|access denied|^\W*forbidden\W*$"
+    r"|服务器(?:错误|内部错误|繁忙)|系统(?:错误|繁忙|维护)|拒绝访问|无权访问|error (?:4|5)\d\d"
+    rf"|{_CODE % '403|50[0234]'}",
+    re.IGNORECASE | re.MULTILINE,
+)
+REASONS: Final = (("captcha", CAPTCHA), ("login", LOGIN), ("soft-404", MISSING), ("error-page", BROKEN))
+NOT_HTML: Final = re.compile(
+    r"\s*(?:%PDF-|\{\s*\"|\[\s*[{\"]|<\?xml[^>]*>\s*<(?:rss|feed|urlset|sitemapindex)|<(?:rss|feed|urlset|sitemapindex)\b|GIF8|\ufffdPNG|PK\x03)"
+)
+BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # in no text, and every tenth byte of pictures, films, archives
+BINARY_CHARS: Final = 10  # … of the first 500; broken pages have a few
+TEASER_END: Final = re.compile(
+    r"(?:…|\.{3}|[\[(（【]?(?:详细|詳細|详情|更多|阅读全文|閱讀全文|全文|(?:read )?more)[\])）】]?\s*[>»]*)$", re.IGNORECASE
+)
+TEASER_END_CHARS: Final = 12
+TEASER_TITLE: Final = 6
+TEASERS: Final = 5
+TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which begin with a link and break off, announces other pages
+# A text that is rather none (one of 600 development articles is that doubtful) and holds less than this share of the title's words, on a
+# page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list.
+DOUBT: Final = 0.5
+HEADLINES: Final = 10
+HEADLINE_CHARS: Final = 8
+TITLE_SHARE: Final = 0.3
+
+
+def refuse_list(body: Body, title: str | None) -> None:
+    """Raise ``NotApplicable`` for a page of headlines whose text is doubtful. Short news is doubtful too, but speaks of its title."""
+    if body.confidence >= DOUBT or not body.kept.any():
+        return
+    words, text = terms(title or ""), "\n".join(body.lines).lower()
+    if words and sum(word in text for word in words) >= TITLE_SHARE * len(words):
+        return
+    headlines = 0
+    for block, kept in zip(body.page.blocks, body.kept, strict=True):
+        least = HEADLINE_CHARS * (2 if block.text.isascii() else 1)
+        headlines += not kept and block.linked == block.length >= least
+    if headlines >= HEADLINES:
+        raise NotApplicable("list-page", f"{headlines} headlines, and a text that is hardly one")
+
+
+def refuse_bytes(document: dom.Document) -> None:
+    """Raise ``NotApplicable`` for what is no page: a PDF, a picture, a feed, an interface's reply, whatever it is called."""
+    start = document.html[:500]
+    if NOT_HTML.match(start) or len(BINARY.findall(start)) >= BINARY_CHARS:
+        raise NotApplicable("not-html")
+
+
+def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
+    """Raise ``NotApplicable`` if the page is no article; ``block`` holds the ``lines`` (``None``: it declares itself one)."""
+    refuse_bytes(document)
+    length = sum(map(visible_length, lines))
+    if length < SURE_CHARS:
+        said = "\n".join([title or "", *lines])
+        if length < MIN_CHARS:
+            said += dom.text_of(document.root)[:SURE_CHARS]
+        for reason, pattern in REASONS:
+            if pattern.search(title or "") or (length < SURE_CHARS / 4 and pattern.search(said)):
+                raise NotApplicable(reason, (title or said)[:80])
+    if length < LIST_CHARS and not any(SENTENCE_END.search(line) for line in lines):
+        links = sum(1 for _ in document.root.iter("a"))
+        if links >= LIST_LINKS:
+            raise NotApplicable("list-page", f"{links} links, no sentence")
+    if block is not None and len(lines) >= TEASERS and _are_teasers(lines, block):
+        raise NotApplicable("list-page", f"{len(lines)} teasers")
+    if length < MIN_CHARS:
+        raise NotApplicable("no-body", f"{length} characters")
+
+
+def _are_teasers(lines: list[str], block: dom.Element) -> bool:
+    broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
+    if len(broken_off) < TEASER_SHARE * len(lines):
+        return False
+    linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)
+    return sum(1 for line in broken_off if line.startswith(linked)) >= TEASER_SHARE * len(lines)

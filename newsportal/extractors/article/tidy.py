@@ -1,0 +1,212 @@
+"""The body as markup: a copy of the smallest part of the page that holds all of its text, in paragraphs, without what is no text.
+
+A page's ``div`` and ``section`` are not shown, so boxes become paragraphs: the lines they part would run together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article.blocks import LINE_BREAKS, NEVER, Blocks
+from newsportal.extractors.article.body import Body
+from newsportal.extractors.article.hints import says_aside
+from newsportal.extractors.article.sanitise import TAGS, sanitise
+from newsportal.extractors.images.article_images import source_of
+from newsportal.items import Extraction, Image
+from newsportal.text import CONTROL, dom
+
+BOXES: Final = (dom.BREAKING - LINE_BREAKS) | {"body"}
+SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
+TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
+OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may hold no boxes: parsers would end them there
+LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are nothing without what stands around them
+
+
+def copy_of(node: dom.Element) -> dom.Element:
+    """A copy whose text may be moved about: control characters, which parsers let in and trees refuse, become spaces."""
+    copy = dom.copy_of(node)
+    copy.tail = None
+    for inner in copy.iter():
+        if inner.text and CONTROL.search(inner.text):
+            inner.text = CONTROL.sub(" ", inner.text)
+        if inner.tail and CONTROL.search(inner.tail):
+            inner.tail = CONTROL.sub(" ", inner.tail)
+    return copy
+
+
+def markup_of(node: dom.Element) -> str:
+    """``node`` as HTML in which boxes are paragraphs; the node is left as it is."""
+    copy = copy_of(node)
+    with_paragraphs(copy)
+    return dom.html_of(copy)
+
+
+def drop_box(box: dom.Element) -> None:
+    """Take a box away; lines that it parts do not run together."""
+    above, before, after = box.getparent(), box.getprevious(), box.getnext()
+    said = box.tail if box.tail and not box.tail.isspace() else None
+    in_line = above.tag not in BOXES
+    led = before.tail if before is not None else above.text
+    begun = bool(led and not led.isspace()) or (in_line if before is None else before.tag not in BOXES)
+    goes_on = bool(said) or (in_line if after is None else after.tag not in BOXES)
+    if begun and goes_on:
+        box.addprevious(box.makeelement("br"))
+    box.drop_tree()
+
+
+def with_paragraphs(top: dom.Element) -> None:
+    """Change ``top`` and what is below so that every line stays one when boxes that are not shown are taken away. Linear."""
+    if top.tag in LOST_ALONE:
+        top.tag = "div"
+    holding: set[dom.Element | None] = set()
+    for node in reversed(list(top.iter())):
+        is_box, holds = node.tag in BOXES, node in holding
+        if is_box or holds:
+            holding.add(node.getparent())
+        if node.tag in SHOWN_AS:  # setting a tag of control characters, as they come of a PDF, would raise
+            node.tag = SHOWN_AS[node.tag]
+        if holds and not is_box and node.tag not in TABLE and node is not top:
+            node.drop_tag()
+        elif is_box and (node.tag not in TAGS or (holds and node.tag in OF_ONE_LINE)):
+            node.tag = "div" if holds else "p"
+            if holds:
+                _wrap(node)
+
+
+def _wrap(box: dom.Element) -> None:
+    """Each run of text between the boxes in ``box`` into a paragraph."""
+    run = box.makeelement("p")
+    run.text, box.text = box.text, None
+    runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
+    for child in list(box):
+        if child.tag in BOXES or child.tag in TABLE:
+            run = box.makeelement("p")
+            run.text, child.tail = child.tail, None
+            runs.append((child, run))
+        else:
+            run.append(child)
+    for child, run in runs:
+        if not len(run) and (not run.text or run.text.isspace()):
+            continue
+        if child is None:
+            box.insert(0, run)
+        else:
+            child.addnext(run)
+
+
+# An article's HTML without a page around it: what a feed carries of its entries.
+
+
+def read_fragment(html: str, base: str) -> Extraction:
+    """Text, sanitised HTML and pictures of a fragment. Raises ``NotApplicable`` (``no-body``) if it holds no text."""
+    root = dom.parse_html(html)
+    lines = dom.lines_of(root)
+    if not lines:
+        raise NotApplicable("no-body", "the feed's entry holds no text")
+    sources = dict.fromkeys(filter(None, (source_of(node, base) for node in root.iter("img"))))
+    images = tuple(Image(url=url) for url in sources)
+    return Extraction(text="\n".join(lines), html=sanitise(markup_of(root), base), images=images, algorithm="feed")
+
+
+CAPTION_CHARS: Final = 200  # a box without text of the article that holds a picture stays, with at most so many characters under it
+LEAD_BLOCKS: Final = 3  # a picture stands at most so many lines before the text
+
+
+def tidied(body: Body) -> dom.Element:
+    """One ``div`` with a copy of the body; the page's tree is left as it is."""
+    page = body.page
+    whole = page.nodes[0].makeelement("div")
+    top = _common(page, body)
+    if top is None:
+        return whole
+    kept = _boxes_kept(page, body)
+    _with_pictures(page, body, top, kept)
+    original = page.nodes[top]
+    copy = copy_of(original)
+    pairs = dict(zip(original.iter(), copy.iter(), strict=True))
+    for node, tail in _dropped_parts(page, body, top, kept):
+        if tail:
+            pairs[node].tail = None
+        else:
+            pairs[node].text = None
+    for node in list(_dropped_nodes(page, top, kept)):
+        drop_box(pairs[node])
+    for node in [node for node in copy.iter() if node.tag in NEVER]:
+        if node.getparent() is not None:
+            node.drop_tree()
+    with_paragraphs(copy)
+    whole.append(copy)
+    return whole
+
+
+def _common(page: Blocks, body: Body) -> int | None:
+    numbers = body.kept.nonzero()[0]
+    if not len(numbers):
+        return None
+    first, last = int(numbers[0]), int(numbers[-1])
+    box = page.blocks[first].box
+    while box > 0 and (page.nodes[box].tag == "tr" or not (page.start[box] <= first and last < page.end[box])):
+        box = page.parent[box]
+    return box
+
+
+def _boxes_kept(page: Blocks, body: Body) -> set[int]:
+    kept: set[int] = set()
+    for block, wanted in zip(page.blocks, body.kept, strict=True):
+        box = block.box if wanted else -1
+        while box >= 0 and box not in kept:
+            kept.add(box)
+            box = page.parent[box]
+    return kept
+
+
+def _with_pictures(page: Blocks, body: Body, top: int, kept: set[int]) -> None:
+    """Keep the boxes of pictures that stand in the text or shortly before it, captions included."""
+    numbers = body.kept.nonzero()[0]
+    first, last = int(numbers[0]) - LEAD_BLOCKS, int(numbers[-1]) + 1
+    for _, box, number in page.pictures:
+        chain = []
+        while box > 0 and box != top and box not in kept:
+            chain.append(box)
+            box = page.parent[box]
+        inside = box == top or (box in kept and page.start[top] <= number <= page.end[top])
+        if chain and inside and first <= number <= last and all(_is_picture_box(page, one) for one in chain):
+            kept.update(below for one in chain for below in _below(page, one))
+
+
+def _below(page: Blocks, box: int) -> Iterator[int]:
+    """``box`` and the boxes in it, which stand right behind it."""
+    yield box
+    for inner in range(box + 1, len(page.nodes)):
+        if page.depth[inner] <= page.depth[box]:
+            return
+        yield inner
+
+
+def _is_picture_box(page: Blocks, box: int) -> bool:
+    if page.end[box] - page.start[box] > CAPTION_CHARS or says_aside(page.mask[box]):
+        return False  # every block has a character
+    blocks = page.blocks[page.start[box] : page.end[box]]
+    return sum(block.length for block in blocks) <= CAPTION_CHARS and not any(block.linked > block.length / 2 for block in blocks)
+
+
+def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
+    """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption, a ``pre`` all of its lines."""
+    shared = {part for block, wanted in zip(page.blocks, body.kept, strict=True) if wanted for part in block.parts}
+    so_far = np.concatenate([[0], np.cumsum(body.kept)])  # looking at a box's blocks for each of them takes quadratic time
+    for number in range(page.start[top], page.end[top]):
+        block = page.blocks[number]
+        if not body.kept[number] and block.box in kept and so_far[page.end[block.box]] > so_far[page.start[block.box]]:
+            yield from (part for part in block.parts if part not in shared)
+
+
+def _dropped_nodes(page: Blocks, top: int, kept: set[int]) -> Iterator[dom.Element]:
+    for box in range(top + 1, len(page.nodes)):
+        if page.start[box] >= page.end[top] and page.depth[box] <= page.depth[top]:
+            break
+        if box not in kept and page.parent[box] in kept:
+            yield page.nodes[box]

@@ -1,0 +1,1 @@
+"""Feeds and sitemaps, over bytes that may be broken."""

@@ -1,0 +1,252 @@
+"""Feeds of every kind, over bytes that may be broken: RSS 0.9x to 2.0, RDF, Atom, JSON Feed.
+
+Warnings are stable slugs: ``wrong-encoding`` (declared one, written in another), ``illegal-characters``, ``entities-declared``
+(dropped: that is how XML bombs are built), ``too-large`` and ``too-many-tags`` (cut), ``not-well-formed``, ``shared-link``
+(entries with one URL), ``entry-without-link``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from email.utils import parsedate_to_datetime
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.feeds.feed_bytes import mend_xml, read
+from newsportal.extractors.feeds.feed_dialects import FeedHead, RawDate, RawEntry, RawFeed, read_json, read_xml
+from newsportal.extractors.fields.date import find_dates, parse_date, plausible
+from newsportal.items import content_id
+from newsportal.text import chinese_share, clean, dom
+
+# From what a dialect says to what a reader gets: plain texts, absolute URLs, aware dates, a key of its own for every entry.
+
+CHINA = timezone(timedelta(hours=8), "CST")
+CHINESE_SHARE = 0.3  # of the letters of the titles
+MAX_TITLE = 500
+MAX_SUMMARY = 2_000
+MAX_DATE = 64
+MAX_ODD_DATES = 10  # a feed writes its dates in one way; each that no form knows costs up to half a second
+MAX_TAGS = 20
+MAX_TAG = 60
+ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
+NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
+RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
+ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """``title`` and ``summary`` are plain text on one line, ``content_html`` is as served and **not sanitised**; ``url``: absolute http(s).
+
+    ``key`` names the entry within its feed and stays the same from visit to visit: its guid, else its URL, else a digest of URL, title
+    and date. ``shared_link``: another entry has the same URL, so it is not the article's identity.
+    """
+
+    key: str
+    id: str | None = None
+    url: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    content_html: str | None = field(default=None, repr=False)
+    published: datetime | None = None
+    updated: datetime | None = None
+    author: str | None = None
+    image: str | None = None
+    categories: tuple[str, ...] = ()
+    shared_link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Feed(FeedHead):
+    """A feed; ``warnings``: stable slugs of what was wrong with it (see above)."""
+
+    updated: datetime | None = None
+    entries: tuple[FeedEntry, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:
+    """``url`` resolves relative links; ``fetched`` (aware) bounds the dates: what lies more than a day after it is none."""
+    # dates without a zone are in China's where the feed is Chinese
+    titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
+    chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
+    clock = Clock(fetched, CHINA if chinese else None)
+    home = _absolute(url, raw.home)
+    base = home or url
+    entries = [_entry(entry, base, clock) for entry in raw.entries]
+    shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
+    keyed = tuple(_keyed(entries, shared))
+    said = []
+    if any(entry.shared_link for entry in keyed):
+        said.append("shared-link")
+    if any(entry.url is None for entry in keyed):
+        said.append("entry-without-link")
+    return Feed(
+        format=raw.format,
+        title=plain(raw.title, MAX_TITLE),
+        home=home,
+        language=clean(raw.language or "")[:35] or None,
+        ttl_minutes=raw.ttl_minutes,
+        hub=_absolute(url, raw.hub),
+        topic=_absolute(url, raw.topic),
+        skip_hours=raw.skip_hours,
+        skip_days=raw.skip_days,
+        updated=clock.read(raw.updated),
+        entries=keyed,
+        warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *said))),
+    )
+
+
+def plain(markup: str | None, limit: int) -> str | None:
+    """Markup as text on one line. What was escaped twice is read twice, so that no reader sees ``<p>``."""
+    text = markup or ""
+    for _ in range(2):
+        if "<" not in text and "&" not in text:
+            break
+        text = dom.text_of(dom.parse_html(f"<div>{text}</div>"))
+        if not ESCAPED_TWICE.search(text):
+            break
+    text = clean(text)
+    return (text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…") or None
+
+
+@dataclass(slots=True)
+class Clock:
+    """Reads the dates of one feed. ``zone`` holds where none is written; ``odd`` counts down the slow attempts at odd dates."""
+
+    fetched: datetime
+    zone: tzinfo | None
+    odd: int = MAX_ODD_DATES
+
+    def read(self, date: RawDate | None) -> datetime | None:
+        """A feed's date, aware; ``None`` for what is no date or cannot be one (0001, 2099)."""
+        if date is None:
+            return None
+        text = clean(date.text)[:MAX_DATE]
+        if NO_YEAR.search(text):
+            return None
+        when = _standard(text, self.zone) or self._written(text)
+        if when is None and date.guess:
+            when = date.guess.replace(tzinfo=UTC)
+        return when if when and plausible(when, self.fetched) else None
+
+    def _written(self, text: str) -> datetime | None:
+        first = next(find_dates(text, self.fetched, self.zone), None)
+        if first is not None or self.odd <= 0:
+            return first.when if first else None
+        self.odd -= 1
+        return parse_date(text, self.fetched, self.zone)
+
+
+def _standard(text: str, zone: tzinfo | None) -> datetime | None:
+    """RFC 822 and ISO 8601, as the specifications ask for. In Chinese feeds CST is China's time, not Chicago's."""
+    if zone is CHINA:
+        text = re.sub(r"\bCST$", "+0800", text)
+    try:
+        if RFC_822.match(text):
+            when = parsedate_to_datetime(text)
+        elif ISO.match(text):
+            when = datetime.fromisoformat(re.sub(r"\s+(?=[Z+-])", "", text))
+        else:
+            return None
+        return when if when.tzinfo else when.replace(tzinfo=zone or UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
+    content = _unescaped(raw.content or raw.summary)
+    images = [image for image in (_absolute(base, image) for image in raw.images) if image]
+    return FeedEntry(
+        key="",
+        id=clean(raw.id or "")[:2_000] or None,
+        url=next((url for url in (_absolute(base, url) for url in raw.urls) if url), None),
+        title=plain(raw.title, MAX_TITLE),
+        summary=plain(raw.summary or raw.content, MAX_SUMMARY),
+        content_html=content,
+        published=clock.read(raw.published),
+        updated=clock.read(raw.updated),
+        author=plain(raw.author, 100),
+        image=images[0] if images else _pictured(content, base),
+        categories=tuple(dict.fromkeys(tag for item in raw.categories[:MAX_TAGS] if (tag := plain(item, MAX_TAG)))),
+    )
+
+
+def _keyed(entries: list[FeedEntry], shared: set[str]) -> list[FeedEntry]:
+    """The entries with keys that no two share, however the feed repeats its links and guids."""
+    ids = Counter(entry.id for entry in entries if entry.id)
+    taken: Counter[str] = Counter()
+    out = []
+    for entry in entries:
+        if entry.id and ids[entry.id] == 1:
+            key = entry.id
+        elif entry.url and entry.url not in shared:
+            key = entry.url
+        else:
+            key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
+        taken[key] += 1
+        key = key if taken[key] == 1 else f"{key}#{taken[key]}"
+        out.append(replace(entry, key=key, shared_link=entry.url in shared))
+    return out
+
+
+def _absolute(base: str, url: str | None) -> str | None:
+    return dom.join(base, clean(url).replace(" ", "%20")) if url else None
+
+
+def _unescaped(markup: str | None) -> str | None:
+    if not markup or ESCAPED_TWICE.search(markup) or "&lt;" not in markup:
+        return markup
+    text = dom.text_of(dom.parse_html(f"<div>{markup}</div>"))
+    return text if ESCAPED_TWICE.search(text) else markup
+
+
+def _pictured(markup: str | None, base: str) -> str | None:
+    if not markup or "<img" not in markup.lower():
+        return None
+    for image in dom.parse_html(markup).iter("img"):
+        return _absolute(base, image.get("src"))
+    return None
+
+
+__all__ = ["Feed", "FeedEntry", "discover", "parse"]
+MAX_FOUND = 20
+FEED_TYPE = re.compile(r"^\s*(?:application|text)/(?:(?:rss|atom|rdf)\+xml|feed\+json|json|xml)\b", re.IGNORECASE)
+FEED_HREF = re.compile(
+    r"(?:\.rss|\.atom|\.rdf|rss\.xml|atom\.xml|feed\.xml|feed\.json|index\.xml|/(?:rss|feed|atom)/?)(?:\?.*)?$", re.IGNORECASE
+)
+SKIPPED = re.compile(r"^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)+", re.DOTALL | re.IGNORECASE)
+PAGE = re.compile(r"<(?:html|head|body|meta|title|div|p|script|table|h\d|center|a)\b", re.IGNORECASE)
+
+
+def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Feed:
+    """Read a fetched feed. ``content_type`` is the header as served; ``fetched`` is aware.
+
+    Raises ``NotApplicable`` and nothing else: ``not-a-feed`` (a page, other JSON; ``detail`` lists the feeds that a page declares),
+    ``broken-feed`` (a feed in which nothing can be read), ``empty``. Takes seconds at most, whatever the bytes.
+    """
+    source = read(body, content_type)
+    if not source.text:
+        raise NotApplicable("empty", "no text")
+    if source.text.startswith(("{", "[")):
+        return finish(read_json(source.text), url, fetched, source.warnings)
+    text = source.text
+    start = SKIPPED.match(text)
+    if PAGE.match(text, start.end() if start else 0) is not None:
+        found = discover(dom.from_text(text, url))
+        raise NotApplicable("not-a-feed", f"an HTML page; it declares {', '.join(found)}" if found else "an HTML page")
+    mended = mend_xml(source)
+    return finish(read_xml(mended.text, url), url, fetched, mended.warnings)
+
+
+def discover(document: dom.Document) -> list[str]:
+    """The feeds a page leads to, as absolute URLs: declared ones (``<link rel="alternate">``) first, then links that look like one."""
+    declared = [
+        dom.link_of(node, document.base)
+        for node in document.root.iter("link")
+        if "alternate" in (node.get("rel") or "").lower().split() and FEED_TYPE.match(node.get("type") or "")
+    ]
+    linked = [url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and FEED_HREF.search(url[:2_000])]
+    return [url for url in dict.fromkeys([*declared, *linked]) if url][:MAX_FOUND]

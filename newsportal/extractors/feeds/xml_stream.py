@@ -1,0 +1,134 @@
+"""The bytes of a large XML file (sitemap, OPML) as text in pieces: unpacked, decoded, mended, bounded. Never raises for bad bytes."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from newsportal.extractors.feeds.feed_bytes import CHARSET, DECLARATION, DECLARED, DOCTYPE, SUPERSETS
+from newsportal.text import CONTROL
+
+MAX_BYTES = 52_428_800  # what a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)
+STEP = 1 << 16  # bytes that are unpacked, decoded and handed on at a time
+HEAD = 1 << 16  # bytes in which the XML declaration and the document type must stand
+FIRST = 1 << 10  # bytes that a gzip member is given at first, then twice as many: the rest is copied, for each of a million members
+MAX_MEMBERS = 10_000  # of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)
+GZIP = b"\x1f\x8b"
+BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+LONE = re.compile(r"&(?!(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);)")  # an ampersand that begins no reference that XML knows
+MAX_LONE = 1_000_000  # of one file, twenty for each entry of a full sitemap; forty million take half a minute
+DECLARING = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+REFERENCE_CHARS = 12  # The longest reference; one that the end of a piece cuts waits for the next piece
+
+
+@dataclass
+class XmlText:
+    """Iterate once. ``warnings`` are complete at the end: ``too-large`` (cut), ``broken-gzip``, ``entities-declared`` (dropped),
+    ``wrong-encoding`` (bytes that are not in the encoding which the file names)."""
+
+    body: bytes = field(repr=False)
+    content_type: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    limit: int = MAX_BYTES
+
+    def __iter__(self) -> Iterator[str]:
+        """Pieces of the text without declaration and document type."""
+        pieces = self._decoded()
+        head = ""
+        for piece in pieces:  # until the document type, if there is one, is whole
+            head += piece
+            if len(head) >= HEAD:
+                break
+        head = self._undeclared(head)
+        if DECLARING.search(head):  # a document type that does not end: nothing of it may reach a parser
+            self.tell("entities-declared")
+            return
+        yield from self._mended(head, pieces)
+
+    def tell(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def _undeclared(self, head: str) -> str:
+        head = DECLARATION.sub("", head.lstrip("\ufeff \t\r\n"), count=1)
+        found = DOCTYPE.search(head, 0, HEAD)
+        if found is None:
+            return head
+        if "<!ENTITY" in found.group().upper():
+            self.tell("entities-declared")
+        return head[: found.start()] + head[found.end() :]
+
+    def _mended(self, head: str, pieces: Iterator[str]) -> Iterator[str]:
+        kept, lone = head, 0
+        for piece in pieces:
+            cut = kept.rfind("&", max(0, len(kept) - REFERENCE_CHARS))
+            whole, rest = (kept[:cut], kept[cut:]) if cut >= 0 else (kept, "")
+            mended, number = LONE.subn("&amp;", whole)
+            yield mended
+            kept, lone = rest + piece, lone + number
+            if lone > MAX_LONE:
+                self.tell("too-large")
+                return
+        yield LONE.sub("&amp;", kept)
+
+    def _decoded(self) -> Iterator[str]:
+        decoder = None
+        for piece in self._unpacked():
+            decoder = decoder or codecs.getincrementaldecoder(self._encoding(piece))("replace")
+            text = decoder.decode(piece)
+            if "\ufffd" in text:
+                self.tell("wrong-encoding")
+            yield CONTROL.sub("", text)
+
+    def _encoding(self, start: bytes) -> str:
+        marked = next((name for mark, name in BOMS if start.startswith(mark)), None)
+        if marked:
+            return marked
+        header, inside = CHARSET.search(self.content_type or ""), DECLARED.match(start[:400])
+        label = (inside.group(1).decode("ascii", "replace") if inside else header.group(1) if header else "utf-8").lower()
+        name = SUPERSETS.get(label, label)
+        return name if name in ENCODINGS else "utf-8"
+
+    def _unpacked(self) -> Iterator[bytes]:
+        """Pieces of at most ``STEP`` bytes, ``limit`` bytes in all."""
+        given = 0
+        plain = (self.body[start : start + STEP] for start in range(0, len(self.body), STEP))
+        for piece in self._members() if self.body.startswith(GZIP) else plain:
+            room = self.limit - given
+            if len(piece) > room:
+                self.tell("too-large")
+                yield piece[:room]
+                return
+            given += len(piece)
+            yield piece
+
+    def _members(self) -> Iterator[bytes]:
+        """The content of a gzip file, member after member, as far as it is whole."""
+        view, place = memoryview(self.body), 0
+        for _ in range(MAX_MEMBERS):
+            if view[place : place + 2].tobytes() != GZIP:
+                return
+            stream, size = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16), FIRST
+            while not stream.eof:
+                given = stream.unconsumed_tail or view[place : place + size]
+                if not given:
+                    self.tell("broken-gzip")
+                    return
+                if not stream.unconsumed_tail:
+                    place, size = place + len(given), min(2 * size, STEP)
+                try:
+                    piece = stream.decompress(given, STEP)
+                except zlib.error:
+                    self.tell("broken-gzip")
+                    return
+                if piece:
+                    yield piece
+            place -= len(stream.unused_data)
+        self.tell("broken-gzip")
+
+
+# Those that sitemaps and outlines are written in. Everything else is read as UTF-8, as both specifications ask.
+ENCODINGS = frozenset("utf-8 utf8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs cp1252 euc-kr euc-jp shift_jis windows-1251 koi8-r".split())

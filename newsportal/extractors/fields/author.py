@@ -1,0 +1,286 @@
+"""Who wrote it: what the page tells machines, else its byline, else the element that calls itself author, else the first and last lines.
+
+The site itself, the editor on duty (责任编辑) and the photographer (记者某某 摄) are no authors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from newsportal.extractors.article.hints import called, short_text
+from newsportal.extractors.fields.metadata import Metadata
+from newsportal.extractors.fields.title import SEPARATOR
+from newsportal.text import CJK, clean, dom
+
+# How bylines are written, in Chinese first: regular expressions, each with bounded quantifiers.
+# 作者：某某 · 撰文 | 某某 · 文／某某 · 某报记者 某某 通讯员 某某 · （记者某某） · 【某报記者某某台北報導】
+#     By Jane Doe, John Roe and Max Poe
+
+MAX_CHINESE_CHARS: Final = 24  # a longer "name" is a sentence
+MAX_NAME_CHARS: Final = 80
+DESCRIBED_CHARS: Final = 40  # A Latin name of more characters has its bearer's office behind a comma
+_LABEL: Final = (
+    "责任|責任|责编|責編|编辑|編輯|来源|來源|发布|發佈|时间|時間|日期|字号|字體|字体|摄影|攝影|摄$|图|圖|记者|記者|通讯员|通訊員|实习|實習|校对|审核|点击|浏览|阅读"
+    "|评论|评$|分享|转载|转自|网站|本报|本報|本网|本刊|综合|未知|佚名|匿名|供稿|报道|報導|報道|采写|文字|作者|原创|原創|一审|二审|三审"
+)
+_VERB: Final = (
+    "获悉|獲悉|了解|从|從|在|采访|採訪|发现|發現|看到|问|問|说|說|表示|注意|日前|昨|今|近日|会$|们|們"
+    "|节|证|手记|观察|调查|站|团|来到|走进|探访"
+)
+_SAYS: Final = r"[:：/／╱|｜︱∣丨]"
+_ROLE: Final = "(?:(?:实习|實習|见习|見習|特约|首席)?(?:记者|記者|通讯员|通訊員)|实习生|實習生)"
+_END: Final = r"(?=[\s、,，;；/／╱|｜)）\]】〕。]|实习|實習|通讯员|通訊員|报道|報導|報道|发自|發自|撰文|采写|$)"
+_NO_PICTURE: Final = r"(?!\s*(?:摄|攝|图|圖)(?!影?[/／]?(?:报道|報導|文)))"
+_CHINESE: Final = rf"(?!{_LABEL}|{_VERB})[\u4e00-\u9fff]{{2,4}}(?:[·•][\u4e00-\u9fff]{{1,6}}){{0,3}}{_END}{_NO_PICTURE}"
+_AND: Final = rf"(?:[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|[\s、,，;；/／]{{1,2}})"
+_CHINESE_NAMES: Final = rf"{_CHINESE}(?:{_AND}{_CHINESE}){{0,5}}"
+_ANY_NAME: Final = rf"(?:[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){{1,3}}|(?!{_LABEL})[^\s:：|｜/／,，;；、。()（）\[\]【】〔〕<>《》]{{2,20}})"
+LABELLED: Final = re.compile(
+    r"(?:作\s*者|撰\s*文|撰\s*稿人?|文字|采写|採寫|特约撰稿人?"
+    r"|(?<![\u4e00-\u9fff])(?:文|图文|文图|圖文|[图圖]\s?[/／]\s?文|文\s?[/／]\s?[图圖])(?=\s*[/／╱|｜︱丨:：]))"
+    rf"\s*{_SAYS}\s*(?:[\u4e00-\u9fff]{{0,12}}{_ROLE}[\s:：]{{0,2}}(?P<staff>{_CHINESE_NAMES})"
+    rf"|(?P<any>本[报報刊][^\s:：]{{0,6}}(?:评论员|評論員|编辑部)|{_ANY_NAME}(?:{_AND}{_CHINESE}){{0,5}}))"
+    rf"|(?:作者|(?<![\u4e00-\u9fff])[图圖]\s?[/／]\s?文|文\s?[/／]\s?[图圖])\s+(?P<author>{_CHINESE_NAMES})"
+    rf"|(?<![\u4e00-\u9fff])[报報][道導]\s?[/／╱]\s?(?P<told>{_CHINESE_NAMES})"
+)
+REPORTER: Final = re.compile(rf"(?:记者|記者|特派员|通讯员|通訊員)\s*{_SAYS}?\s*(?P<names>{_CHINESE_NAMES})")
+_SURNAME: Final = (
+    "[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許韩韓邓鄧冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜"
+    "崔谭譚陆陸范汪廖石金韦韋贾賈夏付方邹鄒熊白孟秦邱侯江尹薛闫段雷龙龍黎史陶贺賀毛郝顾顧龚龔邵万萬覃武钱錢戴严嚴莫孔向常汤湯易]"
+)  # The hundred and some commonest: nine of ten people have one of them
+IN_TEXT: Final = re.compile(
+    rf"[(（【〔\[][^()（）【】〔〕\[\]]{{0,20}}(?:记者|記者|通讯员|通訊員)\s*[:：]?\s*(?P<bracketed>{_CHINESE_NAMES})"
+    rf"|[(（](?:[图圖文]\s?[/／]?\s?[图圖文]?|撰文|撰稿|作者|供稿|来稿)[\s:：/／]{{1,3}}(?P<signed>{_CHINESE_NAMES})[)）]\s*$"
+    rf"|[(（【〔][^()（）【】〔〕]{{0,12}}(?:记者|記者)\s?(?P<placed>{_SURNAME}[\u4e00-\u9fff]{{1,2}})"
+    rf"(?=[\u4e00-\u9fff]{{2,4}}[\s／/]?(?:电|電|报道|報導|報道)[)）】〕])"
+    rf"|[报報网網社刊](?:[\u4e00-\u9fff]{{0,6}}[讯电])?\s*(?:实习|见习|首席|特约)?[记記]者\s*(?P<names>{_CHINESE_NAMES})"
+)  # A paragraph tells of reporters, too: only in brackets, or after the name of a paper, are they its own
+LAST_WORDS: Final = re.compile(
+    rf"[(（]\s*(?P<names>{_SURNAME}[\u4e00-\u9fff]{{1,2}}(?:[\s、,，]+{_SURNAME}[\u4e00-\u9fff]{{1,2}}){{0,3}})\s*[)）]\s*$"
+)  # An article's last line ends with its authors in brackets
+_LATIN: Final = r"[^\W\d_a-z][\w.'’-]*(?:\s(?!and\b|und\b|et\b|y\b)[\w.'’-]+){0,2}\s[^\W\d_a-z][\w.'’-]*"
+BY: Final = re.compile(
+    r"(?:^|[|•·\t]\s*)(?i:written by|by|von|par|por|di|autor(?:in)?(?:/autor(?:in)?)?)\s*[:\s]\s*"
+    rf"(?P<name>{_LATIN}(?:(?:,\s{_LATIN}){{0,3}},?\s(?:and|und|et|y|&)\s{_LATIN})?)\s*(?:[|•·,(\t\d]|$)"
+)
+FIRST_WORD: Final = re.compile(r"^(?:by|von|par|por|di)\s+", re.IGNORECASE)
+# What is written behind a name: the paper's name, the word before the date.
+AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|updated|veröffentlicht)\b.*$", re.IGNORECASE)
+BYLINE: Final = re.compile(
+    r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
+)  # Every branch begins with one certain character: then the search passes over others at once
+MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")  # sorts out most lines before :data:`BY_WORD`, in a fourth of its time
+BY_WORD: Final = re.compile(r"\b(?:by|von|par|por|di|autor(?:in)?)\b", re.IGNORECASE)
+EDITOR: Final = re.compile(
+    r"(?:责任编辑|責任編輯|责编|責編|编辑|編輯|编审|校对|审核|监制|主编)\s*[:：/／]\s*(?P<name>[\u4e00-\u9fff]{2,4}(?![\u4e00-\u9fff]))"
+)
+NOT_NAMES: Final = re.compile(
+    r"^(?:admin|administrator|editor|root|null|none|undefined|(?:no )?authors?:?|share|subscribe|login|more|follow"
+    r"|佚名|未知|匿名|管理员|编辑|网络|小编|作者|账号|帳號|登录|登錄|注册|用户名|密码|首页|关注|订阅|举报|\d+|@.*)$"
+    r"|(?:报道|報導|報道|编译|編譯|编制|編制|综合|綜合|职员|職員|记者|記者|整理|摄|攝|图|圖|供稿)$|://|www\.|\.(?:cn|com)\b",
+    re.IGNORECASE,
+)
+CUT: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布|日期|时间|字号|点击|浏览|评论(?!员)|发表|(?:19|20)\d\d[-年/.]\d).*$")
+# What stands before a name: 「本报记者」.
+ROLE_FIRST: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?(?:本[报報刊网網])?{_ROLE}\s?[:：]?\s?(?=[\u4e00-\u9fff]{{2}})")
+PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" r"[、,，/／;；]\s*|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
+# A comma parts names where another comma or an "and" follows; behind the last name stands an office.
+LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
+AUTHOR_META: Final = tuple(
+    (
+        "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author "
+        "twitter:creator"
+    ).split()
+)
+MAX_BYLINES: Final = 2000
+MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
+MAX_PARTS: Final = 10  # a line of more elements is a navigation
+MAX_NAMES: Final = 6
+SITE_CHARS: Final = 20
+SITE_WORDS: Final = 4  # Names of sites are not longer
+WHOLE_NAME: Final = 6  # letters of a site's name that is known in a longer one
+ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
+# Where a site tells about one author.
+ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")
+ELEMENT_CHARS: Final = 40
+OTHERS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|sidebar|footer|hot|rank|teaser|card", re.IGNORECASE)
+COMMENTS: Final = re.compile(r"comment|reply|pinglun|relate|recommend|teaser", re.IGNORECASE)  # where other people's names stand
+# What stands beside a name inside the author's element.
+ROLE: Final = re.compile(r"role|job|position|title|date|time|desc|bio|avatar|social", re.IGNORECASE)
+
+
+def author(
+    document: dom.Document, meta: Metadata, lines: Sequence[str], language: str | None = None, heading: str | None = None
+) -> str | None:
+    """The author's name, several parted by ``; ``. Organisations and the site count last, and not on Chinese pages (there: 来源)."""
+    site = site_names(document, meta)
+    chinese = (language or "zh").startswith("zh")
+    witnesses: tuple[Callable[[], Iterable[str]], ...] = (
+        lambda: _told(document, meta, heading),
+        lambda: () if chinese else meta.organisations("author"),
+        lambda: _written(document, lines, heading),
+        lambda: _marked(document),
+    )
+    for witness in witnesses:
+        found = [name for name in dict.fromkeys(map(_bare, witness())) if is_name(name) and not is_site(name, site)]
+        if found:
+            return "; ".join(found[:MAX_NAMES])
+    if chinese:
+        return None
+    named = (*meta.people("author"), *meta.organisations("author"), meta.get("author") or "")
+    return next((name for name in map(_bare, named) if is_name(name)), None)
+
+
+def site_names(document: dom.Document, meta: Metadata) -> frozenset[str]:
+    """What the site calls itself: in ``meta``, as publisher, behind the page's title; and the first letters of these."""
+    title = next((dom.text_of(node) for node in document.root.iter("title")), "")
+    told = (meta.get("og:site_name"), meta.get("application-name"), *meta.organisations("publisher"), *SEPARATOR.split(title)[1:])
+    ends = (title.rpartition(mark)[2] for mark in "-," if mark in title)
+    names = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
+    short = ("".join(word[0] for word in name.lower().split()) for name in told if name and 2 <= name.count(" ") <= SITE_WORDS)
+    return names | frozenset(word for word in short if word.isalpha())
+
+
+def is_site(name: str, site: Iterable[str]) -> bool:
+    """Whether ``name`` is the site's, or the beginning of it (网易 of 网易财经), or begins with it."""
+    bare = "".join(name.lower().split())
+    return any(other.startswith(bare) or (len(other) >= WHOLE_NAME and bare.startswith(other)) for other in site)
+
+
+def is_name(name: str) -> bool:
+    most = MAX_CHINESE_CHARS if CJK.search(name) else MAX_NAME_CHARS
+    return 2 <= len(name) <= most and not NOT_NAMES.search(name)
+
+
+def _bare(name: str) -> str:
+    name = AFTER.sub("", FIRST_WORD.sub("", ROLE_FIRST.sub("", name)))
+    return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
+
+
+def _told(document: dom.Document, meta: Metadata, heading: str | None) -> Iterator[str]:
+    """People in JSON-LD, else the first ``meta`` with a name that is not the title and not whom the page calls its editor."""
+    people = meta.people("author")
+    if people:
+        yield from people
+        return
+    for name in filter(None, map(meta.get, AUTHOR_META)):
+        if is_name(name) and name != heading and not (CJK.search(name) and _is_editor(document, name)):
+            yield name
+            return
+
+
+def _is_editor(document: dom.Document, name: str) -> bool:
+    return any(match["name"] == name for line in document.lines if "编" in line or "編" in line for match in EDITOR.finditer(line))
+
+
+def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:
+    """Lines that are bylines, from the heading on and then before it; at last the ends of the text."""
+    page = document.lines[:MAX_BYLINES]
+    start = next((number for number, line in enumerate(page) if heading and line.startswith(heading[:20])), 0)
+    labelled: list[tuple[str, bool]] = []
+    for line in (*page[start:], *page[:start]):
+        if len(line) <= MAX_BYLINE_CHARS and line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
+            chinese = not line.isascii() and BYLINE.search(line) is not None
+            if chinese or (MAY_BE_BY.search(line.lower()) and BY_WORD.search(line)):
+                labelled.append((line, chinese))
+    for form in (LABELLED, REPORTER, IN_TEXT):
+        for line, chinese in labelled:
+            match = (form if chinese else BY).search(line)
+            if match:
+                return _parted(next(filter(None, match.groups())))
+    for line in (*lines[:2], *lines[-2:]):
+        match = IN_TEXT.search(line)
+        if match:
+            return _parted(next(filter(None, match.groups())))
+    last = LAST_WORDS.search(lines[-1]) if lines else None
+    return _parted(last["names"]) if last else []
+
+
+def _parted(names: str) -> list[str]:
+    names = CUT.sub("", clean(names))
+    return (PARTS if CJK.search(names) else LATIN_PARTS).split(names)
+
+
+def _is_marked(node: dom.Element) -> bool:
+    if "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower()) or ELEMENT_CLASS.search(node.get("class") or ""):
+        return True
+    return node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "") is not None
+
+
+def _marked(document: dom.Document) -> list[str]:
+    """The first element that is marked as the author, outside of comments and teasers."""
+    for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
+        if not _is_marked(node):
+            continue
+        text = FIRST_WORD.sub("", _name_in(node))
+        if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):
+            continue
+        others = COMMENTS if node.get("itemprop") else OTHERS
+        if any(others.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in node.iterancestors()):
+            continue
+        return _parted(text)
+    return []
+
+
+def _name_in(node: dom.Element) -> str:
+    """The text of the author's element without what its parts tell about the author."""
+    if not any(ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}") for child in node):
+        return short_text(node)
+    kept = (short_text(child) for child in node if not ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}"))
+    return clean(" ".join((node.text or "", *kept)))
+
+
+MAX_LINE_CHARS: Final = 160
+_CAPITALS: Final = r"[A-Z][\w&.'’-]*(?: [A-Z&][\w&.'’-]*)+"
+_NAME: Final = rf"(?:{_CAPITALS}|[^\s:：|｜\[\]()（）【】<>“”\"]{{2,30}})"
+LABEL: Final = re.compile(
+    r"(?<![“\"「『])(?<!注明)(?<!图片)(?<!圖片)(?<!资料)(?<!資料)(?<!数据)(?<!數據)(?<!照片)(?<!视频)"
+    rf"(?:来\s*源|來\s*源|稿源|转自|轉自|转载自|轉載自|出处|出處)\s*[:：]\s*[(（【]?\s*(?P<zh>{_NAME})"
+    rf"|(?:^|\t|[|｜]\s?)(?:来源|來源)\s+(?P<bare>{_NAME})"
+    rf"|本文(?:来源于|來源於|来自|來自|转自|源自|摘自|原载于?|首发于)\s*[:：]?\s*《?(?P<said>[^\s:：|｜\[\]()（）【】<>《》，。]{{2,20}})》?\s*(?:\t|$|\d|，)"
+    r"|\b(?i:source|first published (?:by|in|on)|originally published (?:by|in|on)|originally appeared (?:in|on))\s*:?\s*"
+    r"(?P<en>[A-Z0-9][^:|｜\t\[\]()<>•·]{1,40}?)\s*(?:[|｜\t\[(•·]|\.?$)"
+)  # a Chinese name ends at the first space; sources of pictures and figures, and those in disclaimers, do not count
+HINT: Final = re.compile("[源處处自]|[Ss]ource|SOURCE|publish|appear|[载发]于?")
+DISCLAIMER: Final = re.compile(r"凡.{0,8}注明|免责|免責|声明|聲明|版权|版權")
+NOT_SOURCES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未知|不明|http.*|.*[，。！？].*)$")
+FOREIGN: Final = ("Source:", "irst published", "riginally ")  # a page that is not Chinese names no source without one of these
+ELEMENT_NAME: Final = re.compile(
+    r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
+    r"|(?<![a-z])(?:profile|account|media|wemedia)[-_]?(?:nick)?name(?![a-z])",
+    re.IGNORECASE,
+)  # Classes and ids that say source, or whose account it is on a site where everybody publishes
+ORIGIN_META: Final = ("source", "contentsource", "og:article:source", "copyright-holder", "mediaid")
+MAX_CHARS: Final = 30
+MAX_ELEMENT_CHARS: Final = 16
+
+
+def origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
+    """The name behind 来源 or "First published by", else what ``meta`` says, else on Chinese pages the element called source."""
+    chinese = (language or "zh").startswith("zh")
+    for line in document.lines[:MAX_BYLINES]:
+        match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and HINT.search(line) else None
+        quoted = match and DISCLAIMER.search(line, line.rfind("\t", 0, match.start()) + 1, match.start())
+        name = _name(next(filter(None, match.groups()))) if match and not quoted else None
+        if name:
+            if chinese or any(word in document.html for word in FOREIGN):
+                return name
+            break
+    told = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
+    return told or (next(_marked_origin(document), None) if chinese else None)
+
+
+def _name(text: str) -> str | None:
+    name = CUT.sub("", text).strip("·-_,，。；; ")
+    return name if len(name) >= 2 and not NOT_SOURCES.search(name) else None
+
+
+def _marked_origin(document: dom.Document) -> Iterator[str]:
+    for node in called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
+        if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
+            text = short_text(node)
+            name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None
+            if name:
+                yield name

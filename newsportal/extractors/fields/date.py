@@ -1,0 +1,174 @@
+"""Written dates to moments: absolute, without a year, and relative ones, Chinese first.
+
+    「2024年3月5日 08:30」「二〇二四年三月五日」「民國113年3月5日」「03-05 08:30」「昨天 08:30」「3分钟前」
+    2024-03-05T08:30:00Z · Mar 5, 2024 8:30 am · 5 March 2024 · 2 hours ago
+
+The forms of a day, the time of day and its zone stand in :mod:`date_forms`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from newsportal.extractors.fields.date_forms import (
+    CHINA,
+    DAY_FIRST,
+    FORMS,
+    KOREA,
+    NEEDED,
+    RELATIVE,
+    TOLERANCE,
+    Reader,
+    clock_after,
+    clock_before,
+)
+from newsportal.text import CJK, INVISIBLE
+
+HANGUL: Final = re.compile("[\uac00-\ud7a3]")
+EARLIEST: Final = 1990  # no Web page is older; an earlier year is a default value (0001, 1900, 1970) or history told in the text
+MAX_CHARS: Final = 4000  # longer texts are cut: no date is written after four thousand other characters
+DATE_LIKE: Final = re.compile(
+    r"\d\s?[-/.年월月:时時点點년]\s?\d|\d{8}|[\d一二两兩三四五六七八九十半几幾数數]\s{0,2}多?[个個]?\s?[^\W\d_]{1,2}\s?(?:之|以)?前|[今昨前][天日早晚]|[刚剛][刚剛才]"
+    r"|\d.{0,5}[^\W\d_]{3}|[^\W\d_]{3}.{0,3}\d|[〇零○一二三四五六七八九十]\s{0,2}[年月]|\bago\b|day\b|\bjust now\b",
+    re.IGNORECASE,
+)  # What every written date has somewhere: the forms are tried only on such texts
+GUESSED_CHARS: Final = 40  # longer texts do not go to dateparser, which takes milliseconds
+# Languages without a form here. dateparser tries one after the other; all of its two hundred take two seconds.
+GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu", "ro", "uk", "bg", "el", "fi", "hr")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One date in a text: where it stands (of the NFKC text), what it means, how much of it was written, whether it counts from now."""
+
+    start: int
+    end: int
+    when: datetime
+    has_time: bool
+    has_year: bool
+    relative: bool = False
+
+
+def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
+    """The first plausible date written in ``text``, aware, or ``None``.
+
+    ``now`` (aware) is when the text was read: relative forms count from it, a missing year is the latest that is not after it.
+    ``zone`` holds where the text names none; by default China for texts with Chinese characters, else UTC. A day without a time
+    is its midnight. Dates before 1990 and more than a day after ``now`` are not plausible.
+    """
+    whole = text.strip()
+    if not whole:
+        return None
+    stamp = _timestamp(whole, now)
+    if stamp is not None:
+        return stamp
+    first = next(find_dates(whole, now, zone), None)
+    if first is not None:
+        return first.when
+    return _guess(whole, now, zone)
+
+
+def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[Written]:
+    """Every plausible date written in ``text``, in order (the forms of this module; see :func:`parse_date`).
+
+    ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America.
+    """
+    text = unicodedata.normalize("NFKC", INVISIBLE.sub("", text[:MAX_CHARS]))
+    if not DATE_LIKE.search(text):
+        return
+    local = now.astimezone(zone or default_zone(text))
+    characters = frozenset(text)
+    matches = [
+        (match.start(), -match.end(), form, match)
+        for form, (pattern, read) in enumerate(FORMS)
+        if not characters.isdisjoint(NEEDED.get(read, characters))
+        for match in pattern.finditer(text)
+    ]
+    end = 0
+    for start, _, form, match in sorted(matches, key=lambda found: found[:3]):
+        if start < end:
+            continue
+        end = match.end()  # what was read once, plausible or not, is not read again in pieces
+        read = FORMS[form][1]
+        written = _written(match, DAY_FIRST.get(read, read) if day_first else read, text, local)
+        if written is None:
+            continue
+        end = written.end
+        if plausible(written.when, now):
+            yield written
+
+
+def default_zone(text: str) -> tzinfo:
+    """The zone of a date that names none, by the script it is written in."""
+    if CJK.search(text):
+        return CHINA
+    return KOREA if HANGUL.search(text) else UTC
+
+
+def plausible(when: datetime, now: datetime) -> bool:
+    """Whether a page read at ``now`` can have been published at ``when``."""
+    try:
+        return when.year >= EARLIEST and when <= now + TOLERANCE
+    except OverflowError:
+        return False
+
+
+def _written(match: re.Match[str], read: Reader, text: str, local: datetime) -> Written | None:
+    day = read(match, local)
+    if day is None:
+        return None
+    relative = read in RELATIVE
+    if isinstance(day, datetime):
+        return Written(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
+    (value, has_year), zone = day, local.tzinfo or UTC
+    clock, end = clock_after(text, match.end(), zone)
+    if clock is None:
+        clock = clock_before(text, match.start(), zone)
+    try:
+        when = datetime(value.year, value.month, value.day, tzinfo=clock.zone if clock else zone)
+        when += timedelta(seconds=clock.seconds) if clock else timedelta()
+    except (ValueError, OverflowError):
+        return None
+    if not has_year and when > local + TOLERANCE:
+        when = _year_before(when)
+    return Written(match.start(), end, when, has_time=clock is not None, has_year=has_year, relative=relative)
+
+
+def _year_before(when: datetime) -> datetime:
+    for year in range(when.year - 1, when.year - 9, -1):
+        try:
+            return when.replace(year=year)
+        except ValueError:  # 29 February
+            continue
+    return when
+
+
+def _timestamp(text: str, now: datetime) -> datetime | None:
+    """Seconds or milliseconds since 1970, when they are all of the text."""
+    if not re.fullmatch(r"\d{10}|\d{13}", text, re.ASCII):
+        return None
+    when = datetime.fromtimestamp(int(text[:10]), UTC)
+    return when if plausible(when, now) else None
+
+
+def _guess(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
+    """The last resort for languages we have no form for: dateparser, for short texts with a figure and a word."""
+    if len(text) > GUESSED_CHARS or CJK.search(text) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", text):
+        return None
+    import dateparser  # loaded late: it takes half a second, and most runs never need it
+
+    base = now.astimezone(zone or UTC)
+    settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
+    try:
+        found = dateparser.parse(text, languages=list(GUESSED_LANGUAGES), settings=settings)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    if found is None:
+        return None
+    when = found if found.tzinfo else found.replace(tzinfo=base.tzinfo)
+    return when if plausible(when, now) else None

@@ -1,0 +1,282 @@
+"""The article that a page carries in its scripts or for machines, where the visible page is drawn by JavaScript.
+
+Asked are ``articleBody`` of JSON-LD and microdata, and the page's state: the longest text in it that reads like an
+article's (paragraphs, sentences) and that belongs to this page (its title, or the page's description, agrees).
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import unquote
+
+from newsportal.extractors.fields.date import default_zone, parse_date
+from newsportal.extractors.fields.headlines import ENTITY, plain, says_nothing, without_site
+from newsportal.extractors.fields.metadata import Metadata
+from newsportal.extractors.fields.title import META_TITLES
+from newsportal.text import WORD, clean, dom, letters
+
+MIN_SCRIPT_CHARS: Final = 150
+MAX_SCRIPT_CHARS: Final = 4_000_000
+MAX_OBJECTS: Final = 30_000
+MAX_DEPTH: Final = 40
+MAX_STATES: Final = 20  # Assignments tried in one script
+
+# Texts that a page's scripts hold: its state as JSON, assigned or alone, and long string literals where that is no JSON.
+#     <script type="application/json"> · <script id="__NEXT_DATA__"> · window.__INITIAL_STATE__ = {...} · JSON.parse("...")
+#     window.__NUXT__=(function(a,b){return {...}}(...)) · var content = "..."
+# Nothing is run. Bytes, objects, depth and tries are bounded, so the time is linear in the page.
+
+LONG: Final = 120  # characters of a text that may be an article's: the shortest is a paragraph
+MAX_LITERAL_CHARS: Final = 500_000
+NEAR: Final = 3000  # Characters around a string literal in which its title and date are looked for
+ABOVE: Final = 3  # objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
+START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
+UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
+_SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
+# A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain.
+LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
+TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
+DATES: Final = tuple(
+    (
+        "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
+        "firstPublished createTime create_time createdAt created_at ctime date"
+    ).split()
+)
+KEYED: Final = re.compile(
+    rf"""({"|".join((*TITLES, *DATES))})["']?\s*[:=]\s*"""
+    r"""(?:"((?:[^"\\\n]|\\.){4,300})"|'((?:[^'\\\n]|\\.){4,300})'|(\d{10,13}))"""
+)
+TEXT_KEYS: Final = ("html", "text", "content", "body", "value", "paragraph", "data", "children", "items", "model")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A text in the state, the titles and dates that stand in its object or those around it, and the name it is kept under."""
+
+    text: str
+    titles: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    key: str = ""
+
+
+def held_texts(document: dom.Document) -> Iterator[Held]:
+    left = MAX_SCRIPT_CHARS
+    for node in document.root.iter("script"):
+        text, kind = node.text or "", (node.get("type") or "").lower()
+        if len(text) < MIN_SCRIPT_CHARS or "ld+json" in kind:
+            continue
+        text, left = text[:left], left - len(text)
+        alone = "json" in kind
+        states = [state for state in (_decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
+        for state in states:
+            yield from _in_state(state)
+        if not states:
+            # long string literals, with the titles and dates that are written near them
+            for match in LITERAL.finditer(text):
+                near = (*_keyed(text, max(0, match.start() - NEAR), match.start()), *_keyed(text, match.end(), match.end() + NEAR))
+                named = [(key, unescaped(double or single or number)) for key, double, single, number in near]
+                titles = tuple(value for key, value in named if key in TITLES)
+                yield Held(unescaped(next(filter(None, match.groups()))), titles, tuple(value for key, value in named if key in DATES))
+        if left <= 0:
+            return
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _assigned(text: str) -> Iterator[Any]:
+    """The JSON values that are assigned, passed on or returned; ``undefined`` counts as null."""
+    decoder = json.JSONDecoder(strict=False)
+    text = UNDEFINED.sub("null", text) if "undefined" in text else text
+    start = tried = 0
+    while tried < MAX_STATES:
+        match = START.search(text, start)
+        if match is None:
+            return
+        start, tried = match.end(), tried + 1
+        try:
+            state, end = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(state, str):
+            state = _decoded(state)
+        if isinstance(state, (dict, list)) and state:
+            start = max(end, start)
+            yield state
+
+
+def _in_state(state: Any) -> Iterator[Held]:
+    """A walk in document order; texts that are JSON themselves are opened once more."""
+    waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
+    seen = 0
+    while waiting and seen < MAX_OBJECTS:
+        value, key, owners, depth = waiting.pop()
+        seen += 1
+        if isinstance(value, str):
+            opened = _decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
+            if opened is not None:
+                waiting.append((opened, key, owners, depth + 1))
+            elif len(value) >= LONG:
+                yield Held(value, _named(owners, TITLES), _named(owners, DATES), key)
+        elif depth >= MAX_DEPTH:
+            continue
+        elif isinstance(value, dict):
+            within = (value, *owners)[: ABOVE + 1]
+            waiting.extend((inner, str(name), within, depth + 1) for name, inner in reversed(value.items()))
+        elif isinstance(value, list):
+            joined = _joined(value)
+            if len(joined) >= LONG:
+                yield Held(joined, _named(owners, TITLES), _named(owners, DATES), key)
+            waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
+
+
+def _named(owners: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> tuple[str, ...]:
+    found = (owner.get(key) for owner in owners for key in keys)
+    return tuple(str(value) for value in found if (isinstance(value, str) and value.strip()) or (isinstance(value, int) and value > 10**9))
+
+
+def _joined(blocks: Sequence[Any]) -> str:
+    """A list of paragraphs, as texts or as objects with a text, as one text with a paragraph a line."""
+    if len(blocks) < 2:
+        return ""
+    return "\n".join(filter(None, (_block_text(block, 0) for block in blocks[:2000])))
+
+
+def _block_text(block: Any, depth: int) -> str:
+    if isinstance(block, str):
+        return block if " " in block or not block.isascii() else ""
+    if depth > 4:
+        return ""
+    if isinstance(block, dict):
+        return next((text for text in (_block_text(block.get(key), depth + 1) for key in TEXT_KEYS) if text), "")
+    return "".join(_block_text(inner, depth + 1) for inner in block[:500]) if isinstance(block, list) else ""
+
+
+def _keyed(text: str, start: int, end: int) -> Iterator[tuple[str | Any, ...]]:
+    """Where a name begins is asked after it is found: a pattern that begins with it is searched in a third of the time."""
+    return (match.groups() for match in KEYED.finditer(text, start, end) if not WORD.match(text[match.start() - 1 : match.start()]))
+
+
+ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_SHORT: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "", "f": "", "0": ""}
+
+
+def unescaped(text: str) -> str:
+    """A string literal of JavaScript, read."""
+    if "\\" not in text:
+        return text
+
+    def meant(match: re.Match[str]) -> str:
+        code = match[1] or match[2] or match[3]
+        if code is None:
+            return _SHORT.get(match[4], match[4])
+        return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
+
+    joined = ESCAPE.sub(meant, text)
+    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if "\\u" in text else joined
+
+
+MARKUP: Final = re.compile(r"<(?:p|div|br|span|a|em|section|h[1-6]|figure|img|strong|ul)\b[^<>]{0,500}/?>", re.IGNORECASE)
+SENTENCE: Final = re.compile(r"[。！？；]|[.!?][\"'”’)]?(?=\s|$)")
+CODE: Final = re.compile(
+    r"function\s*\(|=>|[{;]\s*(?:var|let|const|return)\b|\}\s*\.[\w-]+\s*\{|^\s*[.#@][\w-]+[^。]{0,80}\{|base64,|\[\"\$\"", re.MULTILINE
+)
+MIN_SENTENCES: Final = 2
+PROSE: Final = 0.5  # Share of an article's characters that stand in lines with a sentence mark
+AGREED: Final = 6  # letters that a title shares with the page's to be the same; a shorter one must be all of it
+DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that stand in the text it describes
+YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{10}")
+LONGER: Final = 2  # A text is so many times as long as the description that it begins with, or it is the description
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """An article from the page's data: ``text`` has one paragraph a line, ``html`` is there where markup was (not sanitised)."""
+
+    text: str
+    html: str | None = None
+    title: str | None = None
+    published: datetime | None = None
+
+
+def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = None) -> Embedded | None:
+    """The longest article in the page's data, or ``None``. ``fetched`` is needed for its date."""
+    # the letters of what the page calls its article
+    site = meta.get("og:site_name")
+    page = plain(next((dom.text_of(node) for node in document.root.iter("title")), ""))
+    named = (plain(meta.get(key)) for key in META_TITLES)
+    titles = (without_site(text, site) for text in (page, *named, plain(meta.article("headline"))) if text and not says_nothing(text))
+    witnesses = tuple(dict.fromkeys(filter(None, map(letters, titles))))
+    best: Embedded | None = None
+    for held in _held(document, meta):
+        if best is not None and len(held.text) <= len(best.text):
+            continue
+        title = _agreeing(held.titles, witnesses)
+        if title is None and not _described(held.text, meta) and (witnesses or not held.titles or not MARKUP.search(held.text)):
+            continue
+        found = _read(held, title or (clean(held.titles[0]) if held.titles else None), fetched)
+        if found is not None and (best is None or len(found.text) > len(best.text)):
+            best = found
+    return best
+
+
+def _held(document: dom.Document, meta: Metadata) -> Iterator[Held]:
+    told = meta.article("articleBody")
+    title, date = meta.article("headline"), meta.article("datePublished")
+    if told and len(told) >= LONG:
+        yield Held(told, (title,) if title else (), (date,) if date else (), "articleBody")
+    if "articleBody" in document.html:
+        for node in dom.xpath(document.root, ".//*[@itemprop='articleBody']")[:3]:
+            if isinstance(node, dom.Element):
+                text = node.get("content") or dom.html_of(node)
+                yield Held(text, (title,) if title else (), (date,) if date else (), "articleBody")
+    yield from held_texts(document)
+
+
+def _agreeing(titles: Sequence[str], witnesses: Sequence[str]) -> str | None:
+    for title in titles:
+        said = letters(title)
+        for witness in witnesses:
+            if said and (said == witness or (min(len(said), len(witness)) >= AGREED and (said in witness or witness in said))):
+                return clean(title)
+    return None
+
+
+def _described(text: str, meta: Metadata) -> bool:
+    told = meta.get("og:description") or meta.get("description") or ""
+    description = letters(told)[:DESCRIPTION_LETTERS]
+    if len(text) < LONGER * len(told) or len(description) < DESCRIPTION_LETTERS:
+        return False
+    return description in letters(dom.text_of(dom.parse_html(_marked_up(text))))
+
+
+def _marked_up(text: str) -> str:
+    """The text as its page would show it: percent codes and doubled entities resolved."""
+    if "%3C" in text[:200] or "%E" in text[:200] or "%3c" in text[:200]:
+        text = unquote(text)
+    return html.unescape(text) if ENTITY.search(text) and not MARKUP.search(text) else text
+
+
+def _read(held: Held, title: str | None, fetched: datetime | None) -> Embedded | None:
+    text = _marked_up(held.text)
+    marked = MARKUP.search(text) is not None
+    if not marked and CODE.search(text[:5000]):
+        return None
+    lines = dom.lines_of(dom.parse_html(text)) if marked else [line for line in map(clean, text.splitlines()) if line]
+    total = sum(map(len, lines))
+    prose = [line for line in lines if SENTENCE.search(line)]
+    sentences = sum(len(SENTENCE.findall(line)) for line in prose)
+    if total < LONG / 2 or sentences < MIN_SENTENCES or sum(map(len, prose)) < PROSE * total:
+        return None
+    moments = (parse_date(date, fetched, default_zone(lines[0])) for date in held.dates if YEAR.search(date)) if fetched else ()
+    return Embedded("\n".join(lines), text if marked else None, title, next(filter(None, moments), None))

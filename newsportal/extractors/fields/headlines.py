@@ -1,0 +1,220 @@
+"""Texts of a page that can be its headline: headings, elements called title, lines that repeat its title, the line before the date."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from newsportal.extractors.article.hints import short_text
+from newsportal.extractors.fields.date_forms import MONTH
+from newsportal.text import clean, dom
+
+# What the titles of pages are padded with: the site's name, its sections, marks that part them.
+
+MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; the common substring is quadratic in them
+SEPARATOR: Final = re.compile(
+    r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:@<>]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
+)  # What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters.
+_SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
+
+# 「某某新闻网：」 before the title
+SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
+# what lists and breadcrumbs put before a title
+BULLET: Final = re.compile(r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})")
+SITE_LAST: Final = re.compile(
+    r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
+)
+SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # how names of sites and sections end
+
+# an editor's mark belongs to the headline: （图）, [3P], 【16:15】
+MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
+NAME_CHARS: Final = 16  # longer parts are headlines that end like a name
+FEW: Final = 5  # characters (twice that in Latin letters) of a title before its first separator, else its longest part counts
+ENTITY: Final = re.compile(r"&(?:#\d{1,6}|#x[0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
+
+
+def plain(text: str | None) -> str:
+    """A title on one line; one that was escaped twice is read as it was meant."""
+    text = clean((text or "")[: 4 * MAX_TITLE_CHARS])
+    return clean(html.unescape(text))[:MAX_TITLE_CHARS] if ENTITY.search(text) else text[:MAX_TITLE_CHARS]
+
+
+def bare(title: str) -> str:
+    return SITE_FIRST.sub("", BULLET.sub("", title)) or title
+
+
+def parts_of(title: str) -> list[str]:
+    return [part for part in SEPARATOR.split(title) if part]
+
+
+def enough(part: str) -> bool:
+    return len(part) >= (FEW if not part.isascii() else 2 * FEW)
+
+
+def without_site(title: str, site: str | None = None) -> str:
+    """``title`` without the names of site and section at its end (rarely its start)."""
+    title = clean(title)
+    if site and len(site) > 1 and title.endswith(site) and title != site:
+        title = title[: -len(site)].rstrip(" _|｜–—»›·•-:@,，")
+    parts = parts_of(title)
+    if len(parts) < 2:
+        return title.strip(" _|｜-")
+    first, longest = parts[0], max([part for part in parts if not _is_name(part)] or parts, key=len)
+    return first if enough(first) and 3 * len(first) > len(longest) else longest
+
+
+def says_nothing(title: str, names: Iterable[str] = ()) -> bool:
+    """Whether a page's title holds nothing but the names of site and section: each part is short, known, or ends like a name."""
+    known = frozenset(names)
+    return all(len(part) < FEW or part in known or _is_name(part) for part in parts_of(title) or [title])
+
+
+def _is_name(part: str) -> bool:
+    return len(part) <= NAME_CHARS and SITE_NAME.search(part) is not None
+
+
+MOST_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
+RANKS: Final = {"h1": 0.6, "h2": 0.4, "h3": 0.3, "h4": 0.1, "h5": 0.1, "h6": 0.1}
+MARKED_RANK: Final = 0.2
+TITLED: Final = re.compile(
+    r"(?<![a-z])(?:(?:art|article|news|main|content|post|page|big|the|top|h|new|show|info|doc|text|nr|wz|xw)?[-_]?(?:titles?|tit|headlines?|subject|bt|biaoti|btn?t))(?![a-z])",
+    re.IGNORECASE,
+)  # Classes and ids that say title: ``title``, ``articleTitle``, ``news_title``, ``main-title``, ``bt`` (标题)
+OTHERS: Final = re.compile(
+    r"(?:sub|site|logo|side|list|more|menu|nav|col|box|tab|rel|hot|foot|video|photo|img|widget|block|module|section|comment)", re.IGNORECASE
+)  # Classes and ids whose title is that of a box
+TAGS: Final = ("div", "span", "p", "td", "th", "font", "strong", "b", "dt", "em", "center", "label", "header")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A text on the page, and how much its element says that it is a headline (0 to 0.6); ``part``: the element says more."""
+
+    text: str
+    rank: float
+    part: bool = False
+
+
+def headings(document: dom.Document) -> Iterator[Shown]:
+    """``h1`` to ``h6``, the higher first, each text once; those with other text inside also by their parts."""
+    seen: set[str] = set()
+    found: dict[str, list[dom.Element]] = {}
+    for node in document.root.iter(*RANKS):
+        nodes = found.setdefault(node.tag, [])
+        if len(nodes) < MOST_HEADINGS:
+            nodes.append(node)
+    for tag, rank in RANKS.items():
+        for node in found.get(tag, ()):
+            for number, text in enumerate(_texts(node)):
+                if text not in seen:
+                    seen.add(text)
+                    yield Shown(text, rank, part=number > 0)
+
+
+def _texts(node: dom.Element) -> Iterator[str]:
+    """The text of a heading; where elements stand inside, what stands before and in the first of them as well."""
+    whole = short_text(node)
+    if len(whole) < 2:
+        return
+    yield whole[: 2 * MAX_TITLE_CHARS]
+    if len(node):
+        if MARK_LAST.search(whole):
+            return
+        own = " ".join((node.text or "").split())
+        if 2 <= len(own) <= MAX_TITLE_CHARS and own != whole:
+            yield own
+        for child in list(node)[:3]:
+            inner = short_text(child)
+            if 2 <= len(inner) <= MAX_TITLE_CHARS and inner != whole:
+                yield inner
+
+
+def marked(document: dom.Document) -> Iterator[Shown]:
+    count = 0
+    for node in document.root.iter(*TAGS):
+        name = f"{node.get('class') or ''} {node.get('id') or ''}"
+        if name == " " or not TITLED.search(name) or OTHERS.search(name):
+            continue
+        count += 1
+        if count > MOST_HEADINGS:
+            return
+        text = short_text(node)
+        if 2 <= len(text) <= MAX_TITLE_CHARS:
+            yield Shown(text, MARKED_RANK)
+
+
+def lines_in(document: dom.Document, title: str) -> Iterator[Shown]:
+    """Lines, and statements within lines, whose middle stands in ``title`` too: a quick look before letters are compared."""
+    for line in document.lines:
+        if len(line) <= 2 * MAX_TITLE_CHARS:
+            for text in (line.replace("\t", ""), *(line.split("\t") if "\t" in line else ())):
+                middle = len(text) // 2
+                if len(text) >= 4 and text[middle - 2 : middle + 2] in title:
+                    yield Shown(text, 0.0)
+
+
+MAX_HEADLINE: Final = 100  # characters of the longest headline that is known by its place alone
+DATE: Final = re.compile(
+    r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d|\d{1,2}:\d\d|\d{1,2}月\d{1,2}日"
+    rf"|\b{MONTH}\.? \d{{1,2}}\b|\b\d{{1,2}}\.? {MONTH}",
+    re.IGNORECASE,
+)
+BESIDE_DATE: Final = re.compile(
+    r"来源|來源|发布|發布|發佈|发表|發表|时间|時間|日期|作者|编辑|記者|记者|字号|published|posted|updated|\bby\b", re.IGNORECASE
+)
+SENTENCE: Final = re.compile(r"[。；;:：]$")
+CRUMB: Final = re.compile(r"[>›»〉]|^(?:您?的?(?:当前|現在|现在)?的?位置|首页|首頁|home)|copyright|©|版权|版權|http|www\.|@", re.IGNORECASE)
+BEFORE_DATE: Final = 6  # Lines between a headline and its date: a subtitle, buttons, the author
+BEFORE_TEXT: Final = 15  # lines between a headline and the first paragraph
+PARAGRAPH_CHARS: Final = 70
+DATE_LINE_CHARS: Final = 120
+LEAST: Final = 6  # Characters of the shortest headline that is known by its place alone
+MOST_LINES: Final = 2000
+WEAKEST: Final = 0.5
+
+
+def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | None:
+    """The headline of a page whose ``title`` tells none: a heading, an element called title, a line, that stands right before a date."""
+    lines = document.lines[:MOST_LINES]
+    where = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
+    dated = [number for number, line in enumerate(lines) if len(line) <= DATE_LINE_CHARS and DATE.search(line)]
+    near = (Shown(lines[number], 0.0) for date in dated for number in range(max(0, date - BEFORE_DATE), date) if "\t" not in lines[number])
+    best, most = None, WEAKEST
+    known = tuple(shown for shown in headings(document) if not shown.part and shown.text not in names and _may_be_headline(shown.text))
+    if sum(shown.rank == RANKS["h1"] for shown in known) == 1:
+        return known[0].text
+    for shown in (*headings(document), *marked(document), *near):
+        if not _may_be_headline(shown.text) or shown.text in names:
+            continue
+        number = where.get("".join(shown.text.split()))
+        score = shown.rank + min(len(shown.text), 30) / 100 + (_place(lines, dated, number) if number is not None else 0.0)
+        if score > most:
+            best, most = shown.text, score
+    return best
+
+
+def _may_be_headline(text: str) -> bool:
+    text = MARK_LAST.sub("", text)
+    return LEAST <= len(text) <= MAX_HEADLINE and not (
+        SENTENCE.search(text) or CRUMB.search(text) or DATE.search(text) or says_nothing(text)
+    )
+
+
+def _place(lines: Sequence[str], dated: Sequence[int], number: int) -> float:
+    """How much the line stands like a headline (-0.4 to 1.4): no paragraph before it, the date soon after it, then a paragraph."""
+    if any(_is_paragraph(line) for line in lines[max(0, number - BEFORE_TEXT) : number]):
+        return -0.4
+    after = bisect_right(dated, number)
+    date = dated[after] if after < len(dated) else number
+    score = 0.0
+    if number < date <= number + BEFORE_DATE:
+        score = (0.6 + (0.4 if BESIDE_DATE.search(lines[date]) else 0.0)) * (1 - (date - number - 1) / BEFORE_DATE)
+    return score + (0.4 if any(map(_is_paragraph, lines[number + 1 : number + BEFORE_TEXT])) else 0.0)
+
+
+def _is_paragraph(line: str) -> bool:
+    return len(line) >= PARAGRAPH_CHARS and line.count("\t") < PARAGRAPH_CHARS / 10

@@ -1,0 +1,268 @@
+"""What a page says about itself to machines: ``meta`` elements, JSON-LD, microdata, ``link rel``, ``html lang``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from newsportal.extractors.article.hints import called, short_text
+from newsportal.extractors.lists.hub_urls import Address
+from newsportal.text import CJK, chinese_share, clean, dom, fold_characters
+
+ARTICLE_TYPES: Final = re.compile(r"Article|BlogPosting|Report|LiveBlogPosting|WebPage$")
+MAX_JSON: Final = 1_000_000
+MAX_OBJECTS: Final = 500  # JSON-LD beyond this size or number of objects describes a catalogue, not an article
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles,
+    then their microdata; ``known``: what else JSON-LD names (people, pictures), by its ``@id``."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    things: tuple[Mapping[str, Any], ...] = ()
+    known: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    canonical: str | None = None
+    language: str | None = None
+
+    def get(self, name: str) -> str | None:
+        return self.names.get(name)
+
+    def article(self, key: str) -> str | None:
+        """A text of the JSON-LD article, e.g. ``headline``, ``datePublished``, ``articleBody``."""
+        for thing in self.things:
+            value = thing.get(key)
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+        return None
+
+    def article_image(self) -> str | None:
+        """The address of the JSON-LD article's ``image``: a text, an object with ``url``, an ``@id``, or a list of these."""
+        for thing in self.things:
+            value = _first(thing.get("image"))
+            if isinstance(value, dict):
+                value = value if "url" in value or "contentUrl" in value else self.known.get(str(value.get("@id")), value)
+                value = _first(value.get("url") or value.get("contentUrl"))
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+        return None
+
+    def people(self, key: str) -> tuple[str, ...]:
+        """The names under ``key`` of the JSON-LD article (``author``), without those of organisations."""
+        return self._named(key, organisations=False)
+
+    def organisations(self, key: str) -> tuple[str, ...]:
+        return self._named(key, organisations=True)
+
+    def _named(self, key: str, organisations: bool) -> tuple[str, ...]:
+        for thing in self.things:
+            found = tuple(name for name, is_one in self._names(thing.get(key)) if is_one == organisations and name)
+            if found:
+                return found
+        return ()
+
+    def _names(self, value: object, is_one: bool = False, depth: int = 0) -> Iterator[tuple[str, bool]]:
+        """Each name, and whether it is an organisation's; an object may be known elsewhere by its ``@id``."""
+        if depth > MAX_NESTING:
+            return
+        if isinstance(value, str):
+            yield clean(value), is_one
+        elif isinstance(value, dict):
+            thing = value if "name" in value else self.known.get(str(value.get("@id")), value)
+            yield from self._names(thing.get("name"), "Organi" in type_of(thing), depth + 1)
+        elif isinstance(value, list):
+            for item in value[:20]:
+                yield from self._names(item, is_one, depth + 1)
+
+
+MAX_NESTING: Final = 4
+
+
+def read_metadata(document: dom.Document) -> Metadata:
+    """Everything in one pass over the page. Never raises: broken JSON is left out."""
+    root = document.root
+    names: dict[str, str] = {}
+    things: list[Mapping[str, Any]] = []
+    known: dict[str, Mapping[str, Any]] = {}
+    canonical = None
+    for node in root.iter("meta", "script", "link"):
+        if node.tag == "meta":
+            key = node.get("property") or node.get("name") or node.get("itemprop") or ""
+            content = clean(node.get("content") or "")
+            if key and content:
+                names.setdefault(key.strip().lower(), content)
+        elif node.tag == "link":
+            if canonical is None and "canonical" in (node.get("rel") or "").lower().split():
+                canonical = dom.link_of(node, document.base)
+        elif "ld+json" in (node.get("type") or "").lower():
+            for thing in _objects(node.text or ""):
+                if ARTICLE_TYPES.search(type_of(thing)):
+                    things.append(thing)
+                elif "@id" in thing and ("name" in thing or "url" in thing):
+                    known.setdefault(str(thing["@id"]), thing)
+    things.extend(microdata_articles(document))
+    things.sort(key=lambda thing: type_of(thing).endswith("WebPage"))
+    return Metadata(names, tuple(things), known, canonical, root.get("lang") or root.get("xml:lang") or names.get("content-language"))
+
+
+def type_of(thing: Mapping[str, Any]) -> str:
+    kind = thing.get("@type")
+    return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value
+
+
+_WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
+_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
+
+
+def _parsed(text: str) -> Any:
+    """JSON as pages write it: in a comment, with line feeds in texts; at a second try without line comments and commas before a bracket."""
+    text = _WRAPPING.sub("", text.strip().rstrip(";"))
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        return json.loads(_LAST_COMMA.sub("", _COMMENT.sub("", text)), strict=False)
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    if len(text) > MAX_JSON:
+        return
+    try:
+        found = _parsed(text)
+    except (ValueError, RecursionError):
+        return
+    waiting, seen = [found], 0
+    while waiting and seen < MAX_OBJECTS:
+        thing, seen = waiting.pop(0), seen + 1
+        if isinstance(thing, list):
+            waiting.extend(thing)
+        elif isinstance(thing, dict):
+            yield thing
+            waiting.extend(value for key, value in thing.items() if key in ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement"))
+
+
+def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
+    """``rel=canonical``, else ``og:url``, where it is plausible: the same site, and not its front page unless this is it."""
+    said = meta.canonical or dom.join(document.base, meta.get("og:url") or "")
+    if not said:
+        return None
+    here, there = Address(document.url), Address(said)
+    if not here.host or here.domain != there.domain:
+        return None
+    if there.parts.path in ("", "/") and not there.parts.query and here.parts.path not in ("", "/"):
+        return None
+    return said
+
+
+# Articles that a page marks up with HTML microdata (``itemscope``, ``itemtype``, ``itemprop``), in the shape of JSON-LD.
+# WHATWG HTML, "Microdata": an item's properties are the ``itemprop`` elements below it that stand in no other item; a property that is an
+# item itself is an object; the value is ``content``, an address or a ``datetime`` by the kind of element, else the text.
+
+ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$")
+# What a page with such an item has in its markup.
+WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
+MAX_ITEMS: Final = 5
+MAX_PROPERTIES: Final = 200
+MAX_VALUE_CHARS: Final = 2000
+ADDRESSES: Final = {
+    "a": "href",
+    "link": "href",
+    "area": "href",
+    "img": "src",
+    "audio": "src",
+    "video": "src",
+    "source": "src",
+    "iframe": "src",
+}
+# Properties that hold the text itself or other people's: they are read from the page, not from here.
+LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
+
+
+def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:
+    """Each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one look at its text."""
+    count = 0
+    for node in called(document, ("schema.org/",), ("itemtype",)) if WRITTEN.search(document.html) else ():
+        if node.get("itemscope") is not None and ARTICLE.search((node.get("itemtype") or "").strip()):
+            count += 1
+            if count > MAX_ITEMS:
+                return
+            yield _item(node, 0)
+
+
+def _item(node: dom.Element, depth: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"@type": (node.get("itemtype") or "Thing").strip().rpartition("/")[2]}
+    if node.get("itemid"):
+        found["@id"] = node.get("itemid")
+    for number, (name, element) in enumerate(_properties(node)):
+        if number >= MAX_PROPERTIES:
+            break
+        if name.lower() in LONG:
+            continue
+        nested = element.get("itemscope") is not None
+        value = _item(element, depth + 1) if nested and depth < MAX_NESTING else _value(element)
+        if not value:
+            continue
+        if name not in found:
+            found[name] = value
+        elif isinstance(found[name], list):
+            found[name].append(value)
+        else:
+            found[name] = [found[name], value]
+    return found
+
+
+def _properties(node: dom.Element) -> Iterator[tuple[str, dom.Element]]:
+    """The named elements that belong to this item, in document order; never recursive."""
+    waiting = list(reversed(node))
+    while waiting:
+        element = waiting.pop()
+        for name in (element.get("itemprop") or "").split():
+            yield name, element
+        if element.get("itemscope") is None:
+            waiting.extend(reversed(element))
+
+
+def _value(node: dom.Element) -> str:
+    content = node.get("content")
+    if content is not None:
+        return str(content).strip()[:MAX_VALUE_CHARS]
+    address = ADDRESSES.get(node.tag)
+    if address and node.get(address):
+        return str(node.get(address)).strip()[:MAX_VALUE_CHARS]
+    if node.tag in ("time", "data", "meter"):
+        told = node.get("datetime") or node.get("value")
+        if told:
+            return str(told).strip()
+    return short_text(node)[:MAX_VALUE_CHARS]
+
+
+# In which language a text is written.
+
+KANA: Final = re.compile("[\u3041-\u30fa]")
+HANGUL: Final = re.compile("[\uac00-\ud7a3]")
+ENGLISH: Final = re.compile(r"\b(?:the|of|and|to|is|that)\b", re.IGNORECASE)
+SAMPLE: Final = 3000
+
+
+def language_of(meta: Metadata, lines: Sequence[str]) -> str | None:
+    """BCP 47, from the text first: templates are copied with the wrong ``lang``."""
+    text = "".join(lines)[:SAMPLE]
+    told = re.sub(r"[^A-Za-z-].*$", "", (meta.language or "").replace("_", "-")).lower()
+    if len(KANA.findall(text)) > 0.05 * len(text) > 0:
+        return "ja"
+    if len(HANGUL.findall(text)) > 0.2 * len(text) > 0:
+        return "ko"
+    if chinese_share(text) > 0.3:
+        characters = CJK.findall(text)[:600]
+        changed = sum(1 for before, after in zip(characters, fold_characters("".join(characters)), strict=True) if before != after)
+        return "zh-Hant" if changed > 0.1 * len(characters) else "zh"
+    if told and not told.startswith(("zh", "ja", "ko")) and 2 <= len(told.split("-")[0]) <= 3:
+        return told.split("-")[0]
+    return "en" if len(ENGLISH.findall(text)) > len(text) / 100 else None

@@ -1,0 +1,215 @@
+"""When the article was published: what the page tells machines, else what stands beside the title, else its address, else the link."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from newsportal.extractors.fields.date import Written, find_dates, parse_date
+from newsportal.extractors.fields.date_forms import CHINA, KOREA
+from newsportal.extractors.fields.metadata import Metadata
+from newsportal.items import Link
+from newsportal.text import dom
+
+META_DATES: Final = tuple(
+    (
+        "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
+        "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
+        "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
+    ).split()
+)
+MACHINE_CHARS: Final = 60
+LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
+WORDS: Final = re.compile(
+    r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|作者|记者|記者|编辑|編輯|published|posted|updated|erstellt|veröffentlicht|publié|datum"
+    r"|\bby\b",
+    re.IGNORECASE,
+)
+FIRST: Final = re.compile(
+    r"(?:发布|發布|發佈|发表|發表|刊登|首发|创建|建立|上传|发稿|發稿|入稿|(?<!\w)(?:datum|date|日期|时间|時間)|published|posted|erstellt|veröffentlicht|publié)\W{0,3}(?:时间|時間|日期|于|於|on|le|am)?"
+    r"[\s:：|｜]{0,4}$",
+    re.IGNORECASE,
+)
+LATER: Final = re.compile(
+    r"(?:更新|修改|编辑于|編輯於|last (?:edit|modif)\w+|updated|modified|aktualisiert|mis à jour|actualizado|modificado)\W{0,3}"
+    r"(?:时间|時間|日期|于|於|on|le|am|at|el)?[\s:：|｜]{0,4}$",
+    re.IGNORECASE,
+)
+NOW: Final = re.compile(
+    r"(?:今天是?|今日是?|现在是?|現在是?|当前时间|當前時間|现在时间|today(?: is|'s date)?|北京时间)[\s:：]{0,3}$", re.IGNORECASE
+)
+EVENT: Final = re.compile(
+    r"(?:截止|截至|报名|報名|活动|活動|有效|举行|舉行|开始|開始|结束|結束|上映|出生|生于|召开|自|从|從|由|至|到|在|于|於|日前|展期|档期"
+    r"|until|from|since|bis|vom|ab|as of"
+    r"|due|deadline|expires?|born)(?:时间|時間|日期|期限)?[\s:：]{0,3}$",
+    re.IGNORECASE,
+)  # What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about
+BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
+PROSE: Final = re.compile(r"[。！？，,;；]\s?[^\s\d]|\.\s[A-Z]")
+SENTENCE: Final = 1.0  # A date amid a sentence is told, not set
+COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
+URL_DATE: Final = re.compile(
+    r"(?<!\d)(?P<y>(?:19|20)\d\d)[/_-]?(?P<m>0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(?P<d>0[1-9]|[12]\d|3[01]|[1-9](?=[/_.-]))(?!\d)"
+)
+URL_DATE_RUN: Final = re.compile(r"(?<!\d)(?P<y>20[012]\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])\d{4,10}(?!\d)")
+SCRIPT_DATE: Final = re.compile(
+    r"""["'\s.,{](?:ct|publish(?:ed)?_?(?:time|date|at|on)?|pub_?(?:time|date)|create_?(?:time|date|d_?at)|release_?(?:time|date)|news_?time|display_?time"""
+    r"""|post_?(?:time|date))["']?"""
+    r"""\s*[:=]\s*["']?(\d{10}(?:\d{3})?(?!\d)"""
+    r"""|(?:19|20)\d\d[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)""",
+    re.IGNORECASE,
+)
+SURE: Final = 2.0  # A written date with a lower score is asked last: it may be of anything
+MARK_CHARS: Final = 10
+BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
+SITES: Final = 2.5  # what the score of today's date at the top of the page loses
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    line: int
+    text: str
+    written: Written
+
+
+def best_date(
+    document: dom.Document, meta: Metadata, link: Link | None, fetched: datetime, language: str | None, heading: str | None = None
+) -> datetime | None:
+    zone = zone_of(language)
+    told = _told(meta, fetched, zone) or _time_element(document, fetched, zone)
+    if told and (told.hour or told.minute):
+        return told
+    beside, score = _beside_title(document, fetched, zone, heading, day_first(language))
+    if told:
+        return beside if beside and beside.date() == told.date() else told
+    if beside and score >= SURE:
+        return beside
+    return (
+        script_date(document.html, fetched, zone) or beside or url_date(document.url, fetched, zone) or (link.published if link else None)
+    )
+
+
+def day_first(language: str | None) -> bool:
+    """Whether 05/03/2024 is the fifth of March where the page is written."""
+    return language is not None and language not in ("zh", "zh-Hant", "ja", "ko", "en")
+
+
+def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
+    """The first moment that a script keeps under a name of publication: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
+    for match in SCRIPT_DATE.finditer(html):
+        found = parse_date(match[1], fetched, zone)
+        if found:
+            return found
+    return None
+
+
+def zone_of(language: str | None) -> tzinfo:
+    """The zone of dates that name none, by the language of the page."""
+    if language and language.startswith("zh"):
+        return CHINA
+    return KOREA if language in ("ja", "ko") else UTC
+
+
+def _told(meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
+    values = (meta.article("datePublished"), *map(meta.get, META_DATES))
+    for value in values:
+        found = next(find_dates(value, fetched, zone), None) if value and len(value) <= MACHINE_CHARS else None
+        if found and found.has_year:
+            return found.when
+    return None
+
+
+def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> datetime | None:
+    """``time[datetime]``: the one that says it is the publication, else the only one."""
+    values = []
+    for node in document.root.iter("time"):
+        value = (node.get("datetime") or "").strip()
+        if not value or len(value) > MACHINE_CHARS:
+            continue
+        found = parse_date(value, fetched, zone) if value[:1].isdigit() else None
+        if found and ("publish" in (node.get("itemprop") or "").lower() or node.get("pubdate") is not None):
+            return found
+        values.append(found)
+    return values[0] if len({value.date() for value in values if value}) == 1 else None
+
+
+def _beside_title(
+    document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
+) -> tuple[datetime | None, float]:
+    lines = document.lines
+    place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
+    best, most = None, 0.0
+    for number in sorted(range(len(lines)), key=lambda number: (-_at_most(number, place), number)):
+        if _at_most(number, place) <= most:
+            break
+        line = lines[number]
+        for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
+            seen = Seen(number, line, written)
+            score = _score(seen, place) - (SITES if place is not None and _is_sites(seen, place, fetched) else 0.0)
+            if score > most:
+                best, most = written.when, score
+    return best, most
+
+
+def _is_sites(seen: Seen, place: int, fetched: datetime) -> bool:
+    """Whether it is the date that templates draw at the top of every page: today's, before the title, without a word that says more."""
+    return seen.line < place and not WORDS.search(seen.text) and abs(seen.written.when - fetched) < timedelta(days=2)
+
+
+def _same(line: str, heading: str) -> bool:
+    if line == heading:
+        return True
+    if "\t" in line:
+        line, heading = "".join(line.split()), "".join(heading.split())
+    return len(line) <= len(heading) + MARK_CHARS and heading in line
+
+
+def _score(seen: Seen, place: int | None) -> float:
+    """How much a written date looks like the publication's: a year, a time, a word that says so, alone, a place soon after the title."""
+    written, text = seen.written, seen.text
+    start, end = text.rfind("\t", 0, written.start) + 1, text.find("\t", written.end)
+    statement = text[start : end if end >= 0 else len(text)]
+    length = written.end - written.start
+    score = (
+        2.0 * written.has_year + 1.5 * written.has_time + (1.0 if WORDS.search(text) else 0.0) - (4.0 if COPYRIGHT.search(text) else 0.0)
+    )
+    score -= min((len(text) - length) / 60, 2.0) + (SENTENCE if PROSE.search(statement) else 0.0)
+    if not (written.has_year or written.has_time) or (written.relative and not written.has_time):
+        score -= 3.0
+    score -= min((len(statement) - length) / 60, 1.0)
+    if written.relative:
+        score -= 2.5 if len(statement) - length <= BESIDE_RELATIVE else 5.0
+    before = text[max(0, written.start - 24) : written.start]
+    score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
+    return score + _nearness(seen.line, place)
+
+
+MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
+
+
+def _at_most(line: int, place: int | None) -> float:
+    """The score that no date in this line can exceed: the likeliest lines are read first, and most are never read."""
+    return MOST + _nearness(line, place)
+
+
+def _nearness(line: int, place: int | None) -> float:
+    distance = line - place if place is not None else None
+    if distance is None:
+        near = 0.0
+    elif 0 <= distance <= 30:
+        near = 3.0 - distance / 10
+    else:
+        near = 1.0 if -8 <= distance < 0 else -1.0
+    return near - line / 500
+
+
+def url_date(url: str, fetched: datetime, zone: tzinfo) -> datetime | None:
+    """The day in an address: ``/2024/03/05/``, ``/20240305/``, ``t20240305_1.html``, ``/2024-03/05/``."""
+    path = url.partition("://")[2].partition("/")[2]
+    for match in (*URL_DATE.finditer(path), *URL_DATE_RUN.finditer(path)):
+        found = parse_date(f"{match['y']}-{match['m']}-{match['d']}", fetched, zone)
+        if found:
+            return found
+    return None

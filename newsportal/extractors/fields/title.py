@@ -1,0 +1,167 @@
+"""The title of an article: the thesis's rule, and ours that looks for the headline the page shows.
+
+Thesis E, 4.3.2.2: the longest common substring of ``title`` and ``h1``; ``title`` where that is shorter than 5 characters;
+``h1`` where there is no ``title``. Ours asks what the page calls its article (``title``, meta, JSON-LD, the link that led here) and
+takes the text on the page that agrees best with one of these: a heading, an element called title, or any line. Where the page's own title
+says nothing but the site's name, the headline is what stands like one: large, and before the date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from newsportal.extractors.article.hints import short_text
+from newsportal.extractors.fields.headlines import (
+    MARK_LAST,
+    MAX_TITLE_CHARS,
+    SEPARATOR,
+    SITE_LAST,
+    Shown,
+    bare,
+    headings,
+    headline_by_place,
+    lines_in,
+    marked,
+    plain,
+    says_nothing,
+    without_site,
+)
+from newsportal.extractors.fields.metadata import Metadata
+from newsportal.items import Link
+from newsportal.text import dom, letters
+
+__all__ = ["SEPARATOR", "best_title", "thesis_title", "without_site"]
+SHORTEST_COMMON: Final = 5  # thesis E, 4.3.2.2, step 3: what two texts share with fewer characters is chance
+META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
+CONFIRMED: Final = 0.6  # share of a heading's letters that ``title`` must hold, in one piece, for it to be the article's heading
+COVERED: Final = 0.3  # share of the page's title that a heading must hold: less is a keyword, or the site's name
+COVERED_LINE: Final = 0.5  # the same for a line that is no heading
+COVERED_INSIDE: Final = 0.4  # the same for a text that does not stand at the start of the page's title
+CORE: Final = 0.4  # a witness with less than this share of the longest one's letters is a keyword
+LEAST_LETTERS: Final = 4
+MARK_COST: Final = 0.05
+EXACT: Final = 2.0  # agreement with a witness as a whole
+SURE: Final = 1.9  # agreement above which no other text of the page is looked at: the heading is the page's title without the site's name
+
+
+def thesis_title(document: dom.Document) -> str | None:
+    """The rule of the thesis; ``None`` for a page with neither element."""
+    title, heading = _first_text(document, "title"), _first_text(document, "h1")
+    if not title or not heading:
+        return title or heading
+    common = _common(title[:MAX_TITLE_CHARS], heading[:MAX_TITLE_CHARS]).strip()
+    return common if len(common) >= SHORTEST_COMMON else title
+
+
+def _common(first: str, second: str) -> str:
+    match = SequenceMatcher(None, first, second, autojunk=False).find_longest_match()
+    return first[match.a : match.a + match.size]
+
+
+def _first_text(document: dom.Document, tag: str) -> str | None:
+    return next((text for text in map(dom.text_of, document.root.iter(tag)) if text), None)
+
+
+def best_title(document: dom.Document, meta: Metadata, link: Link | None = None) -> str | None:
+    """The title an editor would write down, or ``None``."""
+    site = meta.get("og:site_name")
+    whole = plain(_first_text(document, "title"))
+    named = plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
+    told = plain(link.title) if link else ""
+    if site and site in (named, whole):
+        site = None  # some pages call their site like the article
+    names = (site,) if site else ()
+    page = "" if says_nothing(whole, names) else without_site(whole, site)
+    said = "" if says_nothing(named, names) else named
+    shown = _plainly_shown(document, whole, page) or _agreeing(
+        document, whole if page else said, _witnesses((whole if page else "", page, without_site(said, site), told))
+    )
+    if shown:
+        return bare(shown)
+    if SITE_LAST.search(said):
+        said = without_site(said, site)
+    placed = None if page or said else headline_by_place(document, (whole, *names))
+    return next((bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
+
+
+def _plainly_shown(document: dom.Document, whole: str, page: str) -> str | None:
+    """The ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing."""
+    if not page or not whole.startswith(page):
+        return None
+    return next((page for node in document.root.iter("h1") if short_text(node) == page), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """The letters of what the page calls its article: with all that stands around it, and (``cores``) without the site's name."""
+
+    all: tuple[str, ...]
+    cores: frozenset[str]
+
+
+def _witnesses(texts: Sequence[str]) -> Witnesses:
+    """``cores``: those that the page's title begins with (site and section aside) or does not hold: no keywords, no names."""
+    page = texts[1]
+    before = texts[0].find(page) if page else 0
+    begins = letters(texts[0][before:]) if before > 0 and says_nothing(texts[0][:before]) else ""
+    whole, *rest = [letters(text) for text in texts]
+    longest = max(rest, key=len, default="")
+    cores = tuple(
+        core
+        for core in dict.fromkeys(rest)
+        if core
+        and (not whole or whole.startswith(core) or begins.startswith(core) or core not in whole)
+        and (len(core) >= CORE * len(longest) or core not in longest)
+    )
+    return Witnesses(tuple(dict.fromkeys(found for found in (whole, *cores) if found)), frozenset(cores))
+
+
+def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str | None:
+    best, most = None, 0.0
+    for kind in (headings, marked, lambda page: lines_in(page, title)) if witnesses.all else ():
+        for shown in kind(document):
+            agreed = _agreement(shown, witnesses)
+            if agreed > most:
+                best, most = shown.text, agreed
+            if most >= EXACT + shown.rank:
+                return best  # what follows ranks lower
+        if most > SURE:
+            break
+    return best
+
+
+def _agreement(shown: Shown, witnesses: Witnesses) -> float:
+    """0 for what is not the title; else more for a higher heading, and for holding more of the title from its start on."""
+    said = letters(shown.text)
+    if shown.part and not (
+        said in witnesses.cores or any(said in witness and len(said) >= CONFIRMED * len(witness) for witness in witnesses.all)
+    ):
+        return 0.0
+    if not shown.rank and said == witnesses.all[0] and said not in witnesses.cores:
+        return 0.0  # the page's title, with the site's name, once more
+    agreed = _agrees(said, witnesses, shown.rank > 0)
+    if shown.rank and (mark := MARK_LAST.search(shown.text)):
+        agreed = max(agreed, _agrees(letters(shown.text[: mark.start()]), witnesses, heading=True) - MARK_COST)
+    return agreed + shown.rank if agreed > 0 else 0.0
+
+
+def _agrees(said: str, witnesses: Witnesses, heading: bool) -> float:
+    if len(said) < LEAST_LETTERS:
+        return 0.0
+    if said in witnesses.cores:
+        return EXACT
+    return max((_agrees_with(witness, said, heading) for witness in witnesses.all), default=0.0)
+
+
+def _agrees_with(witness: str, said: str, heading: bool) -> float:
+    if said in witness:
+        covered = len(said) / len(witness)
+        least = 0.0 if heading else COVERED_LINE
+        return 1.0 + covered if covered >= (least if witness.startswith(said) else COVERED_INSIDE) else 0.0
+    if not heading or len(said) < COVERED * len(witness):
+        return 0.0
+    common = len(_common(witness, said))
+    return common / len(said) + min(common / len(witness), 1.0) / 2 if common >= max(CONFIRMED * len(said), SHORTEST_COMMON) else 0.0

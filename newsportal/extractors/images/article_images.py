@@ -1,0 +1,192 @@
+"""The pictures of an article: those in its body with their captions; the picture that the page names where the body has none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from newsportal.extractors.fields.metadata import Metadata
+from newsportal.items import Image
+from newsportal.text import clean, dom
+
+# What a page writes under a picture: ``figcaption``, elements called caption, a line that begins like one, else what ``alt`` says.
+
+MAX_CAPTION_CHARS: Final = 300
+MAX_LINE_CHARS: Final = 120  # A longer line under a picture is a paragraph
+CALLED: Final = re.compile(
+    r"caption|(?<![a-z])(?:img|image|pic|photo|figure)[-_]?(?:desc|info|text|txt|title|note)|tuzhu|tushuo|picsm", re.IGNORECASE
+)
+BEGINS: Final = re.compile(
+    r"^[▲△↑◀▼【\[(（]{0,2}\s?(?:[上下左右本]?[图圖](?:为|為|[:：/／|｜]|\d{1,2}[^\d个]|说|說|片[:：说說])|资料[图圖]|資料[图圖]|[图圖]片来源|[▲△↑])|^[▲△↑]"
+    r"|^(?:photo|image|picture|foto)\b[\s:/]",
+    re.IGNORECASE,
+)
+ENDS: Final = re.compile(r"(?:摄|攝|摄影|攝影|供图|供圖|资料图|資料圖|资料图片|视觉中国|图片社|制图)\s?[)）】\]。]?$")
+NO_CAPTION: Final = re.compile(
+    r"^(?:img|image|picture|photo|图片|圖片|\W*|\d+|点击.*|[\w-]+\.(?:jpe?g|png|gif|webp)|[!-~]*\d[!-~]*)$", re.IGNORECASE
+)
+HOLDERS: Final = frozenset("a p div center span strong td picture figure font".split())
+
+
+def caption_of(node: dom.Element) -> str | None:
+    """The caption of an ``img``, or ``None``."""
+    for above in node.iterancestors("figure"):
+        for caption in above.iter("figcaption"):
+            text = dom.text_of(caption)[:MAX_CAPTION_CHARS]
+            if text:
+                return text
+        break
+    under = next((text for text in _under(node) if text), None)
+    if under:
+        return under
+    told = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
+    return next((text for text in told if text and not NO_CAPTION.match(text)), None)
+
+
+def _under(node: dom.Element) -> Iterator[str | None]:
+    """Texts after the picture, within its own line and in what follows it, if they read like captions."""
+    for _ in range(3):
+        tail = clean(node.tail or "")
+        if tail:
+            yield tail if _reads_like_one(tail) else None
+            return
+        after = node.getnext()
+        while after is not None and after.tag == "br" and not clean(after.tail or ""):
+            after = after.getnext()
+        if after is not None:
+            yield _text_after(after)
+            return
+        above = node.getparent()
+        if above is None or above.tag not in HOLDERS:
+            return
+        node = above
+
+
+def _text_after(after: dom.Element) -> str | None:
+    if after.tag == "br":
+        text = clean(after.tail or "")
+        return text if _reads_like_one(text) else None
+    if next(after.iter("img"), None) is not None:
+        return None
+    text = dom.text_of(after)
+    if not 2 <= len(text) <= MAX_CAPTION_CHARS:
+        return None
+    called = CALLED.search(f"{after.get('class') or ''} {after.get('id') or ''}")
+    return text if called or _reads_like_one(text) else None
+
+
+def _reads_like_one(text: str) -> bool:
+    return 2 <= len(text) <= MAX_LINE_CHARS and (BEGINS.search(text) or ENDS.search(text)) is not None
+
+
+# Where the real address stands while ``src`` holds a placeholder.
+LAZY: Final = ("data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-url", "data-echo", "_src")
+SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
+PICTURE: Final = re.compile(
+    r"^(?:https?:)?/?/?[^\s\"'<>]{1,1000}\.(?:jpe?g|png|gif|webp|avif|bmp)(?:[?!@&_-][^\s\"'<>]{0,500})?$", re.IGNORECASE
+)  # What looks like the address of a picture, whatever the attribute is called
+OTHER_ATTRIBUTES: Final = frozenset(
+    ("src", "alt", "title", "class", "id", "style", "srcset", "width", "height", "onclick", "onerror", "onload")
+)
+SMALL: Final = 60  # pixels: smaller pictures are icons and counters
+MAX_IMAGES: Final = 100
+MAX_URL_CHARS: Final = 3000
+ICON: Final = re.compile(
+    r"(?:^|[/_.-])(?:logo|icons?|avatar|blank|spacer|pixel|loading|lazyload|placeholder|transparent|grey|gray|default|qr_?code|ewm|erweima|1x1|btn|button"
+    r"|share|emoji|smil(?:ey|ies)|counter|tracker|tracking|beacon|hit|stat)(?:\d{0,3})(?:[/_.?-]|$)",
+    re.IGNORECASE,
+)  # Addresses of pictures that are no part of any article: marks, placeholders, counters
+STYLE_SIZE: Final = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,5})px", re.IGNORECASE)
+NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])")  # ``-640x480.jpg``, ``_w640_h480.jpg``
+
+
+def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata) -> tuple[Image, ...]:
+    """Every picture once, in the order of the page; the one named by ``og:image`` or JSON-LD alone where the body has none."""
+    found: dict[str, Image] = {}
+    for node in block.iter("img") if block is not None else ():
+        if len(found) >= MAX_IMAGES:
+            break
+        image = _image(node, document.base)
+        if image:
+            found.setdefault(image.url, image)
+    if not found:
+        lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")
+        if lead and not ICON.search(lead):
+            found[lead] = Image(lead, width=_pixels(meta.get("og:image:width")), height=_pixels(meta.get("og:image:height")))
+    # a caption that several pictures share, or that is the page's title, tells nothing of the picture
+    images = tuple(found.values())
+    if not any(image.caption for image in images):
+        return images
+    title = next((dom.text_of(node) for node in document.root.iter("title")), "")
+    times = Counter(image.caption for image in images)
+    return tuple(
+        replace(image, caption=None) if image.caption and (times[image.caption] > 1 or image.caption in title) else image
+        for image in images
+    )
+
+
+def settle(block: dom.Element, base: str) -> None:
+    """Give every ``img`` of ``block`` (a copy) the address that it would show in the end: stored pages run no scripts."""
+    for node in block.iter("img"):
+        url = source_of(node, base)
+        if url:
+            node.set("src", url)
+
+
+def source_of(node: dom.Element, base: str) -> str | None:
+    """The address of the picture an ``img`` shows in the end."""
+    shown = node.get("src")
+    named = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and PICTURE.match(value))
+    largest = _largest(next((value for value in map(node.get, SETS) if value), "") or _from_picture(node))
+    placeholder = not shown or shown.startswith("data:") or ICON.search(shown)
+    for value in (*map(node.get, LAZY), *(named if placeholder else ()), largest, shown):
+        url = dom.join(base, value) if value and len(value) < MAX_URL_CHARS else None
+        if url:
+            return url
+    return None
+
+
+def _from_picture(node: dom.Element) -> str:
+    """The ``srcset`` of the first ``source`` beside an ``img`` in a ``picture``."""
+    above = node.getparent()
+    while above is not None and above.tag == "source":  # libxml2 takes it for an element with an end
+        above = above.getparent()
+    if above is None or above.tag != "picture":
+        return ""
+    return next((value for source in above.iter("source") for value in map(source.get, SETS) if value), "")
+
+
+def _largest(srcset: str) -> str | None:
+    best, most = None, -1.0
+    for candidate in re.split(r",\s+|\s,", srcset[:5000]):
+        url, _, size = candidate.strip().rstrip(",").partition(" ")
+        number = re.match(r"\d+(?:\.\d+)?", size.strip())
+        if url and not url.startswith("data:") and (float(number[0]) if number else 1.0) > most:
+            best, most = url, float(number[0]) if number else 1.0
+    return best
+
+
+def _image(node: dom.Element, base: str) -> Image | None:
+    url = source_of(node, base)
+    if not url or ICON.search(url):
+        return None
+    width, height = size_of(node, url)
+    if (width and width < SMALL) or (height and height < SMALL):
+        return None
+    return Image(url, caption_of(node), width, height)
+
+
+def size_of(node: dom.Element, url: str) -> tuple[int | None, int | None]:
+    """Width and height as attributes or style declare them, else as the address tells them."""
+    styled = {name.lower(): value for name, value in STYLE_SIZE.findall(node.get("style") or "")}
+    width, height = (_pixels(node.get(name) or styled.get(name)) for name in ("width", "height"))
+    named = NAME_SIZE.search(url) if width is None and height is None else None
+    return (_pixels(named[1]), _pixels(named[2])) if named else (width, height)
+
+
+def _pixels(value: str | None) -> int | None:
+    match = re.match(r"\s*(\d{1,5})(?:px)?\s*$", value or "")
+    return int(match[1]) or None if match else None

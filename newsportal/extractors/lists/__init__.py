@@ -1,0 +1,1 @@
+"""Lists of links: hub pages, result pages, the engines that give them, and the pages of what is longer than one."""

@@ -1,0 +1,108 @@
+"""An engine described in ``sources.yaml`` alone: an address with ``##QUERY##``, and rules if somebody wrote them.
+
+Without rules the template-free reader reads the pages, so that any site's own search is an engine by its address.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+from urllib.parse import urlsplit
+
+from newsportal.errors import EngineBlocked
+from newsportal.extractors.lists.engines.base import Engine, Result
+from newsportal.extractors.lists.engines.reading import read
+from newsportal.extractors.lists.engines.selector import Rule
+from newsportal.extractors.lists.engines.wrapper import Wrapper, filled, parse_with
+from newsportal.text.dom import Document
+
+TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
+FIELDS = ("title", "link", "site", "summary", "date")
+ENOUGH = 0.8  # share of results that must have a field for its rule to be trusted; about one of ten lacks its small print
+
+
+def custom(
+    name: str,
+    url: str,
+    *,
+    block: Rule = (),
+    title: Rule = (),
+    link: Rule = (),
+    site: Rule = (),
+    summary: Rule = (),
+    date: Rule = (),
+    first: int = 0,
+    step: int = 10,
+    encoding: str = "utf-8",
+    kind: Literal["news", "web"] = "web",
+) -> Engine:
+    """An engine from what ``sources.yaml`` says. Rules are CSS, XPath or ``re:`` (see :mod:`newsportal.extractors.lists.engines.selector`).
+
+    Raises ``ValueError`` naming the field for an address without ``##QUERY##``, an unknown encoding or a rule that is none.
+    """
+    _check_url(url)
+    try:
+        codecs.lookup(encoding)
+    except LookupError as error:
+        raise ValueError(f"encoding: unknown: {encoding!r}") from error
+    if not block:
+        if given := [key for key, rule in zip(FIELDS, (title, link, site, summary, date), strict=True) if rule]:
+            raise ValueError(f"{given[0]}: a rule for a field needs a rule for the block it is in")
+        return Engine(name, url, None, kind, first, step, encoding)
+    wrapper = Wrapper(block, title or TITLES, link, site, summary, date)
+    wrapper.check()
+    return Engine(name, url, parse_with(wrapper), kind, first, step, encoding)
+
+
+def _check_url(url: str) -> None:
+    if "##QUERY##" not in url:
+        raise ValueError(f"url: must hold ##QUERY##, the place of the words: {url!r}")
+    try:
+        parts = urlsplit(url.replace("##QUERY##", "q").replace("##START##", "0"))
+    except ValueError as error:
+        raise ValueError(f"url: {error}: {url!r}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"url: must be an http or https address: {url!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """How a wrapper did on several pages. ``shares``: field → share of results that have it; ``problems``: page and what was wrong."""
+
+    pages: int
+    results: int
+    shares: dict[str, float]
+    problems: tuple[str, ...]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the wrapper may be used: it was tried on two pages or more, and all of them were read."""
+        return self.pages >= 2 and self.results > 0 and not self.problems
+
+
+def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime | None = None) -> CrossCheck:
+    """Paper A: a wrapper is checked on several pages before it is trusted. Never raises for a page; ``problems`` tells."""
+    now = fetched or datetime.now(UTC)
+    results: list[Result] = []
+    problems: list[str] = []
+    for number, document in enumerate(documents, 1):
+        found, problem = _tried(engine, document, now)
+        results += found
+        if problem:
+            problems.append(f"page {number}: {problem}")
+    shares = {name: filled(results, name) for name in FIELDS}
+    problems += [f"{name}: only {shares[name]:.0%} of the results have it" for name in FIELDS[2:] if 0 < shares[name] < ENOUGH]
+    return CrossCheck(len(documents), len(results), shares, tuple(problems))
+
+
+def _tried(engine: Engine, document: Document, now: datetime) -> tuple[Sequence[Result], str | None]:
+    try:
+        page = read(engine, document, now)
+    except EngineBlocked as error:
+        return (), str(error.reason)
+    if page.changed:
+        return page.results, f"the wrapper finds fewer results than repeat in the page ({len(page.results)})"
+    return page.results, None if page.results else "no results"

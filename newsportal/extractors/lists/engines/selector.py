@@ -1,0 +1,118 @@
+"""Rules of wrappers: CSS, XPath or a regular expression, each applied to a piece of a result page.
+
+    h3 a                    CSS; the first element's text (of a link field: its address)
+    a.title@data-url        CSS and an attribute;  @mu alone is an attribute of the block itself
+    .//h3/a[@href]          XPath, when it starts with /, ./, ( or xpath:
+    re:<h3><a href="(.*?)"  regular expression over the HTML (paper A's form); the first group, or all of the match
+
+A rule may be several rules (a tuple): the first that finds something counts, so a wrapper can follow an engine through the years.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import regex  # it can be given a time limit, which re cannot
+
+from newsportal.errors import NotApplicable
+from newsportal.text import clean, dom
+from newsportal.text.dom import Element
+
+Rule: TypeAlias = str | tuple[str, ...]
+Piece: TypeAlias = Element | str  # What a rule finds and is applied to: an element, or a stretch of HTML or text
+MAX_PATTERN = 2_000
+MAX_INPUT = 2_000_000  # Characters. A regular expression is given no more than this; the largest saved result page has 470,000.
+TIME_LIMIT = 1.0  # seconds for a regular expression on one piece: people write patterns that backtrack for ever
+MAX_MATCHES = 500
+ATTRIBUTE = re.compile(r"^(?P<rule>[^@]*)@(?P<name>[\w:-]+)$")
+EMPTY = dom.parse_html("<html><body></body></html>")
+
+
+def rules(rule: Rule) -> tuple[str, ...]:
+    given = (rule,) if isinstance(rule, str) else rule
+    return tuple(one for one in given if one)
+
+
+def check(rule: Rule) -> None:
+    """Raises ``ValueError`` with the reason if an alternative of ``rule`` is neither CSS, XPath nor a regular expression."""
+    for one in rules(rule):
+        if _is_pattern(one):
+            _pattern(one)
+        else:
+            _elements(EMPTY, one)
+
+
+def select(piece: Piece, rule: Rule) -> list[Piece]:
+    """What the first alternative of ``rule`` that finds anything finds in ``piece``, in page order.
+
+    Raises ``ValueError`` for a bad rule and ``NotApplicable("slow-pattern")`` for a regular expression that takes too long.
+    """
+    for one in rules(rule):
+        found = _matches(piece, one) if _is_pattern(one) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, one)
+        if found:
+            return found
+    return []
+
+
+def text(piece: Piece | None) -> str | None:
+    if piece is None:
+        return None
+    if isinstance(piece, str):
+        shown = dom.text_of(dom.parse_html(f"<div>{piece}</div>")) if "<" in piece or "&" in piece else clean(piece)
+        return shown or None
+    return dom.text_of(piece) or None
+
+
+def address(piece: Piece | None) -> str | None:
+    """The link a piece is, holds or stands in, as written."""
+    if piece is None:
+        return None
+    if isinstance(piece, str):
+        return text(piece)
+    for node in (piece, *piece.iter("a"), *piece.iterancestors("a")):
+        if href := (node.get("href") or "").strip():
+            return str(href)
+    return None
+
+
+def _is_pattern(rule: str) -> bool:
+    return rule.startswith("re:")
+
+
+def _elements(node: Element, rule: str) -> list[Piece]:
+    if rule.startswith(("/", "./", "(", "xpath:")):
+        path = rule.removeprefix("xpath:").strip()
+        path = f".{path}" if path.startswith("//") else path  # inside the piece, which is what a rule means
+        return [found if isinstance(found, Element) else str(found) for found in dom.xpath(node, path)]
+    if match := ATTRIBUTE.match(rule):
+        nodes = dom.css(node, match["rule"]) if match["rule"].strip() else [node]
+        return [value for value in (one.get(match["name"]) for one in nodes) if value]
+    return list(dom.css(node, rule))
+
+
+def _matches(piece: Piece, rule: str) -> list[Piece]:
+    source = (piece if isinstance(piece, str) else dom.html_of(piece))[:MAX_INPUT]
+    found: list[Piece] = []
+    try:
+        for match in _pattern(rule).finditer(source, timeout=TIME_LIMIT):
+            groups: Sequence[str | None] = match.groups() or (match[0],)
+            found.append(next((group for group in groups if group is not None), ""))
+            if len(found) >= MAX_MATCHES:
+                break
+    except TimeoutError as error:
+        raise NotApplicable("slow-pattern", f"{rule!r} took longer than {TIME_LIMIT} s") from error
+    return found
+
+
+@lru_cache(maxsize=256)
+def _pattern(rule: str) -> Any:
+    pattern = rule.removeprefix("re:").strip()
+    if not pattern or len(pattern) > MAX_PATTERN:
+        raise ValueError(f"not a regular expression of 1 to {MAX_PATTERN} characters: {rule[:80]!r}")
+    try:
+        return regex.compile(pattern, regex.DOTALL | regex.IGNORECASE)
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"not a regular expression: {pattern!r} ({error})") from error

@@ -1,0 +1,186 @@
+"""Wrappers as data (paper A): one rule for the entity block, then one rule per field.
+
+An engine gives one :class:`Wrapper` for each generation of its layout; :func:`parse_with` takes the one that reads most of the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from newsportal.extractors.lists.engines import selector
+from newsportal.extractors.lists.engines.base import Parse, Result
+from newsportal.extractors.lists.engines.selector import Piece, Rule
+from newsportal.extractors.lists.redirect import is_advert
+from newsportal.extractors.lists.result_fields import EDGE, is_date, is_labelled_advert, published, split_site, split_summary, title_of
+from newsportal.text import dom
+from newsportal.text.dom import Document, Element
+
+MAX_BLOCKS = 200  # blocks of one page; engines give at most 100 results a page
+BREAKS = re.compile(r"[\t\r\n]")
+MAX_FOUND = 1000  # matches of the block rule, frames included; a page that nests thousands of them is made to hurt
+NEARLY = 0.6  # the share of the longest list at which an earlier wrapper is preferred
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """Where the results of a page are, and their fields inside each (rules of :mod:`selector`).
+
+    ``link`` is the title's own by default. ``skip``: a block in which this finds something is no result (paid results).
+    ``drop``: what stands inside title or summary and is neither. ``target``: where the page itself says where a redirect ends.
+    ``site`` may find small print that holds a date as well, and ``date`` a text around the date: they are taken apart.
+    """
+
+    block: Rule
+    title: Rule
+    link: Rule = ()
+    site: Rule = ()
+    summary: Rule = ()
+    date: Rule = ()
+    skip: Rule = ()
+    drop: str = ""
+    target: Rule = ()
+
+    def check(self) -> None:
+        """Raises ``ValueError`` that names the field for a rule that is none."""
+        for name in ("block", "title", "link", "site", "summary", "date", "skip", "target", "drop"):
+            try:
+                selector.check(getattr(self, name))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+
+
+def parse_with(*wrappers: Wrapper) -> Parse:
+    """A ``parse`` that reads a page with the first of ``wrappers`` that finds nearly as many results in it as the best one.
+
+    The order says which to trust: the rules of old layouts are wide, since old pages had few classes.
+    """
+
+    def parse(document: Document, fetched: datetime) -> list[Result]:
+        found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
+        most = max(map(len, found))
+        return next(results for results in found if len(results) >= NEARLY * most)
+
+    return parse
+
+
+def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[Result]:
+    """The results ``wrapper`` finds, in page order, each title and link once."""
+    seen = set()
+    for block in blocks(wrapper, document):
+        result = read_block(wrapper, block, document, fetched)
+        if result is not None and (result.title, result.link) not in seen:
+            seen.add((result.title, result.link))
+            yield result
+
+
+def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
+    """The blocks, without frames: of blocks inside one another those that stand for one result, the outermost of these."""
+    scope: Piece = document.html if any(rule.startswith("re:") for rule in selector.rules(wrapper.block)) else document.root
+    found = selector.select(scope, wrapper.block)[:MAX_FOUND]
+    nodes = [block for block in found if isinstance(block, Element)]
+    known = set(nodes)
+    above = {node: [other for other in node.iterancestors() if other in known] for node in nodes}
+    frames = {other for others in above.values() for other in others}
+    held = Counter(other for node in nodes if node not in frames for other in above[node])
+    single = {node for node in nodes if held[node] <= 1}
+    return [block for block in found if isinstance(block, str) or (block in single and not single & set(above[block]))][:MAX_BLOCKS]
+
+
+def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: datetime) -> Result | None:
+    """One result, or ``None`` for a block without title or link, or for a paid one."""
+    if wrapper.skip and selector.select(block, wrapper.skip):
+        return None
+    if isinstance(block, Element) and is_labelled_advert(block):
+        return None
+    head, title = _title(wrapper, block)
+    link = selector.address(_first(block, wrapper.link) if wrapper.link else head)
+    if not title or not link or link.startswith(("#", "javascript:")) or is_advert(link):
+        return None
+    site, said = _site(wrapper, block)
+    found = (selector.text(_without(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
+    summary = next(filter(None, found), None)
+    date = said if not wrapper.date else (_date(wrapper, block) or said)
+    opening, summary = split_summary(summary, site)
+    date = date or opening
+    return Result(
+        title,
+        absolute(document, link),
+        site,
+        summary,
+        date,
+        published(date, fetched, f"{title}{summary}"),
+        _address(_first(block, wrapper.target)),
+    )
+
+
+def absolute(document: Document, link: str) -> str:
+    """``link`` as an address, without losing anything: as written where the page's own address is not known.
+
+    Line breaks and tabs inside are dropped, as browsers do.
+    """
+    link = BREAKS.sub("", link)
+    if link.startswith(("http://", "https://")):
+        return link
+    known = document.base.startswith(("http://", "https://"))
+    return (dom.join(document.base, link) or link) if known else link
+
+
+def _address(piece: Piece | None) -> str | None:
+    """What a page calls the target, if it is an address: data attributes hold all sorts of things."""
+    shown = selector.text(piece) or ""
+    return shown if shown.startswith(("http://", "https://")) else None
+
+
+def _first(block: Piece, rule: Rule) -> Piece | None:
+    return next(iter(selector.select(block, rule)), None)
+
+
+def _title(wrapper: Wrapper, block: Piece) -> tuple[Piece | None, str | None]:
+    for found in selector.select(block, wrapper.title):
+        shown = _shown(_without(found, wrapper.drop)) or _shown(found)
+        if shown:
+            return found, shown
+    return None, None
+
+
+def _shown(piece: Piece) -> str | None:
+    """The text of a title. A link may hold more than the title (address, date): then its heading is the title."""
+    if isinstance(piece, Element) and piece.tag == "a":
+        return title_of(piece) or None
+    return selector.text(piece)
+
+
+def _without(piece: Piece, drop: str) -> Piece:
+    if not drop or isinstance(piece, str) or not dom.css(piece, drop):
+        return piece
+    copy = dom.copy_of(piece)
+    for node in dom.css(copy, drop):
+        if node is not copy:
+            node.drop_tree()
+    return copy
+
+
+def _site(wrapper: Wrapper, block: Piece) -> tuple[str | None, str | None]:
+    for found in selector.select(block, wrapper.site):
+        site, date = split_site(selector.text(found))
+        if site:
+            return site, date
+    return None, None
+
+
+def _date(wrapper: Wrapper, block: Piece) -> str | None:
+    for shown in map(selector.text, selector.select(block, wrapper.date)):
+        if shown and is_date(shown):
+            return shown.strip(EDGE)
+        if date := split_site(shown)[1]:
+            return date
+    return None
+
+
+def filled(results: Sequence[Result], name: str) -> float:
+    """The share (0 to 1) of ``results`` that have the field ``name``; 0 for none."""
+    return sum(1 for result in results if getattr(result, name)) / len(results) if results else 0.0

@@ -1,0 +1,230 @@
+"""Sort the links of a list page (front page, channel, board) into articles, further list pages and the rest, without site rules.
+
+Own method (the papers name the problem: B's hub pages against topic pages, C's ``seed`` and ``banned_seed``, E's URL patterns):
+facts about address, text and place are weighed for every link, then links of the same address shape vote together.
+Rules of a region, where given, have the last word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+import regex  # type: ignore[import-untyped, unused-ignore]
+
+from newsportal.extractors.article.hints import ancestors
+from newsportal.extractors.fields.date import default_zone, parse_date
+from newsportal.extractors.lists import hub_anchors, hub_score
+from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, Address
+from newsportal.extractors.lists.page_turns import NEXT, dead
+from newsportal.items import LinkKind
+from newsportal.text import dom
+
+# The further pages of a list page: ``rel=next``, 「下一页」 and its kin, and rows of page numbers.
+# Numbers are no pager by themselves (a board writes 「2 3 4」 behind every long thread), so a row of them counts only where the page
+# says so: its addresses continue the page's own address, it stands in an element named as a pager, or a next link shares its form.
+
+MAX_PAGES = 20  # more pages of one list are history, not news
+MAX_NUMBER = 9_999
+MAX_ANCHORS = 5_000
+PAGER_NAME = re.compile(r"pag(?:e|er|ination|ebar|enav|elist|es|ing)?(?![a-z])|fenye|\bpg\b|pagination|navigation", re.IGNORECASE)
+PAGER_LEVELS = 4
+MIN_ROW = 2
+MIN_STEP = 5  # entries a page, where addresses count entries
+
+
+@dataclass(slots=True)
+class Row:
+    """Numbered links of one address form. ``pages`` maps a page's number to its URL."""
+
+    pages: dict[int, str] = field(default_factory=dict)
+    named: bool = False
+
+
+def next_pages(document: dom.Document) -> list[str]:
+    """Further pages of this list on the same site, the next one first; at most ``MAX_PAGES``, never the page itself."""
+    own = Address(document.url)
+    rows: dict[str, Row] = defaultdict(Row)
+    declared = (node for node in document.root.iter("link") if (node.get("rel") or "").lower() == "next")
+    nexts = [url for node in declared if (url := dom.link_of(node, document.base))]
+    for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
+        text = dom.text_of(node)[:40]
+        number = text.strip("[]【】()· ")
+        further = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
+        url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few are worth joining
+        if url is None:
+            continue
+        if further:
+            nexts += [url] if not dead(node) else []
+        else:
+            _note(rows, int(number[:6]), url, node)
+    row = _pager(rows, nexts, own)
+    found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
+    return [url for url in found if _further(url, own)][:MAX_PAGES]
+
+
+def _further(url: str, own: Address) -> bool:
+    address = Address(url)
+    return address.domain == own.domain and address.same_page.rstrip("/") != own.same_page.rstrip("/")
+
+
+def _note(rows: dict[str, Row], number: int, url: str, node: dom.Element) -> None:
+    form = _form(url, number) if 0 < number <= MAX_NUMBER else None
+    if form:
+        row = rows[form]
+        row.pages.setdefault(number, url)
+        row.named = row.named or _named(node)
+
+
+def _form(url: str, number: int) -> str | None:
+    """``url`` with the page's number (or its offset: ``pn=20`` behind 「3」) put aside; ``None`` when the number is not in it."""
+    runs = [run for run in re.finditer(r"\d+", url[:MAX_URL_CHARS]) if len(run.group()) < 9]
+    ranked = [(_distance(int(run.group()), number), -run.start(), run) for run in runs]
+    fit, _, best = min(ranked, default=(None, 0, None), key=lambda found: (found[0] is None, found[0] or 0, found[1]))
+    return f"{url[: best.start()]}{{}}{url[best.end() :]}" if best and fit is not None else None
+
+
+def _distance(value: int, number: int) -> int | None:
+    """How well a number in a URL goes with a page number: the same, counted from 0, an offset; ``None``: not at all."""
+    if value in (number, number - 1):
+        return number - value
+    step, rest = divmod(value, max(number - 1, 1))
+    return 2 if number > 1 and step >= MIN_STEP and rest == 0 else None
+
+
+def _named(node: dom.Element) -> bool:
+    names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
+    return any(map(PAGER_NAME.search, names))
+
+
+def _pager(rows: dict[str, Row], nexts: list[str], own: Address) -> Row:
+    best, best_rank = Row(), (False, False, False, 0)
+    for form, row in rows.items():
+        # addresses of the form with any number
+        before, _, after = form.partition("{}")
+        numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
+        rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(own.same_page)), row.named, len(row.pages))
+        if any(rank[:3]) and (len(row.pages) >= MIN_ROW or rank[0]) and rank > best_rank:
+            best, best_rank = row, rank
+    return best
+
+
+ARTICLE_SCORE = 0.5
+ALLOWED = 3.0  # logits that a part of a URL named by the operator is worth: as much as a whole date in the path
+EXPRESSION = "re:"
+RULE_SECONDS = 0.05  # for one expression on one address; an expression that backtracks is refused its match
+NEVER_HUB = frozenset("url-file url-too-long url-search url-comments url-media-word url-service-word url-later-page".split())
+HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
+
+
+@dataclass(frozen=True, slots=True)
+class HubLink:
+    """One link of a list page. ``url`` is absolute, as the page has it (with its fragment); ``text`` the longest text it is linked with.
+
+    ``score`` runs from 0 to 1 (1: surely an article). ``summary``, ``date_text`` (as written) and ``published`` (aware; only when the
+    caller said what time it is) stand beside it in its list entry.
+    """
+
+    url: str
+    text: str
+    kind: LinkKind
+    score: float
+    title: str | None = None
+    summary: str | None = None
+    date_text: str | None = None
+    published: datetime | None = None
+
+
+@dataclass(frozen=True)
+class HubRules:
+    """A region's rules. Articles lie under ``prefix``, fit one of ``allow`` (where given) and none of ``deny``.
+
+    A rule is a part of the URL (paper C's ``seed`` and ``banned_seed``), or ``re:`` and a regular expression. An expression in
+    ``allow`` decides by itself; a part of the URL holds for menus too, so it only makes articles likelier.
+    Raises ``ValueError`` for an expression that is none, when the rules are first used.
+    """
+
+    prefix: str | None = None
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    @cached_property
+    def _matchers(self) -> dict[str, Callable[[str], bool]]:
+        return {rule: _matcher(rule) for rule in (*self.allow, *self.deny)}
+
+    def score(self, url: str, score: float) -> float:
+        """A link's score, corrected by the rules: 0 for what they exclude, 1 for what they name."""
+        if self.prefix and not _bare(url).startswith(_bare(self.prefix)):
+            return 0.0
+        if any(self._matchers[rule](url) for rule in self.deny):
+            return 0.0
+        allowed = [rule for rule in self.allow if self._matchers[rule](url)]
+        if not self.allow:
+            return score
+        if any(rule.startswith(EXPRESSION) for rule in allowed):
+            return 1.0
+        return hub_score.raised(score, ALLOWED) if allowed else 0.0
+
+
+def links(document: dom.Document, rules: HubRules | None = None, now: datetime | None = None, base: str | None = None) -> list[HubLink]:
+    """The links of a list page in page order, one a URL, each with its kind. Never raises for a bad page.
+
+    ``now`` (aware) is when the page was fetched; with it the dates beside the links are read. ``base`` is what relative links are
+    relative to, where that is known better than from the page.
+    """
+    anchors = hub_anchors.collect(document, base)
+    page = Address(document.url)
+    found = []
+    for anchor, score in zip(anchors, hub_score.scores(anchors, page), strict=True):
+        url = anchor.address.same_page
+        found.append(_link(anchor, page, score if rules is None or url == page.same_page else rules.score(url, score), now))
+    return found
+
+
+def _link(anchor: hub_anchors.Anchor, page: Address, score: float, now: datetime | None) -> HubLink:
+    kind = _kind(anchor.address, page, score)
+    around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
+    published = parse_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
+    return HubLink(
+        url=anchor.address.url,
+        text=anchor.text,
+        kind=kind,
+        score=round(score, 4),
+        title=anchor.title,
+        summary=around.summary,
+        date_text=around.date_text,
+        published=published,
+    )
+
+
+def _kind(address: Address, page: Address, score: float) -> LinkKind:
+    if score >= ARTICLE_SCORE:
+        return "article"
+    own = address.domain == page.domain
+    return "hub" if own and address.facts & HUB_FACTS and not address.facts & NEVER_HUB else "other"
+
+
+def _matcher(rule: str) -> Callable[[str], bool]:
+    if not rule.startswith(EXPRESSION):
+        return lambda url: rule in url
+    try:
+        expression = regex.compile(rule.removeprefix(EXPRESSION))
+    except regex.error as error:
+        raise ValueError(f"not a regular expression: {rule!r} ({error})") from error
+
+    def matches(url: str) -> bool:
+        try:
+            return expression.search(url, timeout=RULE_SECONDS) is not None
+        except TimeoutError:
+            return False
+
+    return matches
+
+
+def _bare(url: str) -> str:
+    """Without scheme and ``www.``: a region's prefix holds for both."""
+    return url.partition("://")[2].removeprefix("www.") if "://" in url else url

@@ -1,0 +1,159 @@
+"""How likely a link of a list page leads to an article: a sum of weighted facts, then the company of links of the same shape.
+
+    own(l)   = BIAS + Σ WEIGHTS[f] for every fact f of the link
+    score(l) = σ( own(l) + SHARE · n/(n + 2) · (mean own of the n links of l's pattern − own(l)) )
+
+The second line is why 「宝马i4」 is an article where fifty links of the same template have whole headlines, and why one long
+slogan in a menu is none. The weights are set by hand; ``docs/algorithms/hub.md`` says what they were measured on.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from newsportal.extractors.lists.hub_anchors import HEADLINE, Anchor, title_length
+from newsportal.extractors.lists.hub_urls import BOARD, JUDGED_CHARS, Address, pattern
+
+ThreadForm = tuple[str, str]
+BIAS = -1.5
+SHARE = 0.6  # of a link's own score that gives way to its pattern's; 0.5 to 0.7 score alike
+MAX_LOGIT = 30.0
+BOARD_SHARE = 0.5  # of a page's headlines that lead to threads: then the page is a board
+BOARD_HEADLINES = 8
+MIN_SUBJECT = 4  # title lengths of the shortest thread titles that are counted
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        # the address
+        "url-root": -6.0,
+        "url-file": -6.0,
+        "url-too-long": -6.0,
+        "url-self": -6.0,
+        "url-shallow": -2.5,
+        "url-day": 2.5,
+        "url-month": 1.0,
+        "url-long-id": 1.5,
+        "url-short-id": 0.5,
+        "url-code": 1.0,
+        "url-page": 0.5,
+        "url-slug": 1.0,
+        "url-long-slug": 2.0,
+        "url-article-word": 1.0,
+        "url-numbered": 1.5,
+        "url-list-word": -2.0,
+        "url-media-word": -6.0,
+        "url-service-word": -2.5,
+        "url-search": -6.0,
+        "url-query-only": -1.0,
+        "url-later-page": -3.0,
+        "url-comments": -6.0,
+        "url-foreign": -0.5,
+        "thread-on-board": 2.5,
+        "thread-elsewhere": -2.0,
+        # the text
+        "text-none": -5.0,
+        "text-number": -4.0,
+        "text-command": -5.0,
+        "text-tiny": -2.0,
+        "text-short": -1.0,
+        "text-middling": 0.5,
+        "text-title": 1.5,
+        "text-long": 2.0,
+        "text-sentence": 0.5,
+        # the place
+        "place-nav": -1.5,
+        "place-foot": -2.0,
+        "place-head": -0.5,
+        "place-aside": -1.0,
+        "place-heading": 0.7,
+    }
+)  # What each fact is worth, in logits
+# links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
+VOICELESS = frozenset(("url-comments",))
+COMMAND = re.compile(
+    r"^(?:更多\S{0,4}|more|read more|see all|view all|查看(?:全部|更多|详情|原文)?\w{0,4}|全部\w{0,4}|详细|详情|点击\w{0,6}|阅读全文|全文"
+    r"|下一页|上一页|首页|尾页|末页|返回\w{0,4}|next|prev(?:ious)?|home|登[录陆]|注册|login|log in|sign (?:in|up)"
+    r"|rss|订阅|分享|评论|收藏|打印|投稿"
+    r"|关于我们|联系我们|广告服务|网站地图|招聘\w{0,4}|帮助(?:中心)?|(?:意见)?反馈|举报\w{0,4}|免责声明|版权\w{0,4}|隐私\w{0,4}"
+    r"|设为首页|加入收藏|客户端|手机版|app\w{0,4}|contact(?: us)?|about(?: us)?|privacy\b.{0,12}|terms\b.{0,30}|subscribe"
+    r"|advertise\b.{0,12}|comments?|.{0,12}许可证.{0,40}|.{0,6}icp[备证].{0,30}|.{0,10}公网安备.{0,20})\s*[>》»›→…|]*$",
+    re.IGNORECASE,
+)  # Whole texts that tell the reader to do something, or name what every site has
+NUMBER = re.compile(
+    r"^[\W\d_]*(?:\d[\W\d_]*)?(?:万?\s?(?:阅读|评论|回复|跟贴|浏览|次|条)|分钟前|小时前|天前|comments?|views?)?$", re.IGNORECASE
+)
+SENTENCE = re.compile(r"[，。！？：；“”《》、—…]|[!?:;]\s|['’]s\b|\w, \w|[!?]$|(?<=[\u3400-\u9fff])[\s:!?,](?=[\u3400-\u9fff])")
+# Title lengths below which a text bears the name; headlines of Chinese front pages have 7 to 30 characters.
+LENGTHS = ((1, "text-none"), (4, "text-tiny"), (7, "text-short"), (11, "text-middling"), (18, "text-title"))
+
+
+def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
+    """A score from 0 to 1 for each anchor of a page, in their order; 0.5 and more means article."""
+    form = board_form(anchors, page)
+    all_facts = [facts(anchor, page, form) for anchor in anchors]
+    own = [BIAS + sum(WEIGHTS.get(fact, 0.0) for fact in found) for found in all_facts]
+    patterns = [pattern(anchor.address) for anchor in anchors]
+    voters: dict[str, list[float]] = defaultdict(list)
+    for shape, found, value in zip(patterns, all_facts, own, strict=True):
+        if not found & VOICELESS:
+            voters[shape].append(value)
+    return [_sigmoid(_with_company(value, voters.get(shape, ()))) for shape, value in zip(patterns, own, strict=True)]
+
+
+def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
+    """The names of all facts of a link; those without a weight say nothing about articles."""
+    found = text_facts(anchor.text) | anchor.places | anchor.address.facts
+    if "url-thread" in found:
+        found.add("thread-on-board" if form and anchor.address.thread_form == form else "thread-elsewhere")
+    if anchor.address.same_page.rstrip("/") == page.same_page.rstrip("/"):
+        found.add("url-self")
+    if anchor.address.domain != page.domain:
+        found.add("url-foreign")
+    return found
+
+
+def text_facts(text: str) -> set[str]:
+    """What a link's text says: its length, whether it is a command (「更多」), a number, a sentence."""
+    length = title_length(text)
+    found = {next((name for limit, name in LENGTHS if length < limit), "text-long")}
+    if length and COMMAND.match(text[:80]):
+        found.add("text-command")
+    if length and NUMBER.match(text[:40]):
+        found.add("text-number")
+    if SENTENCE.search(text):
+        found.add("text-sentence")
+    return found
+
+
+def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
+    """How the threads that a board lists are written; ``None`` when the page is no board.
+
+    A page is a board when its address says so or most of its headlines lead to threads. A board writes all threads of its list in
+    one form; announcements and boxes beside it come in others.
+    """
+    named = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
+    forms = Counter(form for anchor in named if (form := anchor.address.thread_form))
+    if not forms:
+        return None
+    headlines = [anchor for anchor in named if anchor.length >= HEADLINE]
+    threads = sum(1 for anchor in headlines if anchor.address.thread_form)
+    many = threads >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
+    return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None
+
+
+def _with_company(own: float, company: Sequence[float]) -> float:
+    share = SHARE * len(company) / (len(company) + 2)
+    return own + share * (sum(company) / len(company) - own) if company else own
+
+
+def raised(score: float, logits: float) -> float:
+    """``score`` with ``logits`` more evidence."""
+    share = min(max(score, 1e-9), 1 - 1e-9)
+    return _sigmoid(math.log(share / (1 - share)) + logits)
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-max(-MAX_LOGIT, min(MAX_LOGIT, logit))))

@@ -1,0 +1,271 @@
+"""What an address says by itself: an article, a list of articles, a service of the site?
+
+Pure string work on one URL. The words are those that public Chinese and English sites use in their paths; no word names a site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+ARTICLE_WORDS = frozenset(
+    "a art article articles arts content contents contentid detail details doc document info item news_detail newsdetail newsinfo newsshow "
+    "p post posts read show shows stories story view views wenzhang xinwen yaowen zixun archives archive".split()
+)  # Words that stand before the number or name of one article (``/a/406539383``, ``/article/…``, ``/show/…``)
+LIST_WORDS = frozenset(
+    "all board boards brand brands cat category categories channel channels class column columns district focus forum forums gundong hot "
+    "hotlist index latest list lists mostpopular more node nodes page paihang plate rank ranking ranklist region roll rolling section "
+    "sections series sort special specials subject subjects tag tags theme timeline top topic topics trending zhuanti zhuanlan zt "
+    "default home main".split()
+)  # Words of pages that list articles: channels, tags, topics, rankings
+MEDIA_WORDS = frozenset(
+    "album albums audio av broadcast galleries gallery image images img imgs live listen movie photo photos photonews photoview pic pics "
+    "picture pictures play player podcast podcasts radio shipin slide slides slideshow sounds tp tu tuji tuku tupian tv video "
+    "videos vod vr watch zhibo".split()
+)  # Words of pictures, film and sound: they have spiders of their own and hold no text
+SERVICE_WORDS = frozenset(
+    "about aboutus account accounts ad ads advert advertise advertising agreement aid api app apps auth author authors bang bbsindex "
+    "bookmark buy calendar career careers cart chat client comment comments complaint contact contacts contactus cookie cookies "
+    "copyright coupon dealer declare disclaimer donate download downloads editor faq favorite feed feedback "
+    "feeds follow gov guanyu guide help helpcenter hr job jobs join jubao kefu legal link links login loginout logout loupan "
+    "lottery lxwm mail mall map market member members message misc modules my newsletter newsletters notice notify "
+    "passport password pay pinglun policy post.php poster price print privacy profile profiles "
+    "rating recruit redirect reg register registration reply rss rules score search service services setting settings share "
+    "shop shopping signin signup sitemap sites sms so sousuo space staff static submit subscribe subscription support "
+    "survey tel terms tianqi tools u uid upload user usercenter userid users vip vote wap weibo weixin widget "
+    "yhxy yinsi zhaopin".split()
+)  # Words of what a site offers beside articles: accounts, help, shop, tools, people
+SEARCH_KEYS = frozenset("q query word wd keyword keywords kw search searchword k key searchtext".split())
+ID_KEYS = re.compile(r"^(?:.*id|idx|idxno|.*no|num|seq|p|t|sn|doc)$")
+TRACKING = re.compile(
+    r"^(?:utm_.*|spm|scm|from|_f|pvareaid|pvid|hpt|ref|refer|referer|source|src|channel|fr|share.*|track.*|_zbs.*|cmpid|ncid)$"
+)  # Query keys that say where a reader came from; they are no part of an address' shape
+PAGE_ENDING = re.compile(r"\.(?:s?html?|xhtml|aspx?|php\d?|jsp|jhtml|do|dhtml|cgi|pl|cfm)$", re.IGNORECASE)
+FILE_ENDING = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|svg|ico|css|js|json|xml|rss|pdf|docx?|xlsx?|pptx?|zip|rar|7z|apk|ipa|exe|dmg|mp[34]|m3u8|avi|flv|wmv|torrent)$",
+    re.IGNORECASE,
+)
+MAX_SEGMENTS = 16  # of a path; articles at hand have at most eleven
+YEAR = r"(?:19[89]\d|20[0-4]\d)"
+MONTH = r"(?:0[1-9]|1[0-2])"
+DAY = r"(?:0[1-9]|[12]\d|3[01])"
+DAY_IN_PATH = re.compile(
+    rf"(?<!\d){YEAR}[-/_]?{MONTH}[-/_]?{DAY}(?!\d)"  # 2016-09/19, 20160919, 2016/09/18
+    rf"|(?<!\d){YEAR}{MONTH}{DAY}\d{{2,}}"  # 20160919 and a time or counter
+    rf"|(?<!\d){YEAR}[-/_](?:0?[1-9]|1[0-2])[-/_](?:0?[1-9]|[12]\d|3[01])(?!\d)"  # 2016/9/8
+    rf"|/{YEAR}/[a-z]{{3}}/[0-3]?\d/"  # /2026/mar/12/
+    rf"|/[012]\d/{MONTH}{DAY}/"  # /20/0802/
+    rf"|(?<!\d)[012]\d{MONTH}{DAY}\d{{6,9}}(?!\d)"  # 160919101222656: two-digit year, time, counter
+)
+MONTH_IN_PATH = re.compile(rf"(?<!\d){YEAR}[-/_]?{MONTH}(?!\d)|/{YEAR}/[a-z]{{3}}/", re.IGNORECASE)
+THREAD = re.compile(
+    r"/thread[-_/]?\w|viewthread|showthread|viewtopic|showtopic|topic_show|/threads?/|/topics?/[\w-]*\d|/t/(?:[^/]+/)?\d|/discussions?/\d|/read\.php\?|"
+    r"/d/\d|/questions?/\d|/Forum/\d|[?&](?:tid|mnr)=\d|/topic\.\w+\?|tieba\.[^/]+/p/\d|[-_]t\d{3,}\.html|/forums?/(?:[^/]+/)*[^/]*\d[^/]*\.html"
+)
+BOARD = re.compile(
+    r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community|talk)\d?\.|/(?:forums?|bbs|boards?|viewforum|forumdisplay)\b|forum-\d"
+)
+LATER_PAGE = re.compile(
+    r"thread-\d+-(?!1-)\d+-\d+|[?&](?:page|pn|start)=(?!1\b|0\b)\d+|lastpost|goto=|[?&](?:action|share|replytocom|print)="
+)
+COMMENT_FRAGMENT = re.compile(r"comment|reply|replies|respond|disqus|pinglun|^cmt|^post|^p\d", re.IGNORECASE)
+SECOND_LEVEL = frozenset("com net org gov edu co ac or ne go".split())
+NAMED_ITEM = re.compile(r"(?:art|article|content|detail|news|show|view|doc|info)[-_]?\d{3,}")
+SHOWING = re.compile(r"(?:show|view|article|content|detail|read|news|info)\w*|\w*(?:show|view|detail|article|content)", re.IGNORECASE)
+SERVICE_SLUG = re.compile(r"(?:about|contact|privacy|terms|cookies?|copyright|advertis\w+|subscri\w+|sitemap|legal)-", re.IGNORECASE)
+PERSON_KEYS = frozenset(("uid", "userid", "username"))
+MODULE_KEYS = frozenset(("mod", "do", "ac", "act"))
+ARTICLE_DIRECTORIES = frozenset(("node",))  # /node/123 is an article (Drupal), node_123.htm a channel
+CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
+DIGITS = re.compile(r"\d+")
+COUNTER = re.compile(r"[-_]?\d")
+WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
+LONG_ID = 6  # digits: the counters of large sites
+SHORT_ID = 4
+MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
+JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
+
+
+@dataclass(frozen=True)
+class Address:
+    """One absolute http(s) URL, taken apart once."""
+
+    url: str
+
+    @cached_property
+    def parts(self) -> SplitResult:
+        try:
+            return urlsplit(self.url[:JUDGED_CHARS])
+        except ValueError:  # "http://[" and the like
+            return urlsplit("http://invalid/")
+
+    @cached_property
+    def host(self) -> str:
+        return self.parts.netloc.rpartition("@")[2].partition(":")[0].lower().removeprefix("www.")
+
+    @cached_property
+    def domain(self) -> str:
+        """The site's domain, good enough to tell own from foreign: two labels, three under ``com.cn``, ``co.uk`` and the like."""
+        labels = self.host.split(".")
+        keep = 3 if len(labels) > 2 and labels[-2] in SECOND_LEVEL and len(labels[-1]) == 2 else 2
+        return ".".join(labels[-keep:])
+
+    @cached_property
+    def segments(self) -> tuple[str, ...]:
+        """Of a path without end (a trap) the first and the last."""
+        found = [segment for segment in unquote(self.parts.path).split("/") if segment]
+        return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
+
+    @cached_property
+    def stem(self) -> str:
+        """The last segment without its page ending: ``/a/b/t2016_1.htm`` → ``t2016_1``."""
+        return PAGE_ENDING.sub("", self.segments[-1]) if self.segments else ""
+
+    @cached_property
+    def query(self) -> tuple[tuple[str, str], ...]:
+        try:
+            pairs = parse_qsl(self.parts.query, keep_blank_values=True, max_num_fields=50)
+        except ValueError:
+            return ()
+        return tuple((key, value) for key, value in pairs if not TRACKING.match(key.lower()))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the path (host's first label included), lower case, without endings and counters."""
+        found = {PAGE_ENDING.sub("", segment).lower() for segment in self.segments}
+        found |= {word for word in (COUNTER.split(segment, 1)[0] for segment in found) if len(word) > 2}
+        label = self.host.split(".")[0] if self.host.count(".") >= 2 else ""
+        return frozenset(found | {label}) - {""}
+
+    @cached_property
+    def dated(self) -> bool:
+        """Whether the path names a day."""
+        return bool(DAY_IN_PATH.search(self.parts.path))
+
+    @cached_property
+    def last_id(self) -> int:
+        """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
+        places = [self.stem, *self.segments[-2:-1], *(value for key, value in self.query if ID_KEYS.match(key.lower()))]
+        return max((len(digits) for place in places for digits in DIGITS.findall(place)), default=0)
+
+    @cached_property
+    def slug_words(self) -> int:
+        """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
+        names = [self.stem, *(self.segments[-2:-1] if self.stem.lower() in LIST_WORDS else ())]
+        return max((_words(name) for name in names), default=0)
+
+    @cached_property
+    def thread_form(self) -> tuple[str, str] | None:
+        """How the site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
+        match = THREAD.search(self.same_page[:JUDGED_CHARS])
+        word = re.search("[A-Za-z]+", match.group()) if match else None
+        return (self.host, word.group().lower()) if word else None
+
+    @cached_property
+    def facts(self) -> frozenset[str]:
+        """The names of what is true of it; :data:`newsportal.extractors.lists.hub_score.WEIGHTS` says what each is worth."""
+        return frozenset(name for name, holds in FACTS.items() if holds(self))
+
+    @cached_property
+    def same_page(self) -> str:
+        """The URL without its fragment: what a server is asked for."""
+        return self.url.partition("#")[0]
+
+
+def pattern(address: Address) -> str:
+    """The shape that addresses of one template share: numbers, codes and slugs are put aside, short words stay.
+
+    ``https://news.site.example/20/0802/FJ1PABCD01.html`` → ``site.example/N2/N4/C.html``.
+    """
+    shape = [_segment_shape(segment) for segment in address.segments]
+    keys = "&".join(sorted({key for key, _ in address.query}))
+    return f"{address.domain}/{'/'.join(shape)}?{keys}"
+
+
+def _segment_shape(segment: str) -> str:
+    ending = PAGE_ENDING.search(segment)
+    stem = PAGE_ENDING.sub("", segment)
+    if _words(stem) >= 3:
+        shape = "S"
+    elif CODE.fullmatch(stem):
+        shape = "C"
+    else:
+        shape = DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
+    return shape + (ending.group().lower() if ending else "")
+
+
+def _words(name: str) -> int:
+    parts = name.replace("_", "-").split("-")
+    return sum(1 for part in parts if WORDS.fullmatch(part)) if len(parts) > 1 else 0
+
+
+def _listing(address: Address) -> bool:
+    """A list word where it rules: as the last name, or as a directory with no date below it."""
+    if address.dated or MONTH_IN_PATH.search(address.parts.path) or _numbered(address):
+        return False
+    stem = COUNTER.split(address.stem.lower(), 1)[0]
+    below = {segment.lower() for segment in address.segments[:-1]}
+    return stem in LIST_WORDS or bool(below & LIST_WORDS - ARTICLE_DIRECTORIES)
+
+
+def _numbered(address: Address) -> bool:
+    """A script that shows one item by its number: ``index.php?m=content&a=show&id=123``, ``NewsShow.asp?ID=23``."""
+    values = dict(address.query)
+    shows = SHOWING.search(address.stem) or any(SHOWING.fullmatch(value) for value in values.values())
+    return bool(shows) and any(ID_KEYS.match(key.lower()) and value.isdigit() for key, value in values.items())
+
+
+def _serving(address: Address) -> bool:
+    """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
+    page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
+    asked = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
+    return not address.dated and (page or asked or bool(address.words & SERVICE_WORDS))
+
+
+def _showing_media(address: Address) -> bool:
+    """A media word; ``v`` is one as a host's name, in a path only without a date (it also abbreviates channels)."""
+    letter = address.host.startswith("v.") or ("v" in address.words and not address.dated)
+    return letter or bool(address.words & MEDIA_WORDS)
+
+
+def _coded(address: Address) -> bool:
+    """Whether the last name is a machine's: letters among digits (``FIT0B0MS000181IU``), or capitals in its midst (``8GVppf8aesd``)."""
+    stem = address.stem
+    return bool(CODE.fullmatch(stem)) and (sum(map(str.isdigit, stem)) >= 2 or bool(re.search("[a-z0-9][A-Z].*[a-z]", stem)))
+
+
+def _shallow(address: Address) -> bool:
+    """One or two plain names: a channel (``/sports/``, ``/news/world``)."""
+    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _coded(address) or PAGE_ENDING.search(address.parts.path)
+    return 1 <= len(address.segments) <= 2 and not named
+
+
+FACTS: Mapping[str, Callable[[Address], bool]] = {
+    "url-root": lambda a: not a.segments and not a.query,
+    "url-file": lambda a: bool(FILE_ENDING.search(a.parts.path)),
+    "url-too-long": lambda a: len(a.url) > MAX_URL_CHARS,
+    "url-shallow": _shallow,
+    "url-day": lambda a: a.dated,
+    "url-month": lambda a: not a.dated and bool(MONTH_IN_PATH.search(a.parts.path)),
+    "url-long-id": lambda a: a.last_id >= LONG_ID,
+    "url-short-id": lambda a: SHORT_ID <= a.last_id < LONG_ID,
+    "url-code": _coded,
+    "url-page": lambda a: bool(PAGE_ENDING.search(a.parts.path)) and a.stem.lower() not in LIST_WORDS,
+    "url-slug": lambda a: 3 <= a.slug_words < 5,
+    "url-long-slug": lambda a: a.slug_words >= 5,
+    "url-article-word": lambda a: (
+        bool({segment.lower() for segment in a.segments[:-1]} & ARTICLE_WORDS) or NAMED_ITEM.match(a.stem.lower()) is not None
+    ),
+    "url-numbered": lambda a: _numbered(a) and a.thread_form is None,
+    "url-list-word": _listing,
+    "url-media-word": _showing_media,
+    "url-service-word": _serving,
+    "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
+    "url-query-only": lambda a: bool(a.query) and a.last_id < SHORT_ID,
+    "url-thread": lambda a: a.thread_form is not None,
+    "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
+    "url-comments": lambda a: bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
+}  # Each fact about an address with its test

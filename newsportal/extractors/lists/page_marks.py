@@ -1,0 +1,209 @@
+"""The page numbers that stand in addresses: ``c123_2.html`` is page 2 of ``c123.html``. Pure string work.
+
+An address is taken apart into a *stem* (what all pages of an article share) and a *number*. Two addresses are pages of one article
+when they share a stem; the address without a number is the first page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, PAGE_ENDING, TRACKING, Address
+from newsportal.text import dom
+
+MAX_PAGE: Final = 300  # larger numbers are those of articles: the longest paged article known (a photo story) has below 200 pages
+SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")  # hosts that show the same pages to other devices
+_WORD = r"(?:p|pg|page|pages|pag|pagina|seite|teil|part|s)"
+_IN_NAME = re.compile(rf"^(?P<stem>.*[^_\-,.])[_\-,.]{_WORD}?[_\-]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
+_WHOLE_NAME = re.compile(rf"^(?:{_WORD}|index|default)?[_\-,]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
+_WORD_ALONE = re.compile(rf"^{_WORD}$", re.IGNORECASE)
+_QUERY = re.compile(
+    r"(?:^|&)(?:[a-z_]{0,12}page(?!_?size|_?count)[a-z_]{0,8}|pn?|pg|paged|[a-z]{0,8}seite|pagina)=(?P<number>\d{1,3})(?=&|$)",
+    re.IGNORECASE,
+)
+_DEFAULT = frozenset("index default".split())
+_ID = re.compile(r"(?:\d{5,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8,})$")
+_MARK_IN_FORM = re.compile(rf"(?:[_\-,.]{_WORD}?[_\-]?\{{\}}|/(?:{_WORD}/)?{_WORD}?[_\-,]?\{{\}}|[?&]\w+=\{{\}})", re.IGNORECASE)
+_SLUG_COPY = re.compile(rf"/(?!{_WORD}-\{{\}})[^/]*[A-Za-z]-\{{\}}/?$")
+
+
+class Place(NamedTuple):
+    """One reading of an address. ``number`` is ``None`` where no page mark is read; ``form`` has ``{}`` where the number stands."""
+
+    stem: str
+    number: int | None
+    form: str
+
+
+class Step(NamedTuple):
+    """How one address continues another: the numbers in both (``None``: no mark), and the form of the other."""
+
+    here: int | None
+    there: int | None
+    form: str
+
+
+def places(url: str) -> tuple[Place, ...]:
+    """The readings of an http(s) ``url``: without a mark first. Empty for what is no address of a page below a host."""
+    if len(url) > MAX_URL_CHARS or not url.startswith(("http://", "https://")):
+        return ()
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ()
+    host = SISTERS.sub("", parts.netloc.rpartition("@")[2].lower())
+    bare = _bare(parts.path)
+    match = _QUERY.search(parts.query)
+    asked = "" if not parts.query or last_id(f"{host}{bare}") else _asked(parts.query, match)
+    found = [] if match else [Place(f"{host}{bare}{asked}", None, url)]
+    origin, tail = f"{parts.scheme}://{parts.netloc}", f"?{parts.query}" if parts.query else ""
+    found += [Place(f"{host}{stem}{asked}", number, f"{origin}{form}{tail}") for stem, number, form in _in_path(parts.path)]
+    if match and int(match["number"]) <= MAX_PAGE:
+        form = f"{parts.query[: match.start('number')]}{{}}{parts.query[match.end('number') :]}"
+        found.append(Place(f"{host}{bare}{asked}", int(match["number"]), f"{origin}{parts.path}?{form}"))
+    return tuple(place for place in found if host and place.stem != host)  # the pages of a front page are those of a list
+
+
+def _asked(query: str, mark: re.Match[str] | None) -> str:
+    """What of a query tells articles apart: all but the page's number and where the reader came from."""
+    rest = query[: mark.start()] + query[mark.end() :] if mark else query
+    kept = [pair for pair in rest.split("&") if pair and not TRACKING.match(pair.partition("=")[0].lower())]
+    return f"?{'&'.join(kept)}" if kept else ""
+
+
+def _bare(path: str) -> str:
+    """Without ending, default document and last slash: what ``/a/``, ``/a/index.html`` and ``/a.html`` share."""
+    above, _, name = (unquote(path) if "%" in path else path).rstrip("/").rpartition("/")
+    name = PAGE_ENDING.sub("", name)
+    return above if not name or name.lower() in _DEFAULT else f"{above}/{name}"
+
+
+def _in_path(path: str) -> list[tuple[str, int, str]]:
+    """Stem, number and form of the mark that the last name of a path may hold."""
+    above, _, last = path.rstrip("/").rpartition("/")
+    ending = PAGE_ENDING.search(last)
+    name = last[: ending.start()] if ending else last
+    match = _WHOLE_NAME.match(name)
+    if match:
+        up, _, word = above.rpartition("/")
+        stem = _bare(up if _WORD_ALONE.match(word) else above)
+    else:
+        match = _IN_NAME.match(name)
+        stem = _bare(f"{above}/{match['stem']}") if match else ""
+    if match is None or int(match["number"]) > MAX_PAGE:
+        return []
+    at = len(above) + 1
+    return [(stem, int(match["number"]), f"{path[: at + match.start('number')]}{{}}{path[at + match.end('number') :]}")]
+
+
+def step(own: Sequence[Place], other: str) -> Step | None:
+    """How the address ``other`` is a page of the article at ``own``; ``None`` if it is not, or the same page."""
+    readings = places(other)
+    for mine in own:
+        for yours in readings:
+            if mine.stem == yours.stem and mine.number != yours.number:
+                return Step(mine.number, yours.number, yours.form)
+    return None
+
+
+def sister_step(own: Sequence[Place], other: str) -> Step | None:
+    """The same on a host for phones: the article's own number is in both addresses, a page mark in ``other`` alone."""
+    for yours in places(other):
+        name = last_id(yours.stem)
+        for mine in own:
+            if yours.number is not None and mine.number is None and name and name == last_id(mine.stem) and _sisters(mine.stem, yours.stem):
+                return Step(None, yours.number, yours.form)
+    return None
+
+
+def _sisters(one: str, other: str) -> bool:
+    return Address(f"http://{one}").domain == Address(f"http://{other}").domain
+
+
+def last_name(stem: str) -> str:
+    """The last name of a stem's path; empty where a default document stands at the top (``/index.php?id=3``)."""
+    path = stem.partition("?")[0]
+    return path.rpartition("/")[2] if "/" in path else ""
+
+
+def last_id(stem: str) -> str | None:
+    """The number or code at the end of a stem, by which an article is known wherever it stands; ``None`` for short ones."""
+    match = _ID.search(last_name(stem))
+    return match[0] if match else None
+
+
+def may_be_namesake(form: str) -> bool:
+    """Whether a form is also that of another article with the same heading: blogs call the second one ``open-thread-2/``."""
+    return _SLUG_COPY.search(form) is not None
+
+
+def without_mark(form: str) -> str:
+    """A guess of the first page's address: the form with its mark left out."""
+    return _MARK_IN_FORM.sub("", form, count=1)
+
+
+# Pagers that a page draws with a script: what the script is told (how many pages, which one, their name) is read, nothing is run.
+# Forms of the publishing systems of Chinese newspapers::
+#     createPageHTML(5, 0, "t20120117_123", "html")     pages t20120117_123.html, t20120117_123_1.html … _4.html
+#     var currentPage = 0; var countPage = 5; … "<a href=\"t20120117_123" + "_" + nextPage + ".htm\">"
+#     var _PAGE_COUNT = "5"; var _PAGE_INDEX = "0"; var _PAGE_NAME = "t123"; var _PAGE_FILE_EXT = "html"
+
+SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")  # a script without these words draws no pager; ``pageCount`` is too common
+MAX_SCRIPT: Final = 60_000  # Characters. Longer scripts are libraries and data; those that draw pagers have below 10,000
+CALL: Final = re.compile(r"\bcreatePage(?:HTML)?\s*\(([^()<>{};]{5,300})\)", re.IGNORECASE)
+COUNT: Final = re.compile(r"\b(?:countPage|_PAGE_COUNT)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
+CURRENT: Final = re.compile(r"\b(?:currentPage|_PAGE_INDEX|curr?Page)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
+NAME: Final = re.compile(r"\b(?:_PAGE_NAME|page_?name|file_?name)\s*=\s*[\"']([\w./-]{1,100})[\"']", re.IGNORECASE)
+EXTENSION: Final = re.compile(r"\b(?:_PAGE_FILE_EXT|(?:page|file)_?ext)\s*=\s*[\"']\.?(\w{2,5})[\"']", re.IGNORECASE)
+GLUE: Final = re.compile(r"[\"'\s+\\]+")
+HREF: Final = re.compile(r"href=([\w./:-]{1,200}?)_\(?[A-Za-z]\w*(?:[-+]1)?\)?\.(\w{2,5})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """``count`` pages, of which this is number ``current`` (from 0); page n is ``NAME_n.EXTENSION``, the first ``NAME.EXTENSION``."""
+
+    count: int
+    current: int
+    name: str
+    extension: str
+
+    def address(self, index: int) -> str:
+        return f"{self.name}_{index}.{self.extension}" if index else f"{self.name}.{self.extension}"
+
+
+def drawn(document: dom.Document) -> Iterator[Drawn]:
+    for node in document.root.iter("script"):
+        text = node.text
+        if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in SIGNS):
+            found = [*(_called(match[1]) for match in CALL.finditer(text)), *_assigned(text)]
+            yield from (pager for pager in found if pager is not None and 1 < pager.count <= MAX_PAGE)
+
+
+def _called(arguments: str) -> Drawn | None:
+    """The numbers and names of a call whose arguments are all literals; some variants name an element first."""
+    written = [argument.strip() for argument in arguments.split(",")]
+    numbers = [at for at, argument in enumerate(written) if argument.isdecimal()]
+    if len(numbers) < 2 or numbers[1] != numbers[0] + 1 or len(written) < numbers[1] + 3:
+        return None
+    name, extension = (argument.strip("\"'") for argument in written[numbers[1] + 1 : numbers[1] + 3])
+    if not re.fullmatch(r"[\w./-]{1,100}", name) or not extension.isalnum():
+        return None
+    return Drawn(int(written[numbers[0]][:4]), int(written[numbers[1]][:4]), name, extension)
+
+
+def _assigned(text: str) -> Iterator[Drawn]:
+    """A pager for each count that is assigned; what else the script says of pages is said of all, and looked for once."""
+    counts = [int(count[1]) for count in COUNT.finditer(text)]
+    if not counts:
+        return
+    current, name, extension = CURRENT.search(text), NAME.search(text), EXTENSION.search(text)
+    index = int(current[1]) if current else 0
+    written = None if name and extension else HREF.search(GLUE.sub("", text))
+    named = (name[1], extension[1]) if name and extension else (written[1], written[2]) if written else None
+    if named is not None:
+        yield from (Drawn(count, index, *named) for count in dict.fromkeys(counts))

@@ -1,0 +1,183 @@
+"""The links of a page that say they turn it, and what they stand among."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal
+
+from newsportal.extractors.article.hints import ancestors
+from newsportal.extractors.lists.page_marks import last_id, last_name, places
+from newsportal.text import dom
+
+# What pagers write on their links: 「下一页」 and its kin, page numbers, 「单页阅读」. Shared by the pagers of lists and of articles.
+
+NEXT_PAGE: Final = (
+    r"下一?[页頁]|[后後]一?[页頁]|翻下[页頁]|(?:余下|剩余)(?:全文|内容)|次(?:の)?ページ|次へ|다음\s?페이지|next\s?page"
+    r"|(?:continue|go|continue reading) (?:on|to) (?:the next page|page \d+)|lesen sie (?:mehr )?auf (?:der n[äa]chsten )?seite"
+    r"|weiter (?:zu|auf|mit) seite \d|auf seite \d|n[äa]chste[rn]? seite"
+    r"|weiter zur n[äa]chsten seite|page suivante|p[áa]gina s(?:iguient|eguint)e|pagina successiva|prossima pagina"
+    r"|volgende pagina|следующая страница"
+)  # Words that name the next *page*, in any of the languages of the development set
+NEXT: Final = re.compile(
+    r"^[\s\[(<【]*(?:下一?[页頁]|[后後]一?[页頁]|下一个?|翻下页|next(?: page| posts)?|older(?: posts| entries| articles)?|[>›»→]{1,2})"
+    r"[\s\])>›»→】]*$",
+    re.IGNORECASE,
+)  # A link to the next page of a list; the whole text of the link
+FURTHER: Final = re.compile(rf"^[\s\[(（【<>›»→·|]*(?:{NEXT_PAGE})", re.IGNORECASE)  # the page's heading may follow the words
+ONWARD: Final = re.compile(
+    r"^[\s\[(（【]*(?:下一[个張张图幅]?|后一[个张]|next|weiter|suivante?|siguiente|seguinte|successiv[ao]|avanti|volgende|далее|[>›»→▶]{1,3})[\s\])）】>›»→▶]*$",
+    re.IGNORECASE,
+)  # A link that goes on, to the next page or to something else: to be believed only where the address continues this one
+NUMBER: Final = re.compile(
+    r"^[\s\[(（【·]*(?:第|page|seite|p[áa]gina|pagina)?\s*(\d{1,3})\s*[页頁]?(?:[\s\])）】·]*$|\s*[:：—–-])", re.IGNORECASE
+)  # 「2」, 「[2]」, 「第2页」, 「Page 2」, 「第2页：路上」
+WHOLE: Final = re.compile(
+    r"^[\s\[(（【>»]*(?:(?:在)?本[页頁](?:阅读|顯示|显示)?全文|(?:阅读|閱讀|查看|浏览|展开|显示|顯示)?(?:全文|全部(?:内容)?)(?:阅读|閱讀)?|单[页頁](?:阅读|浏览|显示)?"
+    r"|單[页頁](?:閱讀|瀏覽|顯示)?"
+    r"|(?:view|read|show)?\s*(?:as|on)?\s*(?:(?:a\s+)?(?:single|one)[- ]page|full article|all pages|entire article)(?:\s+view)?|view all"
+    r"|(?:artikel )?auf einer seite(?: lesen| anzeigen)?|(?:lire )?(?:l.article )?(?:sur|en) une (?:seule )?page|todo en una p[áa]gina"
+    r"|全て表示|1ページで(?:読む|表示))"
+    r"[\s\])）】>»]*$",
+    re.IGNORECASE,
+)  # A page that holds the whole article
+BRACKETS: Final = " \t\n[(（【<>›»→·|▶"
+BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本阅閱查浏展显顯全单單следСЛЕДдД") | frozenset(
+    "acdefglnoprstvwACDEFGLNOPRSTVW"
+)  # How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise
+LONGEST: Final = 40  # characters: what is matched as a whole is no longer
+Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
+NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
+
+
+def said(text: str) -> tuple[Kind | None, int]:
+    if text[:1] not in BEGINNINGS:
+        start = text.lstrip(BRACKETS)[:1]
+        if start and start not in BEGINNINGS:
+            return NOTHING
+    match = NUMBER.match(text)
+    if match:
+        return "number", int(match[1])
+    if FURTHER.match(text):
+        return "next", 0
+    if len(text) > LONGEST:
+        return NOTHING
+    if ONWARD.match(text):
+        return "onward", 0
+    return ("whole", 0) if WHOLE.match(text) else NOTHING
+
+
+DEAD: Final = frozenset("disabled disable inactive nolink".split())
+
+
+def dead(node: dom.Element) -> bool:
+    """Whether a link says that it leads nowhere: the pager of the last page."""
+    return bool(DEAD & set((node.get("class") or "").lower().split()))
+
+
+MAX_ANCHORS: Final = 5_000
+MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading
+MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
+SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
+NOWHERE: Final = "http://page.invalid/"  # base of a page without address, to join its relative links (reserved by RFC 6761)
+ASIDE: Final = re.compile(
+    r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
+    r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",
+    re.IGNORECASE,
+)  # Class and id of what stands beside an article
+ASIDE_LEVELS: Final = 6
+COMMENTS: Final = re.compile(
+    r"(?:评论|評論|留言|跟帖|回复|回覆|コメント|댓글|comment|repl(?:y|ies)|discussion|отзыв|комментари|coment[aá]rio|commentaire)",
+    re.IGNORECASE,
+)
+HEADING: Final = 40  # Characters of what stands above a pager that make it a heading rather than the article's text
+COMMENT_LINK: Final = re.compile(r"#\w*(?:comment|reply|respond|cmt|pinglun)|[?&](?:cpage|comment\w*|replytocom)=", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A link that says of itself that it turns the page. ``number`` as written, for the kind ``number``."""
+
+    kind: Kind
+    number: int
+    url: str
+    node: dom.Element
+
+
+def turns(document: dom.Document) -> Iterator[Turn]:
+    """The links that say they turn the page. Few links pass the first two looks, which are cheap: most pages have hundreds."""
+    key = _key(document.url)
+    for number, node in enumerate(document.root.iter("a", "link", "option")):
+        href = node.get("href") or node.get("value")
+        if not href or number > MAX_ANCHORS:
+            continue
+        if key is not None and key not in href and "/" in href and not href.startswith(("?", "./")):
+            continue
+        kind, page = _said(node)
+        if kind is None or COMMENT_LINK.search(href) or dead(node):
+            continue
+        url = joined(document, href)
+        if url is not None:
+            yield Turn(kind, page, url, node)
+
+
+def _key(url: str) -> str | None:
+    """What an address must hold, or be relative, to continue ``url``: the shortest last name of its readings."""
+    own = places(url)
+    key = min((last_id(place.stem) or last_name(place.stem) for place in own), key=len, default="")
+    return key if len(key) >= SHORT_KEY and key.isascii() else None
+
+
+def joined(document: dom.Document, href: str) -> str | None:
+    base = document.base
+    return dom.join(base if base.startswith("http") else NOWHERE, href)
+
+
+def _said(node: dom.Element) -> tuple[Kind | None, int]:
+    """What a link says: in words, else by its ``rel``."""
+    head = node.tag == "link"
+    if not head:
+        kind, page = said((written(node) or _unwritten(node))[:MAX_LABEL])
+        if kind is not None:
+            return kind, page
+    rel = node.get("rel")
+    if not rel:
+        return None, 0
+    words = rel.lower().split()
+    return ("declared" if "next" in words else "canonical" if head and "canonical" in words else None), 0
+
+
+def written(node: dom.Element) -> str:
+    """The text of a link, none for one that holds half a page: so broken markup costs no time."""
+    if not len(node):
+        text = node.text
+        return text.strip() if text else ""
+    return dom.text_of(node) if sum(1 for _ in islice(node.iterdescendants(), MAX_INSIDE + 1)) <= MAX_INSIDE else ""
+
+
+def _unwritten(node: dom.Element) -> str:
+    image = next(node.iter("img"), None) if len(node) else None
+    return node.get("title") or node.get("aria-label") or (image.get("alt") if image is not None else "") or ""
+
+
+def beside(node: dom.Element) -> bool:
+    around = (node, *ancestors(node, ASIDE_LEVELS - 1, ("body", "html", "article", "main")))
+    return any(ASIDE.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in around)
+
+
+def under_comments(node: dom.Element) -> bool:
+    """Whether a heading or a form of comments stands right above: their pagers continue the article's address with a parameter."""
+    for above in (node, *ancestors(node, ASIDE_LEVELS - 1)):
+        before = above.getprevious()
+        for _ in range(ASIDE_LEVELS):
+            if before is None:
+                break
+            text = dom.text_of(before)
+            if len(text) > HEADING * 5:
+                return False  # the text that is paged
+            if (len(text) <= HEADING and COMMENTS.search(text)) or next(before.iter("textarea"), None) is not None:
+                return True
+            before = before.getprevious()
+    return False

@@ -1,0 +1,239 @@
+"""Result lists without a template: the repeated records of a page whose layout nobody described.
+
+    group   = the links of a page that stand in the same kind of place        (three ways to say "same kind", coarse to fine)
+    record  = the highest element above a link of the group that holds no other link of the group; where such an element shows
+              nothing but the title, its following siblings belong to it too (``dt``/``dd``, table rows)
+    worth   = title · (0.2 + summary + heading + foreign + dated) - 0.6            per record, see ``Record.worth``
+    list    = the element with the largest sum of worths of one group
+
+The idea of repeated regions is that of MDR (Liu, Grossman, Zhai 2003: "Mining Data Records in Web Pages"), turned around: what repeats
+in a result list is the title link, while the records around it differ (pictures, sub-links, answers), so the links are compared and the
+records follow from them. Navigation, hot-word lists and paid results lose by their worth: no summary, links back to the search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from statistics import median
+from urllib.parse import parse_qs, urlsplit
+
+from newsportal.extractors.lists.redirect import is_advert, is_redirect
+from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, Entry, entry, host_of, is_labelled_advert, is_title, title_of
+from newsportal.text.dom import SKIPPED, Document, Element, lines_of, text_of
+
+MIN_RECORDS = 2  # one record does not repeat
+MAX_LINKS = 3000  # links looked at; the largest saved result page has 700
+MAX_DEPTH = 100  # elements looked at above a link; the deepest link of the saved result pages has 24
+FULL_TITLE = 10.0
+FULL_SUMMARY = 60.0
+MAX_RECORD = 3000  # Characters: a title and a summary of full worth, and a record that is no record but a column
+COST = 0.6  # what a record must bring: a bare link (0.2) or a linked heading without more (0.7 at its longest) is no result by itself
+ALIKE = 0.3  # a record worth less than this share of the list's median is a box of the page between the results
+OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
+OUTSIDE_NAME = re.compile(
+    r"(^|[-_\s])(nav|navbar|footer|foot|pager|pagination|page-?nums?|paging|breadcrumbs?|menu|toolbar|related-?search(es)?|sidebar|ads?|"
+    r"sponsor(ed)?|hotwords?|rs|b_ad|tads\w*|taw|bottomads|topads|ads-ad|uEierd)([-_\s]|$)",
+    re.IGNORECASE,
+)
+QUERY_KEYS = frozenset({"q", "wd", "word", "query", "p", "kw", "keyword", "keywords", "text"})
+DATED = re.compile(
+    r"(19|20)\d\d\s?[-/.年]\s?\d|\d\s?(秒|分钟|小时|天|周|个月)前|昨天|前天|今天|\b\d+\s?(minute|hour|day|week|month|min|hr)s?\.? ago\b|"
+    r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b"
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A title link and the elements that make up its record."""
+
+    anchor: Element
+    nodes: tuple[Element, ...]
+    own: str  # Host of the page itself, empty if unknown
+    repeated: frozenset[str] = frozenset()  # lines that several links of the group show
+
+    @cached_property
+    def title(self) -> str:
+        return title_of(self.anchor, self.repeated)
+
+    @cached_property
+    def length(self) -> int:
+        return sum(len(text_of(node)) for node in self.nodes)
+
+    @cached_property
+    def worth(self) -> float:
+        """Between about -1 (navigation) and 1.6 (title under a heading, summary, link to another site)."""
+        title = min(1.0, 0.5 + 0.5 * len(self.title) / FULL_TITLE) if is_title(self.title) else 0.0
+        rest = self.length - len(self.title)
+        rest -= sum(len(text_of(link)) for node in self.nodes for link in node.iter("a") if link is not self.anchor)
+        summary = min(1.0, max(0, rest) / FULL_SUMMARY) if self.length <= MAX_RECORD else 0.0
+        dated = self.length <= MAX_RECORD and any(DATED.search(text_of(node)) for node in self.nodes)
+        link = (self.anchor.get("href") or "").strip()
+        foreign = is_redirect(link) or (bool(self.own) and _site(host_of(link) or self.own) != _site(self.own))
+        return title * (0.2 + summary + 0.5 * (_heading(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - COST
+
+
+def result_list(document: Document) -> list[Entry]:
+    """The entries of the page's main list, in page order; empty where nothing repeats. Links are as written. Never raises."""
+    return [entry(record.anchor, record.nodes, record.title) for record in records(document)]
+
+
+def records(document: Document) -> list[Record]:
+    own = page_host(document)
+    outside: dict[Element, bool] = {}
+    links = [link for link in document.root.iter("a") if _eligible(link, own) and not _is_outside(link, outside)][:MAX_LINKS]
+    best: list[Record] = []
+    most = 0.0
+    for group in _groups(links):
+        found = _best_list(_records(group, own))
+        total = sum(record.worth for record in found)
+        if len(found) >= MIN_RECORDS and total > most:
+            best, most = found, total
+    return _alike(best)
+
+
+def _alike(found: Sequence[Record]) -> list[Record]:
+    if not found:
+        return []
+    typical = median(record.worth for record in found if record.worth > 0)
+    return [record for record in found if record.worth >= ALIKE * typical and not any(map(is_labelled_advert, record.nodes))]
+
+
+def page_host(document: Document) -> str:
+    """The host of the page: its address, what its canonical link and its forms say, or the site most of its links lead to."""
+    if host := host_of(document.url):
+        return host
+    said = [node.get("href") or "" for node in document.root.iter("link") if node.get("rel") in ("canonical", "search")]
+    said += [node.get("action") or "" for node in document.root.iter("form")]
+    if host := next((host for host in map(host_of, said) if host), ""):
+        return host
+    linked = Counter(_site(host) for host in (host_of(node.get("href") or "") for node in document.root.iter("a")) if host)
+    return linked.most_common(1)[0][0] if linked else ""
+
+
+def _site(host: str) -> str:
+    """The registered part of a host, nearly: two labels, three where the second is a short one (``com.cn``)."""
+    labels = host.split(".")
+    return ".".join(labels[-3:] if len(labels) > 2 and len(labels[-2]) <= 3 and len(labels[-1]) == 2 else labels[-2:])
+
+
+def _eligible(link: Element, own: str) -> bool:
+    href = (link.get("href") or "").strip()
+    if not href or href.startswith("#") or re.match(r"(?!https?:)[a-zA-Z][\w+.-]*:", href) or is_advert(href):
+        return False
+    return not _asks_again(href, own) and bool(text_of(link))
+
+
+def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
+    """Whether ``link`` stands in navigation, a form, a paid block. ``known`` remembers the answer for each element above."""
+    above = []
+    answer = False
+    for node in link.iterancestors():
+        if node in known:
+            answer = known[node]
+            break
+        above.append(node)
+    for node in reversed(above):
+        answer = known[node] = answer or _starts_outside(node)
+    return answer
+
+
+def _starts_outside(node: Element) -> bool:
+    if node.tag in OUTSIDE:
+        return True
+    if node.tag in ("body", "html", "main"):
+        return False
+    return any(OUTSIDE_NAME.search(name) for name in (node.get("id"), node.get("class")) if name)
+
+
+def _asks_again(href: str, own: str) -> bool:
+    """Whether the link is another search on the same engine (related words, pages, filters)."""
+    try:
+        parts = urlsplit(href)
+        if parts.hostname and parts.hostname.removeprefix("www.") != own:
+            return False
+    except ValueError:
+        return True
+    words = (value for key, values in parse_qs(parts.query).items() if key in QUERY_KEYS for value in values)
+    return not is_redirect(href) and any(not word.isdigit() for word in words)  # ?p=123 is an article of WordPress
+
+
+def _heading(link: Element) -> str | None:
+    """The heading a link is in or holds: its tag, ``role`` for one by role."""
+    for node in link.iterancestors():
+        if node.tag in HEADINGS:
+            return str(node.tag)
+        if node.get("role") == "heading":
+            return "role"
+    inner = next(link.iter(*HEADINGS), None)
+    if inner is not None:
+        return str(inner.tag)
+    return "role" if link.xpath(HEADING_ROLE) else None
+
+
+def _groups(links: Sequence[Element]) -> Iterable[list[Element]]:
+    """Links in the same kind of place: by their heading, by the tags above, by the tags above with their class."""
+    groups: dict[tuple[str, ...], list[Element]] = defaultdict(list)
+    for link in links:
+        above = [str(node.tag) for _, node in zip(range(3), link.iterancestors(), strict=False)]
+        if heading := _heading(link):
+            groups["heading", heading].append(link)
+        groups["tags", *above[:2]].append(link)
+        groups["class", *above, _names(link), _names(link.getparent())].append(link)
+    return (group for group in groups.values() if len(group) >= MIN_RECORDS)
+
+
+def _names(node: Element | None) -> str:
+    return "" if node is None else re.sub(r"\d+", "0", node.get("class") or "")
+
+
+def _above(link: Element) -> Iterator[Element]:
+    return islice(link.iterancestors(), MAX_DEPTH)
+
+
+def _records(group: Sequence[Element], own: str) -> list[Record]:
+    above = Counter(node for link in group for node in _above(link))
+    tops = [_top(link, above) for link in group]
+    lines = Counter(line for link in group for line in set(lines_of(link)))
+    repeated = frozenset(line for line, number in lines.items() if number > 1)
+    records = [Record(link, (top,), own, repeated) for link, top in zip(group, tops, strict=True)]
+    bare = [record for record in records if record.length - len(text_of(record.anchor)) < FULL_TITLE]
+    return [_with_siblings(record, above) for record in records] if 2 * len(bare) > len(records) else records
+
+
+def _top(link: Element, above: Counter[Element]) -> Element:
+    top = link
+    for node in _above(link):
+        if above[node] > 1 or node.tag in ("body", "html"):
+            break
+        top = node
+    return top
+
+
+MAX_SIBLINGS = 4  # a record of rows (DuckDuckGo Lite) has a title row, a summary row, an address row and an empty one
+
+
+def _with_siblings(record: Record, above: Counter[Element]) -> Record:
+    nodes = [record.nodes[0]]
+    for node in record.nodes[0].itersiblings():
+        if above[node] or len(nodes) > MAX_SIBLINGS or node.tag == "a":
+            break
+        if node.tag not in SKIPPED:
+            nodes.append(node)
+    return replace(record, nodes=tuple(nodes))
+
+
+def _best_list(found: Sequence[Record]) -> list[Record]:
+    """The records below the element with the largest sum of worths; the deepest such element."""
+    sums: dict[Element, float] = defaultdict(float)
+    for record in found:
+        for node in _above(record.anchor):
+            sums[node] += record.worth
+    if not sums:
+        return []
+    best = max(sums, key=lambda node: (round(sums[node], 6), sum(1 for _ in node.iterancestors())))
+    return [record for record in found if best in set(_above(record.anchor))]

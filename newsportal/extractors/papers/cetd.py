@@ -1,0 +1,136 @@
+"""CETD, content extraction via text density (Sun, Song, Liao, SIGIR 2011; thesis E, 2.2.2): pure, as published.
+
+    TD_i  = C_i / T_i                                                                                                 (2-5)
+    CTD_i = C_i / T_i · log_B( C_i / LC_i · T_i / LT_i ),   B = ln( C_i / ¬LC_i · LC_i + LC_b / C_b · C_i + e )             (2-6)
+    DensitySum_N = Σ CTD_i over the children i of N, text nodes among them                                               (2-7)
+
+    C, LC, ¬LC   characters below the node; of them inside links; outside links
+    T, LT        tags below the node (not counting itself); of them links
+    b            the ``body`` node
+
+A count of zero is taken as 1 (the thesis says so of denominators; the authors' program does it for LC in B as well, and without that B
+is 1 on a page without links). A text node is a leaf with C characters and no tags: the authors' program sums those too, and an article
+parted by ``br`` has no other children.
+
+``cetd`` answers with the text of the node with the greatest DensitySum, as the thesis compares it (2.4.5; its name for it is CECTD-DS).
+Published there: F1 95.5 % on 1,270 pages.
+
+``cetd_threshold`` is the algorithm of SIGIR 2011 in full: the least density on the way from that node up to ``body`` is the threshold, and
+every node that is reached from ``body`` through nodes of at least that density adds the node with the greatest DensitySum below it.
+
+Both are O(n) in the nodes of the page.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import e, log
+from typing import Final, NamedTuple
+
+from newsportal.extractors.papers.common import LINK, REMOVED, added_up, answer, body_of, character_counts, text_lines
+from newsportal.items import Extraction, Link
+from newsportal.text import dom, visible_length
+
+LINKS: Final = LINK | {"button", "select"}  # what counts as a link: the authors' program takes buttons and menus of choices for links too
+LEFT_OUT: Final = REMOVED | {"textarea"}  # removed for CETD: a ``textarea`` full of code is the densest block of many blogs (2.4.5)
+
+
+class Counts(NamedTuple):
+    """What is counted below every element: C, ¬LC, T, LT."""
+
+    characters: dict[dom.Element, int]
+    unlinked: dict[dom.Element, int]
+    tags: dict[dom.Element, int]
+    links: dict[dom.Element, int]
+
+
+class Sums(NamedTuple):
+    """CTD of every element, its DensitySum, and below it (itself among them) the first node with the greatest DensitySum."""
+
+    density: dict[dom.Element, float]
+    total: dict[dom.Element, float]
+    densest: dict[dom.Element, dom.Element]
+
+
+def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+    """The page's article: its densest node. Raises ``NotApplicable("no-body")`` for a page without text."""
+    body = body_of(document)
+    block = density_sums(body, count(body)).densest[body]
+    return answer(document, fetched, "cetd", text_lines(block, LEFT_OUT), [block])
+
+
+def extract_with_threshold(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+    """The page's article: its densest nodes down to the threshold. Raises ``NotApplicable("no-body")`` for a page without text."""
+    body = body_of(document)
+    blocks = content_blocks(body, density_sums(body, count(body)))
+    lines = [line for block in blocks for line in text_lines(block, LEFT_OUT)]
+    return answer(document, fetched, "cetd_threshold", lines, blocks)
+
+
+def count(body: dom.Element) -> Counts:
+    """C, ¬LC, T and LT of every element below ``body``."""
+    characters = character_counts(body, visible_length, LEFT_OUT)
+    unlinked = character_counts(body, visible_length, LEFT_OUT | LINKS)
+    tags = added_up(body, dict.fromkeys(characters, 1))
+    links = added_up(body, {node: int(node.tag in LINKS) for node in characters})
+    for node in characters:  # so far each counts itself
+        tags[node] -= 1
+        links[node] -= node.tag in LINKS
+    return Counts(characters, unlinked, tags, links)
+
+
+def composite_density(characters: int, unlinked: int, tags: int, links: int, ratio: float) -> float:
+    """CTD (2-6) of one node; ``ratio`` is LC_b / C_b."""
+    if not characters:
+        return 0.0
+    linked, tags, links = characters - unlinked or 1, tags or 1, links or 1
+    base = log(characters / (unlinked or 1) * linked + ratio * characters + e)
+    return characters / tags * log(characters / linked * tags / links) / log(base)
+
+
+def density_sums(body: dom.Element, counts: Counts) -> Sums:
+    """Densities and their sums: every node, the last first, hands its own to the one that it stands in. Of equals the first is densest."""
+    everything = counts.characters[body]
+    ratio = (everything - counts.unlinked[body]) / everything if everything else 0.0
+    density: dict[dom.Element, float] = {}
+    total = dict.fromkeys(counts.characters, 0.0)
+    densest = {node: node for node in counts.characters}
+    for node in reversed(counts.characters):
+        characters, unlinked = counts.characters[node], counts.unlinked[node]
+        density[node] = composite_density(characters, unlinked, counts.tags[node], counts.links[node], ratio)
+        if unlinked:
+            total[node] += _text_density(node.text, ratio)
+        if densest[node] is node or total[node] >= total[densest[node]]:
+            densest[node] = node
+        parent = node.getparent()
+        if node is body or parent is None:
+            break
+        total[parent] += density[node] + (_text_density(node.tail, ratio) if counts.unlinked[parent] else 0.0)
+        if densest[parent] is parent or total[densest[node]] >= total[densest[parent]]:
+            densest[parent] = densest[node]
+    return Sums(density, total, densest)
+
+
+def _text_density(text: str | None, ratio: float) -> float:
+    """The density of a text node outside links; one inside has none (the logarithm of 1)."""
+    length = visible_length(text) if text else 0
+    return composite_density(length, length, 0, 0, ratio)
+
+
+def content_blocks(body: dom.Element, sums: Sums) -> list[dom.Element]:
+    """The nodes marked as content, in document order, none inside another."""
+    best = sums.densest[body]
+    threshold = min(sums.density[node] for node in (best, *best.iterancestors()) if node in sums.density)
+    marked = {best}
+    blocks: list[dom.Element] = []
+    waiting = [(body, True)]
+    while waiting:
+        node, dense = waiting.pop()
+        dense = dense and sums.density[node] >= threshold
+        if node not in marked and dense:
+            marked.add(sums.densest[node])
+        if node in marked:
+            blocks.append(node)
+        else:
+            waiting.extend((child, dense) for child in reversed(node))
+    return blocks

@@ -1,0 +1,102 @@
+"""What the methods of the papers share: the text that counts, the title and date of thesis E, the answer from a block or from lines.
+
+The papers differ in which characters count and where they stand, not in how they are added up: ``character_counts`` does that for all
+in one pass. Lengths are characters that are not white space, as the thesis measures its results (2.4.2). Everything here is linear in
+the page and never recursive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, tzinfo
+from html import escape
+from math import ceil, exp
+from typing import Final
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article.sanitise import sanitise
+from newsportal.extractors.article.tidy import markup_of
+from newsportal.extractors.fields.date import find_dates
+from newsportal.extractors.fields.date_forms import CHINA
+from newsportal.extractors.fields.title import thesis_title
+from newsportal.items import Extraction
+from newsportal.text import chinese_share, clean, dom
+
+REMOVED: Final = frozenset(("script", "style"))  # what the thesis removes before counting (comments never reach the tree)
+LINK: Final = frozenset(("a",))
+DATE_CHARS: Final = 200  # a text node longer than this is a paragraph; dates in it are read from its first characters only
+CHINESE: Final = 0.1  # share of Chinese characters among the letters from which a page is Chinese: names in a foreign page stay below
+
+
+def body_of(document: dom.Document) -> dom.Element:
+    """The ``body`` element. Raises ``NotApplicable("no-body")`` for a page without one (frames, an empty file)."""
+    body = next(iter(document.root.iter("body")), None)
+    if body is None:
+        raise NotApplicable("no-body", "the page has no body element")
+    return body
+
+
+def character_counts(body: dom.Element, length: Callable[[str], int], skipped: frozenset[str]) -> dict[dom.Element, int]:
+    """For every element below ``body``, in document order: the sum of ``length`` over the text nodes that stand in no ``skipped`` one."""
+    outside: dict[dom.Element, bool] = {}
+    counts: dict[dom.Element, int] = {}
+    for node in body.iter():
+        parent = None if node is body else node.getparent()
+        around = parent is None or outside[parent]
+        outside[node] = inside = around and node.tag not in skipped
+        counts[node] = length(node.text) if inside and node.text else 0
+        if parent is not None and around and node.tail:
+            counts[parent] += length(node.tail)
+    return added_up(body, counts)
+
+
+def added_up(body: dom.Element, counts: dict[dom.Element, int]) -> dict[dom.Element, int]:
+    """``counts`` (in document order) with every element's number added to all it stands in: children come after their parents."""
+    for node in reversed(counts):
+        if node is not body:
+            counts[node.getparent()] += counts[node]
+    return counts
+
+
+def text_lines(block: dom.Element, skipped: frozenset[str] = REMOVED, kept: Callable[[str], bool] = bool) -> list[str]:
+    """The text below ``block``, a cleaned paragraph a line, without the text nodes that are not ``kept``."""
+    pieces = ("\n" if kind == "break" else text if kept(text) else "" for kind, text in dom.pieces(block, skipped=skipped))
+    return cleaned("".join(pieces).split("\n"))
+
+
+def cleaned(lines: Iterable[str]) -> list[str]:
+    return [line for line in map(clean, lines) if line]
+
+
+def gaussian_kernel(sigma: float) -> list[float]:
+    """k' of 2⌈σ⌉ + 1 weights: k_j = exp(−j² / 2σ²) for −⌈σ⌉ ≤ j ≤ ⌈σ⌉, divided by their sum (thesis E, 2-1 and 2-2)."""
+    kernel = [exp(-(j**2) / (2 * sigma**2)) for j in range(-ceil(sigma), ceil(sigma) + 1)]
+    return [k / sum(kernel) for k in kernel]
+
+
+def answer(
+    document: dom.Document, fetched: datetime, algorithm: str, lines: list[str], blocks: Iterable[dom.Element] | None = None
+) -> Extraction:
+    """The article of ``lines``, with ``blocks`` as its HTML (without them: a paragraph a line). Raises ``NotApplicable("no-body")``."""
+    text = "\n".join(lines)
+    if not text:
+        raise NotApplicable("no-body", f"{algorithm} finds no text that counts")
+    html = map(markup_of, blocks) if blocks is not None else (f"<p>{escape(line)}</p>" for line in lines)
+    return Extraction(
+        title=thesis_title(document),
+        text=text,
+        html=sanitise("".join(html), document.base),
+        published=newest_date(document.root, fetched, CHINA if chinese_share(text) > CHINESE else None),
+        algorithm=algorithm,
+    )
+
+
+def newest_date(root: dom.Element, fetched: datetime, zone: tzinfo | None = None) -> datetime | None:
+    """The newest plausible date with a year that is written on the page (thesis E, algorithm 4.1)."""
+    newest = None
+    for _, text in dom.pieces(root, skipped=REMOVED):
+        if any(character.isdigit() for character in text[:DATE_CHARS]):
+            for written in find_dates(text[:DATE_CHARS], fetched, zone):
+                if written.has_year and not written.relative and (newest is None or written.when > newest):
+                    newest = written.when
+    return newest

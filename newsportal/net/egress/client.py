@@ -1,0 +1,255 @@
+"""HTTP for everything that is not the crawl: previews, checks of a source, subscriptions, pictures.
+
+Redirects are followed here, each target is checked like a first address, and one clock runs over all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Protocol
+from urllib.parse import urljoin, urlsplit
+
+import httpcore
+
+from newsportal.errors import EgressDenied, FetchFailed, Redirected
+from newsportal.items import Page
+from newsportal.net.egress.addresses import Policy, check_url, resolve_async
+from newsportal.net.egress.decompress import TooLarge, decompress
+
+MAX_BYTES = 16 * 1024 * 1024
+"""As Scrapy's DOWNLOAD_MAXSIZE in our settings: the largest article page known is below 10 MB."""
+
+TIMEOUT = 30.0
+"""Seconds for everything: name, connection, redirects, body."""
+
+CONNECT_SECONDS = 10.0
+"""For one address of several: the next may answer (TCP asks again after 1, 3 and 7 seconds)."""
+
+MAX_REDIRECTS = 5
+"""RFC 9309 asks for five; real articles need two (http to https to www)."""
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+OURS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, deflate, br, zstd"}
+
+SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
+"""Headers that go to the origin they were meant for, and to no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]  # names in lower case; of repeated ones all values, joined by commas (set-cookie: by line ends)
+    body: bytes
+
+
+def fetch(
+    url: str,
+    policy: Policy,
+    *,
+    max_bytes: int = MAX_BYTES,
+    timeout: float = TIMEOUT,
+    headers: Mapping[str, str] | None = None,
+    verify: bool = True,
+    follow: bool = True,
+) -> Page:
+    """:func:`fetch_async` for callers that have no event loop running."""
+    asking = fetch_async(url, policy, max_bytes=max_bytes, timeout=timeout, headers=headers, verify=verify, follow=follow)
+    return asyncio.run(asking)
+
+
+async def fetch_async(
+    url: str,
+    policy: Policy,
+    *,
+    max_bytes: int = MAX_BYTES,
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - it spans every redirect, and its end is a FetchFailed
+    headers: Mapping[str, str] | None = None,
+    verify: bool = True,
+    follow: bool = True,
+) -> Page:
+    """The page at ``url`` whatever its status, at most ``max_bytes`` as sent and as unpacked, within ``timeout`` seconds.
+
+    ``headers`` replace ours; ``verify=False`` takes any certificate; with ``follow=False`` a redirect raises :class:`Redirected`, for
+    one who asks the target's robots.txt first. Raises :class:`EgressDenied` and :class:`FetchFailed`.
+    """
+    wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
+    with _told(url, timeout):
+        async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
+            return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow)
+
+
+class Exchange(Protocol):
+    """One request, its redirect not followed and its body unpacked, within the time that :func:`exchanges` was given.
+
+    ``headers`` are sent as they are, names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`.
+    """
+
+    async def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer: ...
+
+
+@asynccontextmanager
+async def exchanges(
+    policy: Policy,
+    *,
+    verify: bool = True,
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - of each request
+) -> AsyncIterator[Exchange]:
+    """Many requests over the same connections, for one who follows redirects himself: a browser's page. ``timeout``: seconds for each."""
+    async with _pool(policy, verify) as pool:
+
+        async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
+            with _told(url, timeout):
+                async with asyncio.timeout(timeout):
+                    answer = await _ask(pool, check_url(url, policy), headers, max_bytes, method, body)
+            return replace(answer, body=_unpacked(url, answer, max_bytes))
+
+        yield exchange
+
+
+@contextmanager
+def _told(url: str, timeout: float) -> Iterator[None]:
+    """What the libraries raise, in our words."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise FetchFailed(url, "timeout", f"no answer within {timeout:g} s") from error
+    except httpcore.ConnectError as error:
+        reason = "tls" if isinstance(error.__context__, ssl.SSLError) or "CERTIFICATE" in str(error) else "connection"
+        raise FetchFailed(url, reason, str(error)) from error
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
+        raise FetchFailed(url, "connection", str(error)) from error
+
+
+def never_sent(error: FetchFailed) -> bool:
+    """Whether nothing can have arrived: no name, no connection, no certificate. Else perhaps it did, and only the answer is missing."""
+    return error.reason in ("dns", "tls") or isinstance(error.__cause__, httpcore.ConnectError | httpcore.ConnectTimeout)
+
+
+def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
+    return httpcore.AsyncConnectionPool(ssl_context=_trust(verify), network_backend=CheckedBackend(policy))
+
+
+@cache
+def _trust(verify: bool) -> ssl.SSLContext:
+    """Whose certificates are believed. Read once a process, since it takes longer than many a request (25 ms); threads may share it."""
+    context = httpcore.default_ssl_context()
+    if verify:
+        context.load_default_certs()  # an organisation's own authority lives in the system's store
+    else:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def _follow(
+    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], policy: Policy, max_bytes: int, *, follow: bool
+) -> Page:
+    for _ in range(MAX_REDIRECTS + 1):
+        answer = await _ask(pool, url, headers, max_bytes)
+        target = answer.headers.get("location")
+        if answer.status not in REDIRECTS or not target:
+            body = _unpacked(url, answer, max_bytes)
+            return Page(
+                url=url, body=body, fetched=datetime.now(UTC), status=answer.status, content_type=answer.headers.get("content-type")
+            )
+        following = check_url(_join(url, target), policy)
+        if not follow:
+            raise Redirected(url, following)
+        if _origin(following) != _origin(url):
+            headers = {name: value for name, value in headers.items() if name not in SECRETS}
+        url = following
+    raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
+
+
+def _join(url: str, target: str) -> str:
+    try:
+        return urljoin(url, target.strip())
+    except ValueError as error:
+        raise EgressDenied(target, "malformed") from error
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
+
+
+async def _ask(
+    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], max_bytes: int, method: str = "GET", sent: bytes = b""
+) -> Answer:
+    """One exchange. A redirect's body is not read."""
+    body = bytearray()
+    pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
+        found: dict[str, str] = {}
+        for raw_name, raw_value in response.headers:
+            name, value = raw_name.decode("latin-1").lower(), _text(raw_value)
+            found[name] = f"{found[name]}{chr(10) if name == 'set-cookie' else ', '}{value}" if name in found else value
+        if response.status not in REDIRECTS:
+            async for chunk in response.aiter_stream():
+                body += chunk
+                if len(body) > max_bytes:
+                    raise FetchFailed(url, "too-large", f"more than {max_bytes} bytes")
+    return Answer(response.status, found, bytes(body))
+
+
+def _text(raw: bytes) -> str:
+    """A header's value: UTF-8 where it is that (redirects to 中文 paths), else Latin-1 as the standard has it."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _unpacked(url: str, answer: Answer, max_bytes: int) -> bytes:
+    try:
+        return decompress(answer.body, answer.headers.get("content-encoding", ""), max_bytes)
+    except TooLarge as error:
+        raise FetchFailed(url, "too-large", str(error)) from error
+    except ValueError as error:
+        raise FetchFailed(url, "encoding", str(error)) from error
+
+
+class CheckedBackend(httpcore.AsyncNetworkBackend):
+    """Connects to checked addresses only, and to nothing but TCP."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's interface
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            addresses = await resolve_async(host, self._policy, port)
+        except OSError as error:
+            raise FetchFailed(host, "dns", str(error)) from error
+        failure: Exception | None = None
+        for address in addresses:
+            try:
+                return await self._inner.connect_tcp(address, port, CONNECT_SECONDS, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure or FetchFailed(host, "dns", "no address")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's interface
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise EgressDenied(path, "scheme")
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)

@@ -1,0 +1,203 @@
+"""The system's Chromium: found, started behind three walls, one for a whole process, and gone at the end whatever happened.
+
+The walls, each enough by itself: no network device at all where the kernel lets us take it away (:mod:`newsportal.net.rendering.launch`); a
+proxy for every connection that nobody can reach; and no name or address that resolves. The browser is driven through a pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from newsportal.errors import DependencyMissing, RenderFailed
+from newsportal.net.rendering import launch
+from newsportal.net.rendering.folders import new_folder, sweep
+from newsportal.net.rendering.memory import Watch
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserType, Playwright
+
+    from newsportal.net.rendering.exchange import Limits
+
+logger = logging.getLogger(__name__)
+VARIABLE: Final = "NEWSPORTAL_CHROMIUM"  # Names the browser for one run; before what sources.yaml says
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")  # As the systems' packages call it
+INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
+CLOSE_SECONDS: Final = 10.0  # For a browser to end by itself; then it is killed
+START_SECONDS: Final = 60.0  # For a browser to start on a machine that has much to do; it takes half a second
+WATCH_SECONDS: Final = 0.5  # Between two looks at the browser's memory
+WALLS: Final = (
+    "--proxy-server=http://127.0.0.1:9",  # also for WebSocket; WebTransport does not work behind a proxy
+    "--proxy-bypass-list=<-loopback>",  # loopback is no exception
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # no name, no address and no proxy resolves
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+    "--dns-prefetch-disable",
+)
+# What no reader of a page's text and addresses needs.
+SPARING: Final = ("--disable-gpu", "--disable-3d-apis", "--mute-audio", "--disable-remote-fonts", "--disable-notifications")
+
+
+def find_chromium(named: str | None = None) -> str | None:
+    """The path of the browser: what the environment or ``named`` says, else the first that the system has; ``None`` if there is none."""
+    given = os.environ.get(VARIABLE) or named
+    if given:
+        return shutil.which(given)
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def missing(named: str | None = None) -> str | None:
+    """What must be installed before a page can be rendered, with the commands; ``None`` if nothing is missing."""
+    needed = []
+    if find_spec("playwright") is None or find_spec("scrapy_playwright") is None:
+        needed.append(str(DependencyMissing("render: true", "render")))
+    if find_chromium(named) is None:
+        given = os.environ.get(VARIABLE) or named
+        needed.append(f"there is no browser {given!r}; mend {VARIABLE} or rendering.browser" if given else f"no browser is here; {INSTALL}")
+    return "; and ".join(needed) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Which browser, and how it is kept. ``isolate`` False leaves out the first wall (tests of the others)."""
+
+    limits: Limits
+    browser: str | None = None
+    isolate: bool = True
+
+
+class Chromium:
+    """A browser that is started when it is first needed. Whoever uses it says :meth:`take` and, at the end, :meth:`leave`."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.slots = asyncio.Semaphore(setup.limits.pages)
+        self.watch = Watch(setup.limits.memory)
+        self.isolated = False
+        self._lock = asyncio.Lock()
+        self._users = 0
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._folder: Path | None = None
+        self._failure: RenderFailed | None = None
+
+    @property
+    def connected(self) -> bool:
+        return self._browser is not None and self._browser.is_connected()
+
+    def take(self) -> None:
+        self._users += 1
+
+    async def leave(self) -> None:
+        self._users -= 1
+        if self._users <= 0:
+            await self.close()
+
+    async def started(self) -> Browser:
+        """The browser, started or started anew. Raises ``RenderFailed``; a browser that cannot start is not tried a second time."""
+        async with self._lock:
+            if self._failure is not None:
+                raise self._failure
+            if self._browser is None or not self._browser.is_connected():
+                try:
+                    self._browser = await self._start()
+                except Exception as error:
+                    self._failure = RenderFailed("about:blank", "no-browser", _plain(error))
+                    logger.error("the browser does not start: %s (newsportal doctor says more)", _plain(error))
+                    await self._clear()
+                    raise self._failure from error
+            return self._browser
+
+    async def _start(self) -> Browser:
+        lack = missing(self.setup.browser)
+        program = find_chromium(self.setup.browser)
+        if lack or program is None:
+            raise RuntimeError(lack)
+        await self._clear()
+        if self._playwright is None:
+            from playwright.async_api import async_playwright
+
+            self._playwright = await async_playwright().start()
+        await asyncio.to_thread(sweep)
+        self._folder = new_folder()
+        browser = await self._launched(self._playwright.chromium, program, self._folder)
+        pid, isolated = (int(word) for word in (self._folder / "pid").read_text().split())
+        self.isolated = bool(isolated)
+        self.watch.begin(pid)
+        logger.info("browser %s started%s", browser.version, "" if isolated else " (not in a network namespace of its own)")
+        return browser
+
+    async def _launched(self, kind: BrowserType, program: str, folder: Path) -> Browser:
+        wrapper = folder / "chromium"
+        words = (sys.executable, "-I", launch.__file__, str(folder / "pid"), "1" if self.setup.isolate else "0", program)
+        wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        wrapper.chmod(0o700)
+        return await kind.launch(
+            executable_path=wrapper,
+            args=[*WALLS, *SPARING, f"--js-flags=--max-old-space-size={self.setup.limits.heap_megabytes}"],
+            chromium_sandbox=os.geteuid() != 0,  # Chromium has none for root
+            handle_sigint=False,  # the crawl ends in its own order, and its browser with it
+            handle_sigterm=False,
+            handle_sighup=False,
+            timeout=START_SECONDS * 1000,
+        )
+
+    async def watched(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.to_thread(self.watch.look)
+
+    async def close(self) -> None:
+        """End the browser and its driver; safe to call twice, and after either died."""
+        async with self._lock:
+            self._failure = None  # whoever comes next may try again
+            await self._clear()
+            driver, self._playwright = self._playwright, None
+            if driver is not None:
+                await _within(CLOSE_SECONDS, driver.stop())
+
+    async def _clear(self) -> None:
+        browser, self._browser = self._browser, None
+        if browser is not None and browser.is_connected():
+            await _within(CLOSE_SECONDS, browser.close())
+        pid = self.watch.end()
+        if pid is not None:
+            _kill(pid)
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kill(pid: int) -> None:
+    """What is left of a browser: Playwright starts it as the head of a process group."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+
+
+async def _within(seconds: float, doing: object) -> None:
+    """Wait for what may hang or fail, no longer than that: it is being ended anyway."""
+    try:
+        async with asyncio.timeout(seconds):
+            await doing  # type: ignore[misc]
+    except Exception as error:  # noqa: BLE001 - it may be dead already, in many ways
+        logger.debug("while a browser was closed: %s", error)
+
+
+def _plain(error: Exception) -> str:
+    """The first lines of what Playwright says that tell something: it adds the whole command line and log."""
+    lines: Iterable[str] = (line.strip() for line in str(error).splitlines())
+    told = [line for line in lines if line and "<launch" not in line and not line.startswith(("╔", "║", "╚", "Call log", "Browser logs"))]
+    return " ".join(told[:2])[:300] or type(error).__name__

@@ -1,0 +1,98 @@
+"""A page rendered without a crawl, for commands: fetched through :mod:`newsportal.net.egress`, as everything that its scripts ask for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from newsportal.errors import FetchFailed, NewsportalError, RenderFailed
+from newsportal.items import Page
+from newsportal.net import egress
+from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup, find_chromium, missing
+from newsportal.net.rendering.exchange import Answer, Ask, Asked, followed, renderable, shows
+from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
+
+MAX_PLACES = 5  # Addresses to which one page may lead after another, as redirects
+
+
+def fetch(url: str, policy: egress.Policy, setup: Setup, *, headers: Mapping[str, str] | None = None, verify: bool = True) -> Page:
+    """The page at ``url`` as a browser shows it; what is no HTML page comes as it is.
+
+    Raises ``EgressDenied``, ``FetchFailed`` (also for a page that cannot be rendered), and ``NewsportalError`` if there is no browser.
+    """
+    lack = missing(setup.browser)
+    if lack:
+        raise NewsportalError(lack)
+    return asyncio.run(_fetched(url, policy, setup, headers or {}, verify))
+
+
+def tried(setup: Setup) -> str:
+    """The browser's version and how well it is shut in, by starting it. Raises ``RenderFailed``."""
+
+    async def start() -> str:
+        chromium = Chromium(setup)
+        chromium.take()
+        try:
+            browser = await chromium.started()
+            walls = "no network device" if chromium.isolated else "no reachable proxy and no names (the kernel leaves it its network)"
+            return f"{find_chromium(setup.browser)}, version {browser.version}, kept from the network by: {walls}"
+        finally:
+            await chromium.leave()
+
+    return asyncio.run(start())
+
+
+async def _fetched(url: str, policy: egress.Policy, setup: Setup, headers: Mapping[str, str], verify: bool) -> Page:
+    chromium = Chromium(setup)
+    chromium.take()
+    try:
+        async with egress.exchanges(policy, verify=verify) as exchange:
+            ask = _asker(exchange)
+            for _ in range(MAX_PLACES):
+                page, found = await _shown(url, ask, chromium, headers)
+                if found.elsewhere is None:
+                    return page
+                url = found.elsewhere
+        raise FetchFailed(url, "redirects", f"more than {MAX_PLACES}")
+    except RenderFailed as error:
+        raise FetchFailed(error.url, error.reason, error.detail) from error
+    finally:
+        await chromium.leave()
+
+
+def _asker(exchange: egress.Exchange) -> Ask:
+    async def ask(asked: Asked) -> Answer:
+        wanted = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
+        answer = await exchange(asked.method, asked.url, wanted, asked.body, asked.max_bytes)
+        pairs = ((name, one) for name, value in answer.headers.items() for one in (value.split("\n") if name == "set-cookie" else [value]))
+        return Answer(answer.status, tuple(pairs), answer.body)
+
+    return ask
+
+
+async def _shown(url: str, ask: Ask, chromium: Chromium, headers: Mapping[str, str]) -> tuple[Page, Rendered]:
+    limits, last = chromium.setup.limits, url
+
+    async def remembering(asked: Asked) -> Answer:
+        nonlocal last
+        last = asked.url
+        return await ask(asked)
+
+    first = await followed(remembering, Asked(url, headers={"accept": "*/*", **headers}, max_bytes=limits.max_bytes))
+    page = Page(url=last, body=first.body, fetched=datetime.now(UTC), status=first.status, content_type=first.header("content-type"))
+    if not (renderable(first.status, page.content_type) and shows(first.body)):
+        return page, Rendered()
+    browser = await chromium.started()
+    context = await browser.new_context(**CONTEXT, user_agent=headers.get("user-agent"))
+    watching = asyncio.ensure_future(chromium.watched())
+    try:
+        found = await Visit(last, first, ask, limits).read(await context.new_page())
+    finally:
+        watching.cancel()
+        with suppress(Exception):  # the browser ends here anyway
+            await asyncio.wait_for(context.close(), CLOSE_SECONDS)
+    shown = replace(page, body=(found.html or "").encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
+    return shown, found

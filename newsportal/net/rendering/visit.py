@@ -1,0 +1,237 @@
+"""One page in the browser: its first document is at hand, everything else it asks for is judged, counted and asked by us.
+
+The browser follows nothing by itself. A page that leads elsewhere is left, and its target handed back as a redirect is, so that
+robots.txt, delays and the filter of known addresses hold for it as for every page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.errors import EgressDenied, RenderFailed
+from newsportal.net.rendering.exchange import METHODS, Answer, Ask, Asked, Limits, declared, followed, same_page, sent, told
+from newsportal.net.rendering.page_idle import WATCHER, WINDOW, come_to_rest, taken
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page, Request, Route
+
+logger = logging.getLogger(__name__)
+REQUEST_SECONDS: Final = 10.0  # For one answer to a page: a script that takes longer is missed by its readers as well
+AT_ONCE: Final = 6  # Requests of a page at the same time: what browsers allow themselves towards one host
+RELOADS: Final = 2  # A page may set a cookie and ask for itself again; one that does so for ever is taken as it is
+# What a page's text and addresses may depend on; films, fonts, streams without end, reports to the site are not asked for.
+KINDS: Final = frozenset({"document", "script", "stylesheet", "xhr", "fetch", "other"})
+# A picture of one clear point, for every picture: its address is enough, and lazy pages wait until pictures are there.
+DOT: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
+# Every page has a browser context of its own: nothing of one is known to the next.
+CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What became of a page: its HTML, or (``elsewhere``) the address that it led to. ``rested``: it came to rest by itself."""
+
+    html: str | None = None
+    elsewhere: str | None = None
+    rested: bool = True
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a page cost. ``blocked`` by reason: the kind of request, or ``egress-denied``, ``requests``, ``bytes``, ``failed`` …"""
+
+    asked: int = 0
+    received: int = 0
+    seconds: float = 0.0
+    blocked: Counter[str] = field(default_factory=Counter)
+
+
+def refusal(kind: str, method: str, *, navigates: bool, main: bool) -> str | None:
+    """Why a request of a page is not made; ``None``: it is."""
+    if kind not in KINDS:
+        return kind
+    if method not in METHODS:
+        return "method"
+    if navigates and not main:
+        return "frame"  # another page within this one: its text is not this page's
+    if navigates and method != "GET":
+        return "form"
+    return None
+
+
+class Visit:
+    """``first`` is the answer to ``url``, fetched before the browser saw anything."""
+
+    def __init__(self, url: str, first: Answer, ask: Ask, limits: Limits) -> None:
+        self.tally = Tally()
+        self._url = url
+        self._first: Answer | None = declared(first)
+        self._ask = ask
+        self._limits = limits
+        self._document: str | None = None
+        self._elsewhere: str | None = None
+        self._reloads = 0
+        self._crashed = asyncio.Event()
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._asking: set[asyncio.Task[Answer]] = set()
+        self._reading: set[Request] = set()
+        self._closed = False
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._asking or self._reading)
+
+    @property
+    def asked(self) -> int:
+        return self.tally.asked
+
+    @property
+    def left(self) -> bool:
+        return self._elsewhere is not None
+
+    async def read(self, page: Page) -> Rendered:
+        """Open the page, wait until it rests, and take its HTML. Raises ``RenderFailed``; ``page`` is the caller's to close."""
+        began = monotonic()
+        crash = asyncio.ensure_future(self._crashed.wait())
+        reading = asyncio.ensure_future(self._read(page))
+        try:
+            async with asyncio.timeout(self._limits.timeout):
+                await asyncio.wait((crash, reading), return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done():
+                raise RenderFailed(self._url, "render-crashed", "the page's process ended")
+            return reading.result()
+        except TimeoutError as error:
+            raise RenderFailed(self._url, "render-timeout", f"more than {self._limits.timeout:g} s") from error
+        finally:
+            self.tally.seconds = monotonic() - began
+            self._closed = True
+            tasks: list[asyncio.Future[Any]] = [crash, reading, *self._asking]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self, page: Page) -> Rendered:
+        from playwright.async_api import Error
+
+        try:
+            await self._prepare(page)
+            await page.goto(self._url, wait_until="commit", timeout=self._limits.timeout * 1000)
+            rested = await come_to_rest(page, self, self._limits.wait)
+            if self._elsewhere is not None:
+                return Rendered(elsewhere=self._elsewhere)
+            if not page.url.startswith(("http:", "https:")):  # an error page of the browser's, an empty one, one made of script alone
+                raise RenderFailed(self._url, "render-lost", f"the page became {page.url[:40]}", passing=False)
+            html = await taken(page, self._url, self._limits.max_bytes)
+            if isinstance(html, int):
+                raise RenderFailed(self._url, "render-too-large", f"{html} characters", passing=False)
+            return Rendered(html, rested=rested)
+        except Error as error:
+            if self._elsewhere is not None:
+                return Rendered(elsewhere=self._elsewhere)
+            raise RenderFailed(self._url, "render-crashed", str(error).splitlines()[0]) from error
+
+    async def _prepare(self, page: Page) -> None:
+        page.on("crash", lambda _: self._crashed.set())
+        page.on("close", lambda _: self._crashed.set())
+        page.on("requestfinished", lambda request: self._reading.discard(request))
+        page.on("requestfailed", lambda request: self._reading.discard(request))
+        page.context.on("page", lambda other: None if other is page else asyncio.ensure_future(_closed(other)))
+        page.set_default_timeout(self._limits.timeout * 1000)
+        await page.add_init_script(WATCHER)
+        await page.route("**/*", self._routed)
+
+    async def _routed(self, route: Route, request: Request) -> None:
+        """Every request of the page comes here, and each is answered: Playwright waits for that for ever."""
+        from playwright.async_api import Error
+
+        try:
+            if self._closed:
+                await route.abort("aborted")
+            else:
+                await self._answer(route, request)
+        except Error as error:
+            logger.debug("the page is gone: %s", error)
+
+    async def _answer(self, route: Route, request: Request) -> None:
+        navigates = request.is_navigation_request()
+        main = navigates and request.frame.parent_frame is None
+        reason = refusal(request.resource_type, request.method, navigates=navigates, main=main)
+        if request.resource_type == "image":
+            self.tally.blocked["image"] += 1
+            await route.fulfill(status=200, content_type="image/gif", body=DOT)
+            return
+        if reason is None and main:
+            answer, reason = self._main(request)
+            if answer is not None:
+                await route.fulfill(status=answer.status, headers=told(answer.headers), body=answer.body)
+                return
+        if reason is not None:
+            await self._block(route, reason)
+            return
+        await self._pass_on(route, request)
+
+    def _main(self, request: Request) -> tuple[Answer | None, str | None]:
+        """The first document; else whether the page may ask for itself again. Any other address ends the visit."""
+        first, self._first = self._first, None
+        if first is not None:
+            self._document = request.url
+            return first, None
+        if not same_page(request.url, self._document or self._url):
+            self._elsewhere = self._elsewhere or request.url
+            return None, "elsewhere"
+        self._reloads += 1
+        return None, "reload" if self._reloads > RELOADS else None
+
+    async def _pass_on(self, route: Route, request: Request) -> None:
+        remaining = self._limits.max_bytes - self.tally.received
+        if self.tally.asked >= self._limits.requests or remaining <= 0:
+            await self._block(route, "bytes" if remaining <= 0 else "requests")
+            return
+        self.tally.asked += 1
+        asking = asyncio.ensure_future(self._asked(request, remaining))
+        self._asking.add(asking)
+        try:
+            answer = await asking
+        except asyncio.CancelledError:
+            await route.abort("aborted")
+            if not self._closed:
+                raise
+        except EgressDenied as error:
+            logger.info("%s asks for %s: refused (%s)", self._url, request.url, error.reason)
+            await self._block(route, "egress-denied")
+        except Exception as error:  # noqa: BLE001 - whatever went wrong with it, the page goes on without it
+            logger.debug("%s goes without %s: %s", self._url, request.url, error)
+            await self._block(route, "failed")
+        else:
+            if self.tally.received + len(answer.body) > self._limits.max_bytes:  # others came meanwhile
+                await self._block(route, "bytes")
+                return
+            self.tally.received += len(answer.body)
+            self._reading.add(request)  # until the browser says that it has it: on a busy machine that takes a while
+            await route.fulfill(status=answer.status, headers=told(answer.headers), body=answer.body)
+        finally:
+            self._asking.discard(asking)
+
+    async def _asked(self, request: Request, remaining: int) -> Answer:
+        async with self._turns, asyncio.timeout(REQUEST_SECONDS):
+            headers = sent((await request.all_headers()).items())
+            return await followed(self._ask, Asked(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
+
+    async def _block(self, route: Route, reason: str) -> None:
+        self.tally.blocked[reason] += 1
+        keeps = route.request.is_navigation_request()
+        await route.abort("aborted" if keeps else "blockedbyclient")  # any other word puts an error page in the page's place
+
+
+async def _closed(page: Page) -> None:
+    from playwright.async_api import Error
+
+    try:
+        await page.close()
+    except Error as error:
+        logger.debug("a window is closed already: %s", error)

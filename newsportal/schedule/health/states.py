@@ -1,0 +1,228 @@
+"""The state of a source: one word, from its visits, the same for the same visits; and the visit that changed it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from newsportal.items.visits import Visit
+from newsportal.messages import Message, Value
+from newsportal.messages.crawling import SENTENCES
+from newsportal.messages.reasons import UNREAD, cause_of
+from newsportal.schedule.health.figures import Cadence, Figures, cadence, figures
+
+STATES = (
+    "off", "new", "healthy", "quiet", "silent", "empty", "failing", "quarantined", "resting", "moved", "shaky", "garbled", "duplicate",
+)  # fmt: skip
+
+BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", "garbled", "duplicate"})
+"""States that want somebody to look."""
+
+FEW = 3  # visits before which little is said of a source that answers
+FAILING = 2  # failed visits in a row: one may be chance
+QUARANTINE_VISITS = 8
+QUARANTINE_TIME = timedelta(days=7)
+"""So many failures in a row, over so long a time, without one answer: a server that is mended is mended within a week."""
+
+REFUSED_SHARE = 0.8  # of the pages asked for: the list answers, but next to none of its articles can be had
+BADLY_SHARE = 0.4
+BADLY_TIMES = 2.0
+"""The share of pages that are read badly, and how many times the share of before: some pages of every source are videos or tables."""
+
+GARBLED_SHARE = 0.2
+REPEATS_SHARE = 0.95
+MANY = 10  # pages for a judgement about shares
+WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
+"""Between two visits of a source in quarantine, longer after each week in it."""
+
+
+class Known(Protocol):
+    """What the store remembers of a source besides its visits (``SourceState`` has it)."""
+
+    @property
+    def rest_until(self) -> datetime | None: ...
+    @property
+    def last_error(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """``cause``: why a source fails (``messages.reasons.CAUSES``). ``since``: when the state began, as far as the visits tell. ``values``:
+    parameters of :meth:`reason`. ``wait``: at least so long from the last visit to the next (quarantine), whatever the schedule says.
+    """
+
+    state: str
+    cause: str | None = None
+    since: datetime | None = None
+    values: Mapping[str, Value] = field(default_factory=dict)
+    figures: Figures = field(default_factory=Figures)
+    cadence: Cadence | None = None
+    wait: timedelta | None = None
+
+    @property
+    def bad(self) -> bool:
+        return self.state in BAD
+
+    def reason(self) -> Message:
+        values = {name: span(value) if isinstance(value, float) else value for name, value in self.values.items()}
+        if self.state not in ("failing", "quarantined"):
+            return Message(f"health.{self._kind}", **values)
+        once = self.state == "failing" and values.get("visits") == 1
+        kind = "failing-articles" if "pages" in values else "failing-once" if once else self.state
+        return Message(f"health.{kind}", why=Message(f"cause.{self.cause or UNREAD}"), **values)
+
+    def remedy(self) -> Message | None:
+        code = f"remedy.{self.cause or UNREAD if self.state in ('failing', 'quarantined') else self._kind}"
+        return Message(code) if code in SENTENCES else None
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.state}-{self.cause}" if self.cause else self.state
+
+    def not_before(self) -> datetime | None:
+        """The moment before which the source is not to be visited; ``None``: the schedule alone decides."""
+        last = self.figures.last_visit
+        return last + self.wait if last is not None and self.wait is not None else None
+
+
+def span(seconds: float) -> Message:
+    """A length of time in rough words: 5 minutes, 7 hours, 12 days."""
+    for unit, code in ((86_400, "span.days"), (3_600, "span.hours")):
+        if seconds >= 2 * unit:
+            return Message(code, number=round(seconds / unit))
+    return Message("span.minutes", number=max(1, round(seconds / 60)))
+
+
+def together(*visits: Iterable[Visit]) -> list[Visit]:
+    """Visits of one source from several questions, each once, newest first."""
+    found = {visit.at: visit for some in visits for visit in some}
+    return [found[moment] for moment in sorted(found, reverse=True)]
+
+
+def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None, enabled: bool = True) -> Health:
+    """The state of a source by its ``visits``, newest first (:func:`together`); ``now`` decides about silence and rest alone."""
+    visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]  # others have just begun
+    found = figures(visits)
+    pace = cadence(visits, now)
+    if not enabled:
+        return Health("off", figures=found, cadence=pace)
+    judged = (
+        _broken(found, now)
+        or _resting(known, now)
+        or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
+        or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
+        or _refused(found)
+        or _characters(found)
+        or _badly_read(found)
+        or (Health("silent", None, pace.last, _told(pace)) if pace is not None and pace.silent else None)
+        or _repeating(found, visits)
+        or (Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None)
+        or (Health("quiet", None, pace.last, _told(pace)) if pace is not None and pace.quiet else None)
+        or Health("healthy", since=found.last_success)
+    )
+    return Health(judged.state, judged.cause, judged.since, judged.values, found, pace, judged.wait)
+
+
+def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
+    """The commonest cause of these reasons, and its commonest reason; ``None`` without any. Of equals the first by name."""
+    if not failures:
+        return None
+    by_cause: Counter[str] = Counter()
+    for reason, number in failures.items():
+        by_cause[cause_of(reason)] += number
+    cause = min(by_cause, key=lambda name: (-by_cause[name], name))
+    reasons = {reason: number for reason, number in failures.items() if cause_of(reason) == cause}
+    return cause, min(reasons, key=lambda reason: (-reasons[reason], reason))
+
+
+def _broken(found: Figures, now: datetime) -> Health | None:
+    if not found.streak or (found.streak < FAILING and found.visits > found.streak):
+        return None
+    cause, reason = commonest(found.streak_reasons) or (UNREAD, "unknown")
+    values: dict[str, Value] = {"reason": reason, "visits": found.streak}
+    began, last = found.since, found.last_visit
+    if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "ours":
+        return Health("failing", cause, began, values)
+    weeks = (last - began) // QUARANTINE_TIME
+    wait = WAITS[min(weeks, len(WAITS)) - 1]
+    return Health("quarantined", cause, began, {**values, "days": (last - began).days, "wait": wait.days}, wait=wait)
+
+
+def _resting(known: Known | None, now: datetime) -> Health | None:
+    if known is None or known.rest_until is None or known.rest_until <= now:
+        return None
+    why = "blocked" if cause_of(known.last_error or "") == "blocked" else "busy"
+    return Health("resting", None, None, {"until": known.rest_until, "why": Message(f"cause.{why}")})
+
+
+def _refused(found: Figures) -> Health | None:
+    """The list answers, but its articles do not."""
+    asked = found.read + found.unread + found.refused
+    if found.refused < MANY or found.refused < REFUSED_SHARE * asked:
+        return None
+    kept = {reason: number for reason, number in found.failed.items() if cause_of(reason) != UNREAD}
+    cause, reason = commonest(kept) or (UNREAD, "unknown")
+    cause = "articles-robots" if cause == "robots" else cause
+    return Health("failing", cause, found.last_visit, {"reason": reason, "pages": found.refused})
+
+
+def _characters(found: Figures) -> Health | None:
+    if found.read < MANY or found.garbled < GARBLED_SHARE * found.read:
+        return None
+    return Health("garbled", None, found.last_visit, {"garbled": found.garbled, "pages": found.read})
+
+
+def _badly_read(found: Figures) -> Health | None:
+    pages = found.read + found.unread
+    bad = found.shaky + found.unread
+    if found.visits < FEW or pages < MANY or bad < BADLY_SHARE * pages:
+        return None
+    if found.before is not None and bad < BADLY_TIMES * found.before * pages:
+        return None
+    return Health("shaky", None, found.last_visit, {"bad": bad, "pages": pages})
+
+
+def _told(pace: Cadence) -> dict[str, Value]:
+    return {"silence": pace.silence, "usual": pace.usual, "longest": pace.longest}
+
+
+def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
+    showing = [visit for visit in visits if visit.entries]
+    if found.last_new is None and len(showing) >= MANY:
+        return Health("duplicate", "entries", showing[-1].at, {"visits": len(showing)})
+    if found.read < 2 * MANY or found.repeats < REPEATS_SHARE * found.read:
+        return None
+    return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
+
+
+CALM = frozenset({"new", "healthy", "quiet"})  # changes among these are not worth a line
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    before: Health
+    after: Health
+
+    @property
+    def message(self) -> Message:
+        states = {"before": Message(f"state.{self.before.state}"), "after": Message(f"state.{self.after.state}")}
+        if self.after.state in CALM:
+            return Message("note.state-again", **states)
+        return Message("note.state", why=self.after.reason(), **states)
+
+
+def change(visits: Sequence[Visit]) -> Change | None:
+    """What the newest of these visits changed; ``None`` if it changed nothing that is worth a line.
+
+    Both states are judged at the moment of their own visit, so each change is told by one visit and by no other.
+    """
+    visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]
+    if not visits:
+        return None
+    after = health(visits, visits[0].at)
+    before = health(visits[1:], visits[1].at) if len(visits) > 1 else Health("new")
+    same = (before.state, before.cause) == (after.state, after.cause)
+    return None if same or {before.state, after.state} <= CALM else Change(before, after)

@@ -1,5 +1,0 @@
-"""``scrapy doctor``: see ``newsportal doctor --help``."""
-
-from newsportal.scrapy_commands import command
-
-Command = command(__name__)

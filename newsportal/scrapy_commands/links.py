@@ -1,5 +1,0 @@
-"""``scrapy links``: see ``newsportal links --help``."""
-
-from newsportal.scrapy_commands import command
-
-Command = command(__name__)

@@ -1,5 +1,0 @@
-"""``scrapy search``: see ``newsportal search --help``."""
-
-from newsportal.scrapy_commands import command
-
-Command = command(__name__)

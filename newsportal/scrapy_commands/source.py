@@ -1,5 +1,0 @@
-"""``scrapy source``: see ``newsportal source --help``."""
-
-from newsportal.scrapy_commands import command
-
-Command = command(__name__)

@@ -1,0 +1,33 @@
+"""People of a portal: who may do what, their sessions and tokens, what they marked and keep, and who changed what.
+
+A database of its own (``portal.accounts`` in ``sources.yaml``; by default ``accounts.db`` beside a store of SQLite), because articles are
+copied, exported and kept elsewhere, and passwords and sessions never are.
+"""
+
+from __future__ import annotations
+
+from argon2 import PasswordHasher
+
+from newsportal.services.accounts.base import RIGHTS as RIGHTS
+from newsportal.services.accounts.base import Entry as Entry
+from newsportal.services.accounts.base import Person as Person
+from newsportal.services.accounts.base import Right as Right
+from newsportal.services.accounts.base import Role as Role
+from newsportal.services.accounts.base import Session as Session
+from newsportal.services.accounts.base import Signed as Signed
+from newsportal.services.accounts.base import Token as Token
+from newsportal.services.accounts.store import Accounts as Accounts
+from newsportal.store.dialect_sqlite import sqlite_file
+
+
+def open_accounts(uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> Accounts:
+    """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
+
+    ``hasher`` says how dear a password is (None: argon2id as RFC 9106 recommends); tests that sign in by the hundred name a cheap one.
+    Raises the errors of :func:`newsportal.store.open_store`.
+    """
+    file = sqlite_file(uri)
+    if create and file is not None and not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(0o600)  # nobody else on the machine reads what passwords are kept as
+    return Accounts(uri, create=create, hasher=hasher)

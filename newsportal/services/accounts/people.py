@@ -1,0 +1,176 @@
+"""People: added, let in by their password, given another role, disabled, removed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import datetime
+from functools import cached_property
+from threading import BoundedSemaphore
+from typing import Any
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+
+from newsportal.errors import AccountError
+from newsportal.services.accounts.base import Person, Role, drawn_id, drawn_password
+from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TRAIL
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
+
+FIRST = "admin"  # who is made at the first start
+NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")  # letters of any script, digits, and `. @ + - _`; blanks inside
+LEAST_PASSWORD = 10
+"""Characters. NIST SP 800-63B (2025), 3.1.1.2 asks for 8 where another factor stands beside, 15 where none does; a name and a bounded
+number of tries stand beside ours, and a phrase of Chinese characters is short."""
+
+MOST_PASSWORD = 1000
+HASHED_AT_ONCE = 2  # Argon2 takes 64 MiB and 50 ms each: a flood of sign-ins must not take the machine's memory
+
+
+class People:
+    """Errors are those of stores, and ``AccountError`` for what people can put right."""
+
+    def __init__(self, engine: Engine, hasher: PasswordHasher | None = None) -> None:
+        self._engine = engine
+        self._hasher = hasher or PasswordHasher()
+        self._room = BoundedSemaphore(HASHED_AT_ONCE)
+
+    def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
+        """Raises ``AccountError`` for a name that is taken or cannot be one, and a password that is too short."""
+        person, hashed = Person(drawn_id(), checked_name(name), role, now), self._hashed(checked_password(password))
+        with write(self._engine) as connection:
+            _add(connection, person, hashed)
+        return person
+
+    def first(self, *, now: datetime) -> tuple[Person, str] | None:
+        """An administrator with a password of ours, where there is nobody yet; None else. Of several who ask at once, one gets it."""
+        with read(self._engine) as connection:
+            if _number(connection):
+                return None
+        password = drawn_password()
+        person, hashed = Person(drawn_id(), FIRST, Role.ADMIN, now), self._hashed(password)
+        with write(self._engine) as connection:
+            if _number(connection):
+                return None
+            _add(connection, person, hashed)
+        return person, password
+
+    def all(self) -> list[Person]:
+        with read(self._engine) as connection:
+            return [person_of(row) for row in connection.execute(select(PEOPLE).order_by(PEOPLE.c.named))]
+
+    def named(self, name: str) -> Person | None:
+        with read(self._engine) as connection:
+            row = connection.execute(select(PEOPLE).where(PEOPLE.c.named == compared(name))).one_or_none()
+        return person_of(row) if row is not None else None
+
+    def get(self, person_id: str) -> Person | None:
+        with read(self._engine) as connection:
+            row = connection.execute(select(PEOPLE).where(PEOPLE.c.id == person_id)).one_or_none()
+        return person_of(row) if row is not None else None
+
+    def checked(self, name: str, password: str) -> Person | None:
+        """Who has this name and password; None if nobody, or if he is disabled. It takes as long for a name that does not exist."""
+        nobody = self._nobody  # made with the first question, whoever it is about
+        with read(self._engine) as connection:
+            row = connection.execute(select(PEOPLE).where(PEOPLE.c.named == compared(name))).one_or_none()
+        hashed = row.password if row is not None else nobody
+        try:
+            with self._room:
+                self._hasher.verify(hashed, password[:MOST_PASSWORD].encode("utf-8", "surrogatepass"))
+        except (VerificationError, InvalidHashError):
+            return None
+        if row is None or row.disabled:
+            return None
+        if self._hasher.check_needs_rehash(hashed):
+            self._put(row.id, self._hashed(password))
+        return person_of(row)
+
+    def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
+        """Another password: all his sessions end, but the one of this digest."""
+        hashed = self._hashed(checked_password(password))
+        with write(self._engine) as connection:
+            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(password=hashed))
+            connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
+
+    def set_role(self, person_id: str, role: Role) -> None:
+        """Raises ``AccountError`` where nobody would be left to administer."""
+        with write(self._engine) as connection:
+            if role is not Role.ADMIN:
+                _keep_one(connection, person_id)
+            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(role=role))
+
+    def disable(self, person_id: str, disabled: bool = True) -> None:
+        """Let nobody in by this name: his sessions end, his tokens do not count. Raises as :meth:`set_role`."""
+        with write(self._engine) as connection:
+            if disabled:
+                _keep_one(connection, person_id)
+                connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id))
+            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(disabled=disabled))
+
+    def remove(self, person_id: str) -> None:
+        """With sessions, tokens and whatever was kept. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
+        with write(self._engine) as connection:
+            _keep_one(connection, person_id)
+            his = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
+            connection.execute(delete(MESSAGES).where(MESSAGES.c.alert_id.in_(his)))
+            for table in METADATA.tables.values():
+                if table is not TRAIL and "person_id" in table.c:
+                    connection.execute(delete(table).where(table.c.person_id == person_id))
+            connection.execute(delete(PEOPLE).where(PEOPLE.c.id == person_id))
+
+    @cached_property
+    def _nobody(self) -> str:
+        """What the password of somebody who does not exist is compared with."""
+        return self._hashed(drawn_password())
+
+    def _put(self, person_id: str, hashed: str) -> None:
+        with write(self._engine) as connection:
+            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(password=hashed))
+
+    def _hashed(self, password: str) -> str:
+        with self._room:
+            return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
+
+
+def compared(name: str) -> str:
+    """``name`` as it is compared with others: 'Ａｄｍｉｎ ' is 'admin'."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()[:255]
+
+
+def checked_name(name: str) -> str:
+    found = unicodedata.normalize("NFC", name).strip()
+    if not NAME.fullmatch(found):
+        raise AccountError("name")
+    return found
+
+
+def checked_password(password: str) -> str:
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
+    return password
+
+
+def person_of(row: Row[Any]) -> Person:
+    return Person(row.id, row.name, Role(row.role), row.created, bool(row.disabled))
+
+
+def _add(connection: Connection, person: Person, hashed: str) -> None:
+    named = compared(person.name)
+    if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.named == named)) is not None:
+        raise AccountError("taken", name=person.name)
+    row = {"id": person.id, "name": person.name, "named": named, "role": person.role, "created": person.created}
+    connection.execute(insert(PEOPLE).values(**row, password=hashed, disabled=False))
+
+
+def _number(connection: Connection) -> int:
+    return connection.scalar(select(func.count()).select_from(PEOPLE)) or 0
+
+
+def _keep_one(connection: Connection, person_id: str) -> None:
+    """Raises ``AccountError`` if nobody but this one can administer: the portal would be locked from inside."""
+    admins = select(PEOPLE.c.id).where(PEOPLE.c.role == Role.ADMIN, PEOPLE.c.disabled.is_(False))
+    if set(connection.scalars(admins)) == {person_id}:
+        raise AccountError("last")

@@ -1,0 +1,70 @@
+"""The log of changes: who did what, when, from where. Nothing in it is ever changed or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, insert, select
+
+from newsportal.services.accounts.base import Entry, Signed
+from newsportal.services.accounts.tables import ACTION_CHARS, ADDRESS_CHARS, TRAIL
+from newsportal.store.dialects import Part
+
+
+class Trail(Part):
+    def add(
+        self,
+        who: Signed | None,
+        action: str,
+        thing: str = "",
+        details: Mapping[str, Any] | None = None,
+        *,
+        now: datetime,
+        address: str = "",
+    ) -> None:
+        """``who`` None: a command on the machine, or nobody yet. ``details``: what JSON can hold, without secrets."""
+        row = {
+            "at": now, "person_id": who.person.id if who else None, "person": who.person.name if who else "",
+            "way": who.way if who else "command", "action": action[:ACTION_CHARS], "thing": thing, "details": dict(details or {}),
+            "address": address[:ADDRESS_CHARS],
+        }  # fmt: skip
+        with self._write() as connection:
+            connection.execute(insert(TRAIL).values(row))
+
+    def entries(
+        self,
+        *,
+        before: int | None = None,
+        person: str | None = None,
+        action: str | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Entry]:
+        """The newest first, those with a smaller ``seq`` than ``before``. ``action``: the whole name, or what it begins with and a dot."""
+        asked = select(TRAIL).order_by(TRAIL.c.seq.desc()).limit(limit)
+        if before is not None:
+            asked = asked.where(TRAIL.c.seq < before)
+        if person is not None:
+            asked = asked.where(TRAIL.c.person == person)
+        if action is not None:
+            asked = asked.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
+        if since is not None:
+            asked = asked.where(TRAIL.c.at >= since)
+        with self._read() as connection:
+            return [_entry(row) for row in connection.execute(asked)]
+
+    def actions(self) -> list[str]:
+        """What was ever done, in the order of the alphabet."""
+        with self._read() as connection:
+            return list(connection.scalars(select(TRAIL.c.action).distinct().order_by(TRAIL.c.action)))
+
+    def names(self) -> list[str]:
+        """Who ever changed something; a command has no name."""
+        with self._read() as connection:
+            return list(connection.scalars(select(TRAIL.c.person).distinct().where(TRAIL.c.person != "").order_by(TRAIL.c.person)))
+
+
+def _entry(row: Row[Any]) -> Entry:
+    return Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address)

@@ -1,0 +1,189 @@
+"""What every service of alerts is, what may come of sending, and what a message says, in the language of who gets it.
+
+Messages are plain text: every service takes it, and nothing in a title can do harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from newsportal.errors import NewsportalError
+from newsportal.messages import Message
+from newsportal.net.egress import Answer, Policy
+from newsportal.services.accounts.alerts import Alert
+from newsportal.text import clean
+
+MAX_TITLE: Final = 120  # characters of a headline
+
+WORDS: Final = {
+    "zh": {
+        "head": "「{name}」有 {number} 条新消息",
+        "more": "另有 {number} 条",
+        "test": "这是一条测试消息：通知渠道设置正确。",
+        "sites": "{number} 家报道",
+    },
+    "en": {
+        "head": "{name}: {number} new",
+        "more": "{number} more",
+        "test": "This is a test: the channel is set up correctly.",
+        "sites": "{number} sites",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A story in a message. ``address``: where it is read."""
+
+    id: str
+    title: str
+    site: str
+    address: str
+    sites: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message as every service gets it. ``key`` is the same for the same message, for receivers that know repeated ones."""
+
+    title: str
+    items: tuple[Item, ...]
+    language: str
+    key: str
+    alert: str
+    more: int = 0
+    plain: str = ""
+
+    def text(self, limit: int = 1_000_000) -> str:
+        """The body in at most ``limit`` bytes of UTF-8: as many of its items as fit, the others counted."""
+        if self.plain:
+            return cut(self.plain, limit)
+        words = WORDS[self.language]
+        blocks: list[str] = []
+        for place, item in enumerate(self.items):
+            rest = len(self.items) - place - 1 + self.more
+            tail = words["more"].format(number=rest) if rest else ""
+            if len("\n\n".join([*blocks, block(item, words["sites"]), tail]).encode()) > limit:
+                blocks.append(words["more"].format(number=rest + 1))
+                return cut("\n\n".join(blocks), limit)
+            blocks.append(block(item, words["sites"]))
+        return "\n\n".join([*blocks, *([words["more"].format(number=self.more)] if self.more else [])])
+
+
+def block(item: Item, sites: str) -> str:
+    beside = [item.site] if item.site else []
+    beside += [sites.format(number=item.sites)] if item.sites > 1 else []
+    return "\n".join(part for part in (item.title, " · ".join(beside), item.address) if part)
+
+
+def cut(text: str, limit: int) -> str:
+    raw = text.encode()
+    return text if len(raw) <= limit else raw[: max(0, limit - 3)].decode(errors="ignore") + "…"
+
+
+def told(alert: Alert, items: Sequence[Item], key: str, more: int = 0) -> Told:
+    head = WORDS[alert.language]["head"].format(name=clean(alert.name), number=len(items) + more)
+    return Told(head, tuple(items), alert.language, key, alert.name, more)
+
+
+def test(alert: Alert, key: str) -> Told:
+    return Told(clean(alert.name), (), alert.language, key, alert.name, plain=WORDS[alert.language]["test"])
+
+
+def headline(title: str) -> str:
+    """A title in one line, without control characters."""
+    one = " ".join(clean(title).split())
+    return one if len(one) <= MAX_TITLE else one[: MAX_TITLE - 1] + "…"
+
+
+SMALL: Final = 2000  # characters of a field: a URL may be so long
+
+
+class Rejected(NewsportalError):
+    """Raised by a service that does not take the message, now and later. The caller notes the reason, which holds no secret."""
+
+
+class Later(NewsportalError):
+    """Raised where nothing was sent, and a later try may work; ``seconds``: not before then, if the service said so."""
+
+    def __init__(self, reason: str, seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
+
+
+class Unclear(NewsportalError):
+    """Raised where perhaps it was sent: no answer came. The caller does not send it again."""
+
+
+class BadField(NewsportalError):
+    """Raised for a field that cannot be what the service needs. ``field`` names it, ``why`` says what is wrong."""
+
+    def __init__(self, name: str, why: Message) -> None:
+        super().__init__(f"{name}: {why}")
+        self.field = name
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request. Header names in lower case."""
+
+    url: str
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a service needs to know. ``secret``: never shown again."""
+
+    name: str
+    label: Message
+    hint: Message | None = None
+    secret: bool = False
+    needed: bool = True
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all sending needs: where may be asked, who we are, the mail server (None: no mail), whether raw addresses may be sent to."""
+
+    policy: Policy = field(default_factory=Policy)
+    agent: str = "newsportal"
+    mail_server: str | None = field(default=None, repr=False)
+    mail_from: str | None = None
+
+
+Fields = Mapping[str, str]
+Asks = Callable[[Fields, Told, datetime], Request]
+Judges = Callable[[Answer], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A place that messages go to. ``checks`` brings fields into the form that ``asks`` needs, and raises ``BadField``. ``asks`` makes the
+    request and ``judges`` reads its answer (raises ``Rejected``, ``Later``); a service without them goes through Apprise. ``needs``: the
+    right that somebody must have to send there."""
+
+    name: str
+    fields: tuple[Field, ...]
+    checks: Callable[[dict[str, str]], dict[str, str]]
+    asks: Asks | None = None
+    judges: Judges | None = None
+    needs: str = "keep"
+
+    def checked(self, given: Fields) -> dict[str, str]:
+        """The fields without space around them, defaults filled in. Raises ``BadField``, also for one that is missing or too long."""
+        found = {}
+        for one in self.fields:
+            value = given.get(one.name, "").strip() or one.default
+            if one.needed and not value:
+                raise BadField(one.name, Message("alert.missing"))
+            if len(value) > SMALL or not value.isprintable():
+                raise BadField(one.name, Message("alert.characters"))
+            found[one.name] = value
+        return self.checks(found)

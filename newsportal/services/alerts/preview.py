@@ -1,0 +1,90 @@
+"""What an alert would have sent in the last days, had it been there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from newsportal.services.accounts.alerts import Alert
+from newsportal.services.alerts.base import Item
+from newsportal.services.alerts.matching import GRACE, found_by, gathered, is_new, of_topic
+from newsportal.services.alerts.run import TOGETHER, Work, allowed, conditions, item
+from newsportal.store.dialects import chunks
+from newsportal.store.results import StoredArticle, Story, StoryFilter
+
+DAYS: Final = 7
+MOST: Final = 500  # stories that are looked through: of an alert that finds more nobody reads the preview to its end
+PAGE: Final = 100
+
+Found = tuple[Story, datetime | None]  # a story, and when it became known that the alert is about it
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A message that would have been sent. ``at`` may lie ahead: it would wait now."""
+
+    at: datetime
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``planned``: the latest first. ``capped``: there are more stories than were looked through."""
+
+    planned: tuple[Planned, ...]
+    stories: int
+    capped: bool
+
+
+def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
+    """Raises ``StoreError``, and ``SearchError`` for a search."""
+    now = work.now()
+    if alert.about not in ("topic", "search"):
+        if not allowed(work, alert):
+            return Preview((), 0, capped=False)
+        items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
+        return Preview((Planned(now, items),) if items else (), len(items), capped=False)
+    since = now - timedelta(days=days)
+    then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
+    stories = _of_topic(work, then) if alert.about == "topic" else _of_search(work, then, now)
+    found = sorted(((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda told: told[:2])
+    messages = gathered([moment for moment, _, _ in found], then, work.zone, TOGETHER)
+    planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
+    return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
+
+
+def _of_topic(work: Work, alert: Alert) -> list[Found]:
+    found: list[Story] = []
+    cursor: str | None = None
+    while len(found) < MOST:
+        page = work.store.stories(StoryFilter(topic=alert.of, since=alert.created - GRACE, before=cursor, limit=PAGE))
+        found += page.stories
+        cursor = page.next
+        if cursor is None:
+            break
+    return [(story, _first(alert, of_topic(alert, _versions(work, story)))) for story in found[:MOST]]
+
+
+def _versions(work: Work, story: Story) -> Sequence[StoredArticle]:
+    whole = work.store.story(story.id) if story.count > 1 else None
+    return whole.versions if whole is not None else (story.head,)
+
+
+def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:
+    if work.index is None:
+        return []
+    ids = found_by(work.index, alert.of, work.zone, alert.created - GRACE, now + timedelta(seconds=1))
+    articles = [one for chunk in chunks(list(ids)) for one in work.store.articles(chunk) if one.hidden is None]
+    by_story: dict[str, list[StoredArticle]] = defaultdict(list)
+    for one in articles:
+        by_story[one.story_id].append(one)
+    stories = [story for chunk in chunks(list(by_story)[:MOST]) for story in work.store.listed(chunk).values()]
+    return [(story, _first(alert, by_story[story.id])) for story in stories]
+
+
+def _first(alert: Alert, articles: Iterable[StoredArticle]) -> datetime | None:
+    """When the first of a story's articles came that the alert tells of; ``None``: they are all older than it."""
+    return min((one.first_seen for one in articles if is_new(one, alert, 1)), default=None)

@@ -1,0 +1,110 @@
+"""One message to one service, once. What came of it is told by errors: nothing was sent, never will be, or perhaps was."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
+from newsportal.net import egress
+from newsportal.services.alerts.base import Later, Rejected, Request, Service, Setting, Told, Unclear
+from newsportal.services.alerts.services import SERVICES
+
+TIMEOUT: Final = 20.0  # seconds for a message and its answer
+MAX_ANSWER: Final = 64 * 1024
+
+CERTAIN: Final = re.compile(
+    r"\(\d{3}, b|[Cc]onnection refused|[Nn]ame or service|getaddrinfo|[Nn]o route to host|[Nn]etwork is unreachable|NewConnectionError"
+    r"|ConnectTimeout|NameResolutionError|CERTIFICATE|error=\d{3}|Errno 111|refused",
+)
+"""In what Apprise logs: the other side answered or was never reached, so nothing was sent. All else leaves that open."""
+
+DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail comes from a name; an address of numbers is none
+FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
+"""A refusal that a later try does not change (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
+
+
+def send(name: str, fields: Mapping[str, str], told: Told, setting: Setting, now: datetime) -> None:
+    """Raises ``Rejected``, ``Later``, ``Unclear``, ``DependencyMissing``. Blocking."""
+    service = SERVICES.get(name)
+    if service is None:
+        raise Rejected("there is no such service any more")
+    if service.asks is None:
+        _by_apprise(mail_address(fields, setting) if name == "mail" else fields["url"], fields, told, setting)
+    else:
+        _by_http(service, service.asks(fields, told, now), fields, setting)
+
+
+def _by_http(service: Service, request: Request, fields: Mapping[str, str], setting: Setting) -> None:
+    length = {"content-length": str(len(request.body)), "user-agent": setting.agent}
+    try:
+        answer = asyncio.run(_asked(request, {**request.headers, **length}, setting))
+    except EgressDenied as error:
+        raise Rejected(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error
+    except FetchFailed as error:
+        if egress.never_sent(error):
+            raise Later(f"it cannot be reached ({error.reason})") from error
+        raise Unclear(f"no answer came ({error.reason}): perhaps it arrived") from error
+    if service.judges is not None:
+        try:
+            service.judges(answer)
+        except Rejected as error:
+            raise Rejected(hidden(str(error), fields)) from error
+
+
+async def _asked(request: Request, headers: Mapping[str, str], setting: Setting) -> egress.Answer:
+    async with egress.exchanges(setting.policy, timeout=TIMEOUT) as exchange:
+        return await exchange("POST", request.url, headers, request.body, MAX_ANSWER)
+
+
+def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
+    """Mail in Apprise's form, over the operator's own server."""
+    if setting.mail_server is None:
+        raise Rejected("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
+    parts = urlsplit(setting.mail_server)
+    scheme, mode = {"smtp": ("mailto", "insecure"), "smtps": ("mailtos", "ssl")}.get(parts.scheme, ("mailtos", "starttls"))
+    user = f"{parts.username}:{parts.password or ''}@" if parts.username else ""
+    port = f":{parts.port}" if parts.port else ""
+    host = parts.hostname or "localhost"
+    sender = setting.mail_from or f"newsportal@{host if DOMAIN.search(host) else 'localhost.localdomain'}"
+    named = "".join(f"&{key}={quote(value, safe='')}" for key, value in (("from", sender), ("to", fields["to"]), ("smtp", host)))
+    return f"{scheme}://{user}{host}{port}?mode={mode}{named}"
+
+
+def _by_apprise(address: str, fields: Mapping[str, str], told: Told, setting: Setting) -> None:
+    try:
+        import apprise
+    except ImportError as error:
+        raise DependencyMissing("sending by mail and by Apprise", "alerts") from error
+    target = apprise.Apprise.instantiate(address)
+    if target is None:
+        raise Rejected("Apprise knows no such address")
+    with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as heard:  # type: ignore[no-untyped-call]
+        sent = target.notify(body=told.text(), title=told.title, body_format="text")
+        said = heard.getvalue()
+    if sent:
+        return
+    reason = hidden(_said(said), {**fields, "server": setting.mail_server or ""})
+    if FOR_EVER.search(said):
+        raise Rejected(reason)
+    if CERTAIN.search(said):
+        raise Later(reason)
+    raise Unclear(f"{reason}: perhaps it arrived")
+
+
+def _said(log: str) -> str:
+    """The last line that tells of a failure; payloads and addresses stand in others."""
+    lines = [line for line in log.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
+    return " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"
+
+
+def hidden(text: str, fields: Mapping[str, str]) -> str:
+    """``text`` without what the fields keep secret."""
+    for value in sorted((value for value in fields.values() if len(value) > 3), key=len, reverse=True):
+        text = text.replace(value, "***")
+    return text

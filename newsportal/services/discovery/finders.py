@@ -1,0 +1,168 @@
+"""What a fetched page is as a source: a feed, a sitemap, a list page, a forum, photo stories. Pure; each answers or is silent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from datetime import UTC, timedelta
+from urllib.parse import urljoin, urlsplit
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.feeds import feed, sitemap
+from newsportal.extractors.feeds.sitemap import choose
+from newsportal.extractors.fields.published import url_date
+from newsportal.extractors.forum import addresses, kinds
+from newsportal.extractors.gallery.links import entries as stories
+from newsportal.extractors.lists import hub
+from newsportal.extractors.lists.hub_urls import BOARD, MEDIA_WORDS, Address
+from newsportal.items import Link, Page
+from newsportal.messages import Message
+from newsportal.services.discovery.proposal import Proposal, newest_first, rated
+from newsportal.text import clean, dom
+
+MIN_ARTICLES = 5  # a page with fewer links to articles is no list page
+MOST = 0.8  # the share of the articles that must lie below a folder for it to be the region's prefix
+MIN_STORIES = 5
+MIN_BOARDS = 3
+MIN_THREADS = 5
+MAX_AGE = timedelta(days=7)  # as max_age of a sitemap in sources.yaml
+MAX_LINKS = 200  # that a proposal keeps for its preview
+FEED_TEXT = re.compile(r"^\W*(?:rss(?:\s*(?:订阅|feeds?|2\.0))?|atom|feeds?|订阅|rss订阅|subscribe (?:via|by) rss|xml)\W*$", re.IGNORECASE)
+"""Whole texts of links to a feed, or to a page that lists feeds."""
+
+USUAL_FEEDS = ("/feed", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")
+"""Where feeds lie when no page says so: WordPress, Drupal, Ghost, Hugo, Jekyll."""
+
+FEED, SITEMAP, LIST = Message("found.feed"), Message("found.sitemap"), Message("found.list")
+
+USUAL_SITEMAPS = ("/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml", "/sitemap_index.xml")
+
+
+def feed_of(page: Page, why: Message = FEED) -> Proposal | None:
+    try:
+        found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+    except NotApplicable:
+        return None
+    links = [Link(one.url, "", one.title, one.summary, published=one.published or one.updated) for one in found.entries if one.url]
+    name = found.title or urlsplit(page.url).hostname or page.url
+    told = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
+    return rated(
+        Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=told), page.fetched
+    )
+
+
+def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
+    """The sitemap or index that a page is; of an index nothing is known but how many sitemaps it names."""
+    try:
+        found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+    except NotApplicable:
+        return None
+    warnings = [Message(f"warning.{warning}") for warning in found.warnings]
+    host = urlsplit(page.url).hostname or page.url
+    values = {"name": f"{host} sitemap", "url": page.url}
+    if found.kind == "index":
+        links = [Link(one.url, "", published=one.changed) for one in found.entries]
+        told = (why, Message("found.index", number=len(found.entries)), *warnings)
+        return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=told)
+    chosen = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
+    names = Counter(entry.publication for entry in found.entries if entry.publication)
+    if names:
+        values["name"] = names.most_common(1)[0][0]
+    links = [Link(one.url, "", one.title, published=one.moment or url_date(one.url, page.fetched, UTC)) for one in chosen.entries]
+    left = (Message(f"left.{reason}", number=number) for reason, number in sorted(chosen.left.items()))
+    told = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
+    return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=told), page.fetched)
+
+
+def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Proposal | None:
+    """The list page that a page is: a region whose prefix is the folder that most of its articles share."""
+    host = urlsplit(page.url).hostname
+    found = [link for link in hub.links(document, now=page.fetched) if link.kind == "article" and urlsplit(link.url).hostname == host]
+    if len(found) < MIN_ARTICLES:
+        return None
+    links = [_listed(one, page) for one in found]
+    prefix = common_folder([link.url for link in links])
+    values = {"name": title_of(document) or host or page.url, "prefix": prefix}
+    values = values if prefix == page.url else {**values, "seeds": page.url}
+    told = (why, Message("found.links", number=len(links)))
+    return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+
+
+def _listed(link: hub.HubLink, page: Page) -> Link:
+    return Link(link.url, "", link.text or None, link.summary, published=link.published or url_date(link.url, page.fetched, UTC))
+
+
+def forum_of(page: Page, document: dom.Document) -> Proposal | None:
+    found = kinds.look(document, page.fetched)
+    if not _is_forum(document):
+        return None
+    if found.kind not in ("front", "board") or (len(found.boards) < MIN_BOARDS and len(found.threads) < MIN_THREADS):
+        return None
+    links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
+    values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
+    told = (Message("found.forum", boards=len(found.boards), threads=len(found.threads)),)
+    entries = len(found.threads) or len(found.boards)
+    return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+
+
+def _is_forum(document: dom.Document) -> bool:
+    """Whether addresses say so: the page's own, or as many links as a forum's page has at least. Shape alone takes news for threads."""
+    own = urlsplit(document.url).hostname
+    links = {url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and urlsplit(url).hostname == own}
+    named = Counter(addresses.read(url).kind for url in links)
+    return BOARD.search(document.url) is not None or named["board"] >= MIN_BOARDS or named["thread"] >= MIN_THREADS
+
+
+def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
+    """The channel of photo stories that a page is: its address or title says pictures, or most of its stories' addresses do."""
+    found = stories(document, page.fetched)
+    if len(found) < MIN_STORIES or not _of_pictures(page.url, document, [one.url for one in found]):
+        return None
+    links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
+    values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
+    told = (Message("found.galleries", number=len(links)),)
+    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+
+
+PICTURE_WORDS = MEDIA_WORDS - frozenset(
+    "audio av broadcast listen live movie play player podcast podcasts radio shipin sounds tv video".split()
+)
+PICTURE_TITLE = re.compile(r"图片|图集|组图|套图|影像|摄影|photo|galler|pictures", re.IGNORECASE)
+
+
+def _of_pictures(url: str, document: dom.Document, found: Collection[str]) -> bool:
+    named = sum(bool(Address(one).words & PICTURE_WORDS) for one in found) >= len(found) / 2
+    own = bool(Address(url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
+    return named or own
+
+
+def feed_addresses(document: dom.Document) -> list[str]:
+    """Where a page says that feeds are: declared ones, links whose address looks like one, links that are called so."""
+    named = (node for node in document.root.iter("a") if FEED_TEXT.match(clean(node.text_content() or node.get("title") or "")[:40]))
+    called = (url for node in named if (url := dom.link_of(node, document.base)))
+    return list(dict.fromkeys([*feed.discover(document), *called]))
+
+
+def channels(document: dom.Document, most: int) -> list[tuple[str, str]]:
+    """Further list pages of the site in the order of the page, with what they are called: its navigation first."""
+    host = urlsplit(document.url).hostname
+    own = [link for link in hub.links(document) if link.kind == "hub" and link.text and urlsplit(link.url).hostname == host]
+    here = {Address(document.url).same_page.rstrip("/"), urljoin(document.url, "/").rstrip("/")}
+    named = {link.url.partition("#")[0]: link.text for link in reversed(own) if 2 <= len(link.text) <= 12}
+    named = {url: text for url, text in named.items() if url.partition("?")[0].rstrip("/") not in here}
+    return list(reversed(named.items()))[:most]
+
+
+def common_folder(urls: Collection[str]) -> str:
+    """The deepest first folder that most of ``urls`` share (``https://a.example/news/``), else their site's root."""
+    parts = [urlsplit(url) for url in urls]
+    root = f"{parts[0].scheme}://{parts[0].netloc}/"
+    firsts = Counter(part.path.split("/")[1] for part in parts if part.path.count("/") > 1)
+    name, number = max(firsts.items(), key=lambda item: item[1], default=("", 0))
+    return f"{root}{name}/" if name and not name.isdigit() and number >= MOST * len(parts) else root
+
+
+def title_of(document: dom.Document) -> str | None:
+    title = next(iter(document.css("title")), None)
+    return clean(title.text or "") or None if title is not None else None

@@ -1,0 +1,181 @@
+"""Lists of feeds as readers exchange them: OPML 1.0 and 2.0 in and out, over bytes that may be broken. Pure.
+
+Folders are outlines without an address; a feed's category is its innermost folder (FreshRSS, Miniflux, Feedly, NetNewsWire write so),
+else its ``category`` attribute (OPML 2.0, "Subscription lists").
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import format_datetime
+from itertools import chain
+from xml.sax.saxutils import quoteattr
+
+from newsportal.errors import NewsportalError
+from newsportal.extractors.feeds.xml_stream import XmlText
+from newsportal.messages import Message
+from newsportal.text import clean, dom
+
+MAX_BYTES = 8 * 1024 * 1024  # a list of 20,000 feeds has about 5 MB
+MAX_FEEDS = 20_000
+MAX_TEXT = 200
+MAX_DEPTH = 200  # folders within folders; readers write one or two levels, and libxml2 ends at 256
+
+
+class BadOpml(NewsportalError):
+    """Raised by :func:`read` for what holds no outlines. The caller shows it; nothing was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One feed of a list. ``url`` is absolute http(s); ``home`` the site's address; ``folder`` the innermost folder."""
+
+    url: str
+    title: str | None = None
+    folder: str | None = None
+    home: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineList:
+    """``skipped``: outlines with an address that is none of the Web. ``warnings``: slugs as in :mod:`xml_stream`, and ``too-many``."""
+
+    title: str | None
+    feeds: tuple[Outline, ...]
+    repeated: int = 0
+    skipped: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+OTHER_ROOTS = {"rss": "opml.feed", "feed": "opml.feed", "rdf": "opml.feed", "html": "opml.html"}
+NOWHERE = "https://opml.invalid/"  # where a list lies that was not fetched (RFC 6761: no such host): an address relative to it is none
+
+
+def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> OutlineList:
+    """The feeds of an OPML file, one an address, in its order. Broken XML gives what can be had of it. ``base``: the list's own address.
+
+    Raises ``BadOpml`` for what is none (an HTML page, a feed, nothing), and for files of more than 8 MiB.
+    """
+    text = XmlText(body, content_type, limit=MAX_BYTES)
+    pieces = iter(text)
+    first = next(pieces, "")
+    if not first.strip():
+        raise BadOpml(Message("opml.empty" if not body.strip() else "opml.no-text"))
+    if not first.lstrip().startswith("<"):
+        raise BadOpml(Message("opml.other"))
+    reader = _Reader(base)
+    try:
+        dom.stream_xml(chain((first,), pieces), reader)
+    except _Enough as why:
+        text.tell(str(why))
+    if "too-large" in text.warnings:
+        raise BadOpml(Message("opml.large", number=MAX_BYTES // 1024**2))
+    if reader.root != "opml":
+        raise BadOpml(Message(OTHER_ROOTS.get(reader.root or "", "opml.other")))
+    feeds = tuple(reader.feeds.values())
+    return OutlineList(clean(reader.title or "") or None, feeds, reader.repeated, reader.skipped, tuple(text.warnings))
+
+
+def write(title: str, feeds: Iterable[Outline], now: datetime) -> str:
+    """An OPML 2.0 list with a folder a category, in the order given; feeds without one stand behind. Well-formed whatever texts hold."""
+    folders: dict[str | None, list[Outline]] = defaultdict(list)
+    for one in feeds:
+        folders[one.folder].append(one)
+    loose = folders.pop(None, [])
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<opml version="2.0">', "  <head>"]
+    lines += [
+        f"    <title>{(clean(title).replace('&', '&amp;').replace('<', '&lt;'))}</title>",
+        f"    <dateCreated>{format_datetime(now)}</dateCreated>",
+        "  </head>",
+        "  <body>",
+    ]
+    for name, inside in folders.items():
+        lines += [
+            f"    <outline text={_quoted(name)} title={_quoted(name)}>",
+            *(f"      {_outline(one)}" for one in inside),
+            "    </outline>",
+        ]
+    lines += [f"    {_outline(one)}" for one in loose]
+    return "\n".join([*lines, "  </body>", "</opml>", ""])
+
+
+def _outline(one: Outline) -> str:
+    told = {"text": one.title or one.url, "title": one.title or one.url, "type": "rss", "xmlUrl": one.url, "htmlUrl": one.home}
+    return f"<outline {' '.join(f'{name}={_quoted(value)}' for name, value in told.items() if value)}/>"
+
+
+def _quoted(text: str | None) -> str:
+    return quoteattr(clean(text or ""))
+
+
+class _Enough(Exception):
+    """Raised by the target when no more is read."""
+
+
+class _Reader:
+    """Told of elements; collects feeds under the folders that are open."""
+
+    def __init__(self, base: str) -> None:
+        self.root: str | None = None
+        self.title: str | None = None
+        self.feeds: dict[str, Outline] = {}
+        self.repeated = self.skipped = 0
+        self._base = base
+        self._folders: list[str | None] = []
+        self._in_title = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        name = tag.rpartition("}")[2].rpartition(":")[2].lower()
+        if self.root is None:
+            self.root = name
+            if name != "opml":
+                raise _Enough(name)
+        self._in_title = name == "title"
+        if name != "outline":
+            return
+        told = {key.rpartition("}")[2].lower(): clean(value) for key, value in attributes.items()}
+        folder = None if "xmlurl" in told else (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
+        if "xmlurl" in told:
+            self._take(told)
+        if len(self._folders) >= MAX_DEPTH:
+            raise _Enough("too-deep")
+        self._folders.append(folder)
+
+    def end(self, tag: str) -> None:
+        self._in_title = False
+        if tag.rpartition("}")[2].rpartition(":")[2].lower() == "outline" and self._folders:
+            self._folders.pop()
+
+    def data(self, text: str) -> None:
+        if self._in_title:
+            self.title = ((self.title or "") + text)[:MAX_TEXT]
+
+    def close(self) -> None:
+        """Nothing waits for the end."""
+
+    def _take(self, told: Mapping[str, str]) -> None:
+        given = told["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
+        url = self._absolute(f"https:{given}" if given.startswith("//") else given)
+        if url is None or len(url) > 2_048:
+            self.skipped += 1
+        elif url in self.feeds:
+            self.repeated += 1
+        elif len(self.feeds) >= MAX_FEEDS:
+            raise _Enough("too-many")
+        else:
+            folder = next(filter(None, reversed(self._folders)), None) or _category(told.get("category"))
+            title = (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
+            self.feeds[url] = Outline(url, title, folder, self._absolute(told.get("htmlurl")))
+
+    def _absolute(self, written: str | None) -> str | None:
+        url = dom.join(self._base, written) if written else None
+        return None if url is None or url.startswith(NOWHERE) else url
+
+
+def _category(written: str | None) -> str | None:
+    """The first of ``/Technology/Linux,/Open``: its last part."""
+    first = (written or "").partition(",")[0].strip("/ ")
+    return first.rpartition("/")[2][:MAX_TEXT] or None

@@ -1,0 +1,171 @@
+"""Which sites could become sources: those that stored articles link to, are reposted from, or were found at by search engines. Pure.
+
+What the thesis left open (Ma 2016, conclusion, further work (1): 采集源的自动扩展). Articles are taken one after another; what is kept does
+not grow with their number: at most :data:`MAX_SITES` sites, of each its counts and one example.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from heapq import nlargest
+from html import unescape
+
+from newsportal.extractors.lists.hub_urls import Address
+from newsportal.store.results import StoredArticle
+
+MAX_SITES = 20_000
+"""Sites that are counted at once; beyond them those that were met least are forgotten (lossy counting, Manku and Motwani 2002)."""
+
+LEFT = 0.9  # of them at most so many stay then: else every further site would cost a look at all
+MAX_LINKS = 50  # of one article: a page of links is no recommendation
+MAX_KEPT = 50  # sites that link, and topics, that are kept of each site
+LINK = re.compile(r"""<a\b[^>]{0,300}?\bhref=["'](https?://[^"'\s<>]{4,2000})["']""", re.IGNORECASE)
+"""Stored bodies are written by our own sanitiser: attributes are quoted and escaped."""
+
+ENGINE = "engine"
+PLACES = frozenset(("feed", "sitemap", "region", "forum", "gallery"))
+
+NO_SOURCES = frozenset(
+    "weibo.com weibo.cn weixin.qq.com twitter.com x.com facebook.com fb.com instagram.com youtube.com youtu.be tiktok.com douyin.com t.me "
+    "telegram.org linkedin.com pinterest.com reddit.com whatsapp.com wikipedia.org wikimedia.org google.com goo.gl bing.com baidu.com "
+    "apple.com microsoft.com amazon.com taobao.com tmall.com jd.com github.com t.co t.cn bit.ly ow.ly dwz.cn doi.org archive.org "
+    "creativecommons.org gravatar.com w3.org".split()
+)
+"""Platforms, shops, shorteners and search engines: everybody links there, and none is a news source of its own."""
+
+LINKED, REPOSTED, FOUND = 1.0, 2.0, 1.5
+"""What the logarithm of each count is worth. A repost says that its origin writes what we want to read; a search engine's finding says
+that it fits a topic; a link may be to anything. Set by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """``site`` is the domain; ``linked`` how many articles link there, from ``sites`` other sites; ``reposted`` how many name it as their
+    origin; ``found`` how many of its articles search engines brought. ``url``: an example. ``name``: what others call it."""
+
+    site: str
+    score: float
+    linked: int = 0
+    sites: int = 0
+    reposted: int = 0
+    found: int = 0
+    topics: tuple[str, ...] = ()
+    url: str | None = None
+    title: str | None = None
+    name: str | None = None
+
+    @property
+    def address(self) -> str:
+        """Where to look for a source: the front page of the example's host."""
+        host = self.url.partition("://") if self.url else ("https", "://", self.site)
+        return f"{host[0]}://{host[2].partition('/')[0]}/"
+
+
+@dataclass
+class _Site:
+    linked: int = 0
+    found: int = 0
+    by: set[str] = field(default_factory=set)
+    topics: Counter[str] = field(default_factory=Counter)
+    url: str | None = None
+    title: str | None = None
+
+    @property
+    def weight(self) -> int:
+        return self.linked + self.found
+
+
+class Counting:
+    """Give it articles with :meth:`take`, then ask :meth:`suggestions`. ``visited``: addresses of the sources that are there."""
+
+    def __init__(self, visited: Iterable[str] = ()) -> None:
+        self.articles = 0
+        self._visited = {Address(url).domain for url in visited}
+        self._sites: dict[str, _Site] = {}
+        self._names: dict[str, Counter[str]] = {}  # what a site is called -> its domains
+        self._origins: Counter[str] = Counter()
+
+    def take(self, article: StoredArticle) -> None:
+        self.articles += 1
+        own, family = Address(article.url).domain, article.source.partition(":")[0]
+        if article.site and (article.site in self._names or len(self._names) < MAX_SITES):
+            self._names.setdefault(article.site, Counter())[own] += 1
+        if family in PLACES:
+            self._visited.add(own)
+        elif family == ENGINE and (site := self._site(own)) is not None:
+            site.found += 1
+            self._note(site, article, article.url, article.title)
+        if article.origin and article.origin != article.site and (article.origin in self._origins or len(self._origins) < MAX_SITES):
+            self._origins[article.origin] += 1
+        for domain, url in linked(article.html or "", own):
+            if (site := self._site(domain)) is not None:
+                site.linked += 1
+                if len(site.by) < MAX_KEPT:
+                    site.by.add(own)
+                self._note(site, article, url, None)
+
+    def suggestions(self, limit: int = 50) -> list[Suggestion]:
+        """The sites that are no source yet, best first."""
+        reposted: Counter[str] = Counter()
+        called: dict[str, str] = {}
+        for name, number in self._origins.items():
+            for domain, _ in (self._names.get(name) or Counter()).most_common(1):
+                reposted[domain] += number
+        for name, domains in self._names.items():
+            called.setdefault(domains.most_common(1)[0][0], name)
+        wanted = (set(self._sites) | set(reposted)) - self._visited - NO_SOURCES
+        made = (self._made(domain, reposted[domain], called.get(domain)) for domain in wanted)
+        return sorted(made, key=lambda one: (-one.score, one.site))[:limit]
+
+    def origins(self, limit: int = 20) -> list[tuple[str, int]]:
+        """Names that articles give as their origin and whose address nothing tells."""
+        return [(name, number) for name, number in self._origins.most_common() if name not in self._names][:limit]
+
+    def _made(self, domain: str, reposted: int, name: str | None) -> Suggestion:
+        site = self._sites.get(domain) or _Site()
+        score = LINKED * math.log1p(site.linked) * (1 + math.log1p(max(0, len(site.by) - 1)))
+        score += REPOSTED * math.log1p(reposted) + FOUND * math.log1p(site.found) + 0.5 * math.log1p(len(site.topics))
+        topics = tuple(topic for topic, _ in site.topics.most_common())
+        return Suggestion(domain, round(score, 2), site.linked, len(site.by), reposted, site.found, topics, site.url, site.title, name)
+
+    def _site(self, domain: str) -> _Site | None:
+        if domain in NO_SOURCES or domain in self._visited or not domain:
+            return None
+        if domain not in self._sites and len(self._sites) >= MAX_SITES:
+            self._forget()
+        return self._sites.setdefault(domain, _Site())
+
+    def _forget(self) -> None:
+        kept = {name: site for name, site in self._sites.items() if site.weight > 1}
+        room = int(LEFT * MAX_SITES)
+        self._sites = dict(nlargest(room, kept.items(), key=lambda one: one[1].weight)) if len(kept) > room else kept
+
+    def _note(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
+        site.url, site.title = site.url or url, site.title or title
+        for topic in article.topics:
+            if topic in site.topics or len(site.topics) < MAX_KEPT:
+                site.topics[topic] += 1
+
+
+def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
+    """The other sites that a body links to, each once, with the first address."""
+    met: dict[str, str] = {}
+    for number, match in enumerate(LINK.finditer(html)):
+        if number >= MAX_LINKS:
+            break
+        url = unescape(match[1])
+        address = Address(url)
+        part = ".".join(address.host.split(".")[-3:])
+        domain = part if part in NO_SOURCES else address.domain
+        if domain != own and "." in domain and not domain.replace(".", "").isdigit():
+            met.setdefault(domain, url)
+    yield from met.items()
+
+
+def plain(one: Suggestion) -> Mapping[str, object]:
+    told = {"site": one.site, "name": one.name, "score": one.score, "linked": one.linked, "sites": one.sites, "reposted": one.reposted}
+    return told | {"found": one.found, "topics": list(one.topics), "url": one.url, "title": one.title, "address": one.address}

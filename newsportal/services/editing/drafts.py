@@ -1,0 +1,125 @@
+"""What an editor's draft changes in an article, what is written down of it, and moves of versions from one story to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from newsportal.errors import StoreError
+from newsportal.services.editing.blocks import Block, Body, blocks_of, read, typed
+from newsportal.store.corrections import Correction
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
+
+TOLD: Final = 200  # characters of a value that are written down; the article's revisions have the whole
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What stands in the editor's form. ``lines``: the body as ``blocks.typed`` writes it; ``None``: it has none to be edited."""
+
+    title: str
+    lines: str | None
+    published: datetime | None
+    author: str
+
+
+def parts(article: StoredArticle) -> list[Block]:
+    return blocks_of(article.html, article.text, article.images, article.url)
+
+
+def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
+    return Draft(article.title, typed(parts(article)) if body else None, article.published, article.author or "")
+
+
+def drafted(article: StoredArticle, draft: Draft) -> Body | None:
+    """The body of a draft; ``None`` where it is the article's own. Raises ``ValueError`` for a part that is not there."""
+    if draft.lines is None:
+        return None
+    there = parts(article)
+    if _lines(draft.lines) == _lines(typed(there)):
+        return None
+    return read(draft.lines, there, article.url)
+
+
+def correction(article: StoredArticle, draft: Draft) -> Correction:
+    """What the draft says otherwise than the article. Raises ``ValueError`` for a part of the body that is not there."""
+    said: Correction = {}
+    if draft.title.strip() != article.title.strip():
+        said["title"] = draft.title.strip()
+    if draft.author.strip() != (article.author or "").strip():
+        said["author"] = draft.author.strip() or None
+    if not same_minute(draft.published, article.published):
+        said["published"] = draft.published
+    body = drafted(article, draft)
+    if body is not None:
+        there = set(body.pictures)
+        said["text"], said["html"] = body.text, body.html
+        said["images"] = tuple(image for image in article.images if image.url in there)
+    return said
+
+
+def details(article: StoredArticle, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the log of changes keeps: each field before and after, long ones cut."""
+    fields = [field for field in ("title", "author", "published", "text") if field in said]
+    return {field: [_told(getattr(article, field)), _told(said[field])] for field in fields}
+
+
+def same_minute(one: datetime | None, other: datetime | None) -> bool:
+    """Forms tell no seconds."""
+    if one is None or other is None:
+        return one is other
+    return one.replace(second=0, microsecond=0) == other.replace(second=0, microsecond=0)
+
+
+def _told(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value[:TOLD] if isinstance(value, str) else value
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.splitlines()) if line]
+
+
+BY_HAND: Final = "by-hand"  # the reason of a fold that an editor made
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """``came_from``: the story that the article was in; ``back``: the one it may be put into again, ``None`` if that is gone (then it
+    is taken out again)."""
+
+    article: str
+    story: str
+    came_from: str
+    back: str | None
+
+
+def fold(store: Store, article_id: str, story_id: str, *, now: datetime) -> Moved:
+    """Move an article into the story of that id, or of that article. Raises ``StoreError`` if either is unknown, or it is there already."""
+    came_from = _where(store, article_id)
+    target = store.story(story_id, hidden=True)
+    if target is None:
+        raise StoreError(f"no story {story_id!r}")
+    if target.id == came_from:
+        raise StoreError(f"article {article_id!r} is in that story already")
+    store.fold(article_id, target.id, reason=BY_HAND, now=now)
+    left = store.story(came_from, hidden=True)
+    return Moved(article_id, target.id, came_from, came_from if left is not None and left.id == came_from else None)
+
+
+def unfold(store: Store, article_id: str, *, now: datetime) -> Moved:
+    """Take an article out into a story of its own. Raises ``StoreError`` if it is unknown, or alone."""
+    came_from = _where(store, article_id)
+    story_id = store.unfold(article_id, now=now)
+    if story_id == came_from:
+        raise StoreError(f"article {article_id!r} is alone in its story")
+    return Moved(article_id, story_id, came_from, came_from)
+
+
+def _where(store: Store, article_id: str) -> str:
+    article = store.article(article_id)
+    if article is None:
+        raise StoreError(f"no article {article_id!r}")
+    return article.story_id

@@ -1,0 +1,111 @@
+"""Versions of a model compared on documents that none of them was trained on, their errors, and the words that support a label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
+
+from newsportal.classify import base
+from newsportal.classify.base import Classifier, Progress, Reason
+from newsportal.classify.measure import Report, measure
+from newsportal.errors import ModelError, StoreError
+from newsportal.services.learning.training import answers, known_of
+from newsportal.store.dialects import chunks
+from newsportal.store.labels import Document
+from newsportal.store.store import Store
+
+
+def kept_versions(store: Store, name: str) -> list[int]:
+    """The versions whose model is there, the newest first."""
+    return [model.version for model in store.corpora.models(name) if model.size]
+
+
+def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress) -> tuple[dict[int, Report], list[str]]:
+    """The figures of versions, and what cannot be read of them. Raises ``StoreError`` where no document is unseen by all."""
+    models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
+    if not models:
+        raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+    unseen = frozenset.intersection(*(model.held_out for model in models))
+    known = [known_of(document) for document in store.corpora.documents(name) if document.id in unseen]
+    if not known:
+        raise StoreError("there is no document that none of these versions has seen; compare fewer of them")
+    reports: dict[int, Report] = {}
+    unread = []
+    for model in models:
+        try:
+            classifier = base.restore(store.corpora.blob(name, model.version))
+        except ModelError as error:
+            unread.append(f"version {model.version}: {error}")
+            continue
+        reports[model.version] = measure([one.label for one in known], answers(classifier, known, say))
+    return reports, unread
+
+
+def put_to_use(store: Store, name: str, version: int, now: datetime) -> None:
+    """Put a version to use, if it can be read. Raises ``StoreError`` and ``ModelError``."""
+    base.restore(store.corpora.blob(name, version))
+    store.corpora.activate(name, version, now=now)
+
+
+AT_ONCE: Final = 200  # documents classified together
+MOST: Final = 2000  # documents held back that are looked at: some seconds
+READ: Final = 60  # documents of a label that are asked for its words: the weightiest come out of a few dozen
+TOLD: Final = 5  # words that explain one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """A document that a version takes for another label (``given`` ``None``: none of them), how sure it was, and the words that decided."""
+
+    document: Document
+    given: str | None
+    score: float
+    words: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """``looked``: how many documents were asked about; ``wrong``: how many of them went wrong; ``shown``: those that were asked for."""
+
+    looked: int
+    wrong: int
+    shown: tuple[Mistaken, ...]
+
+
+def opened(store: Store, corpus: str, version: int) -> Classifier:
+    """The classifier of a version. Raises ``StoreError``, and ``ModelError`` for one that cannot be read."""
+    return base.restore(store.corpora.blob(corpus, version))
+
+
+def mistakes(
+    store: Store, corpus: str, version: int, *, true: str | None = None, given: str | None = None, limit: int = 50
+) -> Mistakes:  # fmt: skip
+    """Where the version errs; ``true`` and ``given`` (``""``: none of the labels) choose. Raises as :func:`opened`."""
+    classifier, held = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
+    unseen = (one for one in store.corpora.documents(corpus, label=true) if one.id in held)
+    looked, wrong, shown = 0, 0, list[Mistaken]()
+    for part in chunks(islice(unseen, MOST), AT_ONCE):
+        answers = classifier.classify_many((one.title, one.text) for one in part)
+        looked += len(part)
+        for one, answer in zip(part, answers, strict=True):
+            if answer.label == one.label.label:
+                continue
+            wrong += 1
+            if len(shown) < limit and given in (None, answer.label or ""):
+                sure = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
+                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, TOLD)))
+    return Mistakes(looked, wrong, tuple(shown))
+
+
+def words_for(store: Store, corpus: str, classifier: Classifier, label: str, limit: int = 30) -> tuple[Reason, ...]:
+    """The words that speak most for ``label`` in documents that have it: each with the sum of its weights, the weightiest first."""
+    totals: Counter[str] = Counter()
+    for one in islice(store.corpora.documents(corpus, label=label), READ):
+        for reason in classifier.explain(one.title, one.text, label, limit):
+            if reason.weight > 0:
+                totals[reason.word] += reason.weight  # type: ignore[assignment]  # Counter adds any number
+    return tuple(Reason(word, weight) for word, weight in totals.most_common(limit))

@@ -1,0 +1,290 @@
+"""Training with figures: hold whole groups of documents back, train, measure, and keep the model as a version of its corpus.
+
+What a version is measured on it has never seen, also later: it is kept as it was measured, not trained again with what was held back,
+so that versions can be compared. A model that goes into a file is trained again on everything after the measuring (``refit``).
+Retraining gathers labelled articles from the store, and trains what has enough of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from newsportal.classify import base, topics
+from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress
+from newsportal.classify.held_out import SHARE, held_out, warnings
+from newsportal.classify.measure import Report, measure
+from newsportal.classify.topics import IN, OUT
+from newsportal.dedup import finder
+from newsportal.dedup.document import Document as Compared
+from newsportal.errors import ModelError
+from newsportal.items import content_id
+from newsportal.messages import Message, to_json
+from newsportal.services.learning.gathering import LEAST_CHARS, gather
+from newsportal.sources import Sources
+from newsportal.store.labels import CATEGORIES, Document, NewDocument
+from newsportal.store.store import Store
+
+TOLERANCE: Final = 0.01
+"""Macro-F1 that a new version may lose against the one in use, on the same documents, and still take its place: a loss nobody notices."""
+
+AT_ONCE: Final = 500  # documents classified between two looks at the progress
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A document to learn from; ``story`` joins stored articles of one story."""
+
+    id: str
+    label: str
+    title: str
+    text: str
+    story: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A classifier, its figures on what was held back (``None``: nothing was), and what should be known of it."""
+
+    classifier: Classifier
+    report: Report | None
+    held_out: frozenset[str]
+    labels: Mapping[str, int]
+    warnings: tuple[Message, ...]
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "documents": sum(self.labels.values()),
+            "held_out": len(self.held_out),
+            "labels": dict(self.labels),
+            "warnings": [to_json(warning) for warning in self.warnings],
+            "report": self.report.as_json() if self.report else None,
+            "training": self.classifier.facts.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What became of a training: the new version, whether it is in use now, and why or why not."""
+
+    version: int
+    trained: Trained
+    active: bool
+    reason: Message
+
+
+def known_of(document: Document) -> Known:
+    return Known(document.id, document.label.label or "", document.title, document.text, document.story_id)
+
+
+def train(
+    known: Sequence[Known], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
+    progress: Progress | None = None,
+) -> Trained:  # fmt: skip
+    """Train on ``known`` without the held back ``share``, and measure. Raises ``ModelError`` when nothing can be learnt."""
+    say = progress or (lambda _share, _what: None)
+    labels = [one.label for one in known]
+    groups = grouped(known, say) if share else {}
+    held = held_out([one.id for one in known], labels, groups, share, seed)
+    away = [one for one in known if one.id in held]
+    classifier = base.train(algorithm, _examples(one for one in known if one.id not in held), progress=say, seed=seed, trained=now)
+    report = measure([one.label for one in away], answers(classifier, away, say)) if away else None
+    if refit and away:
+        again: Progress = lambda part, what: say(part, f"{what} (on everything)")  # noqa: E731
+        classifier = base.train(algorithm, _examples(known), progress=again, seed=seed, trained=now)
+    told = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
+    return Trained(classifier, report, held, dict(Counter(labels)), told)
+
+
+def _examples(known: Iterable[Known]) -> list[Example]:
+    return [Example(one.text, (one.label,), one.title) for one in known]
+
+
+def answers(classifier: Classifier, known: Sequence[Known], say: Progress) -> list[Answer]:
+    found: list[Answer] = []
+    for start in range(0, len(known), AT_ONCE):
+        say(start / len(known), "measuring")
+        found += classifier.classify_many((one.title, one.text) for one in known[start : start + AT_ONCE])
+    return found
+
+
+def grouped(known: Sequence[Known], say: Progress) -> dict[str, str]:
+    """Id → name of its group: documents of one story, and reposts as ``judge`` finds them."""
+    leads: dict[str, str] = {}
+    compare = finder("judge")
+    for number, one in enumerate(known):
+        if number % AT_ONCE == 0:
+            say(number / len(known), "looking for reposts")
+        found = compare.judge(Compared(one.id, "", one.title, one.text)).duplicate_of
+        for other in (found, one.story and f"story {one.story}"):
+            if other:
+                leads[_end(leads, one.id)] = _end(leads, other)
+    return {one.id: _end(leads, one.id) for one in known}
+
+
+def _end(leads: dict[str, str], name: str) -> str:
+    """The name that stands for a group; on the way, names are led there directly."""
+    end = name
+    while (further := leads.get(end, end)) != end:
+        end = further
+    while name != end:
+        leads[name], name = end, leads[name]
+    return end
+
+
+def train_corpus(
+    store: Store, name: str, algorithm: str = base.DEFAULT, *, share: float = SHARE, seed: int = 0, now: Callable[[], datetime],
+    activate: bool | None = None, progress: Progress | None = None,
+) -> Version:  # fmt: skip
+    """Train a new version of a corpus' model and keep it. ``activate``: put it to use; if not said, unless it is worse than the one in use.
+
+    Raises ``ModelError`` when nothing can be learnt, ``StoreError`` when there is no such corpus. Nothing is kept before the end.
+    """
+    say = progress or (lambda _share, _what: None)
+    known = [known_of(document) for document in store.corpora.documents(name)]
+    trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
+    good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, known, say)
+    version = store.corpora.save_model(
+        name, trained.classifier.saved(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
+    )
+    if good:
+        store.corpora.activate(name, version, now=now())
+    return Version(version, trained, good, reason)
+
+
+def _better(store: Store, name: str, trained: Trained, known: Sequence[Known], say: Progress) -> tuple[bool, Message]:
+    """Whether the new model may take the place of the one in use, and why."""
+    active = store.corpora.active(name)
+    if active is None:
+        return True, Message("train.first")
+    before = store.corpora.model(name, active)
+    try:
+        former = base.restore(store.corpora.blob(name, active))
+    except ModelError as error:
+        return True, Message("train.unreadable", old=active, why=error.message)
+    both = [one for one in known if one.id in trained.held_out & before.held_out]
+    if not both:
+        return True, Message("train.incomparable", old=active)
+    true = [one.label for one in both]
+    new, old = answers(trained.classifier, both, say), answers(former, both, say)
+    after, former_f1 = measure(true, new).macro_f1, measure(true, old).macro_f1
+    figures = {"new": f"{100 * after:.1f}", "before": f"{100 * former_f1:.1f}"}
+    why = Message("train.compared", old=active, both=len(both), **figures)
+    return after >= former_f1 - TOLERANCE or not surely_worse(true, new, old), why
+
+
+def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:
+    """Whether more documents went wrong than came right by more than chance would have it: one standard error, sqrt(wrong + right)
+    (McNemar 1947). A handful of documents decides nothing."""
+    rights = [(one.label == label, other.label == label) for label, one, other in zip(true, new, old, strict=True)]
+    wrong, right = rights.count((False, True)), rights.count((True, False))
+    return wrong - right > math.sqrt(wrong + right)
+
+
+LEAST_OF_LABEL: Final = 40  # documents that a label needs to count: with a tenth held back, fewer give no figure
+LEAST_OF_TOPIC: Final = 100  # articles of a topic before a model of it is trained
+MOST_OF_TOPIC: Final = 2000  # articles of a topic that its corpus takes; a linear model gains little from more
+OUTSIDE: Final = 3  # articles outside a topic for each inside: most articles are outside, and they are of more kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a corpus. ``version`` is the one that was trained, ``None`` if none was, and ``why`` says why not."""
+
+    corpus: str
+    documents: int
+    new: int
+    version: int | None = None
+    macro_f1: float | None = None
+    active: bool = False
+    why: Message | None = None
+
+    def row(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("corpus", "documents", "new", "version", "macro_f1", "active")} | {
+            "why": self.why and to_json(self.why)
+        }
+
+    def sentence(self) -> str:
+        have = f"{self.corpus}: {self.documents} labelled articles, {self.new} of them new"
+        if self.version is None:
+            return f"{have}; not trained: {self.why}"
+        figure = "not measured" if self.macro_f1 is None else f"macro-F1 {self.macro_f1:.3f}"
+        return f"{have}; version {self.version}, {figure}, {'in use' if self.active else 'not in use'} ({self.why})"
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Articles in and outside a topic, as (hash, id): the order of the hash is chance, and the same at every run."""
+
+    inside: list[tuple[str, str]] = field(default_factory=list)
+    outside: list[tuple[str, str]] = field(default_factory=list)
+
+    def documents(self) -> list[NewDocument]:
+        inside = sorted(self.inside)[:MOST_OF_TOPIC]
+        outside = sorted(self.outside)[: OUTSIDE * len(inside)]
+        return [NewDocument(label, article_id=id) for label, those in ((IN, inside), (OUT, outside)) for _, id in those]
+
+
+def _quiet(share: float, what: str) -> None:
+    """No progress is shown."""
+
+
+def retrain(
+    known: Sources, store: Store, *, force: bool = False, algorithm: str = DEFAULT, progress: Progress | None = None
+) -> Iterator[Done]:  # fmt: skip
+    """Gather, and train the models of categories and topics that are worth it. ``force``: also those with few new articles."""
+    least = 1 if force else known.classifier.least_new
+    gather(known, store, CATEGORIES, progress=progress or _quiet)  # what a classifier chose teaches nothing
+    yield _trained(store, CATEGORIES, least, algorithm, progress)
+    gathered = _gather_topics(known, store)
+    for name, found in gathered.items():
+        corpus = topics.corpus_of(name)
+        if len(found.inside) < LEAST_OF_TOPIC:
+            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=LEAST_OF_TOPIC))
+            continue
+        store.corpora.create(corpus, now=_now(), note=f"articles in and outside the topic {name}")
+        store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
+        yield _trained(store, corpus, least, algorithm, progress)
+
+
+def _gather_topics(known: Sources, store: Store) -> dict[str, _Gathered]:
+    rules = [topic.rule for topic in known.topics if topic.enabled]
+    found = {rule.name: _Gathered() for rule in rules}
+    for article in store.all_articles() if rules else ():
+        if article.fold_of is not None or len(article.text) < LEAST_CHARS:
+            continue
+        for rule in rules:
+            label = topics.example(rule, article.topic_marks, article.title, article.text, article.summary)
+            if label is not None:
+                place = found[rule.name].inside if label == IN else found[rule.name].outside
+                place.append((content_id(f"{rule.name} {article.id}"), article.id))
+    return found
+
+
+def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> Done:
+    if store.corpora.find(corpus) is None:
+        return Done(corpus, 0, 0, why=Message("train.no-articles"))
+    counts = {counted.label: counted.documents for counted in store.corpora.count(corpus)}
+    documents = sum(counts.values())
+    versions = store.corpora.models(corpus)
+    new = documents - int(versions[0].facts.get("documents", 0)) if versions else documents
+    enough = [label for label, number in counts.items() if number >= LEAST_OF_LABEL]
+    if len(enough) < 2:
+        why = Message("train.labels", least=LEAST_OF_LABEL, enough=len(enough), all=len(counts))
+        return Done(corpus, documents, new, why=why)
+    if new < least_new:
+        return Done(corpus, documents, new, why=Message("train.few-new", least=least_new))
+    try:
+        made = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
+    except ModelError as error:
+        return Done(corpus, documents, new, why=error.message)
+    figure = made.trained.report.macro_f1 if made.trained.report else None
+    return Done(corpus, documents, new, made.version, figure, made.active, made.reason)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,269 @@
+"""A row of somebody else's table: made of an article as ``sources.yaml`` says, its values as the columns' types take them.
+
+Before anything is written, every mistake is told at once: whether the table takes what ``sources.yaml`` says goes into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime, tzinfo
+from decimal import Decimal
+from typing import Any, Final, Literal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Boolean, Date, DateTime, Enum, Integer, Numeric, String, Table, Time, UniqueConstraint, Uuid, type_coerce
+from sqlalchemy import Column as TableColumn
+
+from newsportal.services.publishing import fields
+from newsportal.services.publishing.base import Refused
+from newsportal.sources import templates
+from newsportal.sources.publishing import Column, Scalar, Target
+from newsportal.sources.spelling import did_you_mean
+from newsportal.sources.templates import MOMENTS, NUMBERS
+from newsportal.store.results import StoredArticle
+
+Cell = Scalar | datetime | None
+
+UNIX: Final = "unix"
+ELLIPSIS: Final = "…"
+
+BYTES: Final[Mapping[str, int]] = {"TINYTEXT": 255, "TEXT": 65_535, "MEDIUMTEXT": 16_777_215}
+"""How many bytes texts of MySQL take; their columns do not tell."""
+
+ISO: Final = "%Y-%m-%d %H:%M:%S"
+
+READERS: Final[tuple[tuple[type[Any], Callable[[str], Any]], ...]] = (
+    (DateTime, datetime.fromisoformat),
+    (Date, date.fromisoformat),
+    (Uuid, UUID),
+    (Numeric, Decimal),
+)
+
+
+def row_of(article: StoredArticle, columns: Mapping[str, Column], zone: tzinfo) -> dict[str, Cell]:
+    """Column → what goes into it. ``zone``: the one of moments whose column names none."""
+    return {name: cell(article, column, zone) for name, column in columns.items()}
+
+
+def cell(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
+    """What goes into one column; its default where the article has nothing. A moment without a form is a datetime in its zone."""
+    if column.constant is not None:
+        return column.constant
+    found = _found(article, column, ZoneInfo(column.zone) if column.zone else zone)
+    if found is None or found == "":
+        return column.default if column.default is not None else found
+    if not isinstance(found, str) or column.max is None or len(found) <= column.max:
+        return found
+    return found[: column.max - 1] + ELLIPSIS if column.max > 1 else found[: column.max]
+
+
+def _found(article: StoredArticle, column: Column, zone: tzinfo) -> Cell:
+    if column.lookup is not None:
+        lookup = column.lookup or {}
+        words = article.topics if column.by == "topic" else (fields.text(article, column.by, zone),)
+        return next((lookup[word] for word in words if word in lookup), None)
+    if column.template is not None:
+        return fields.filled(column.template, article, zone)
+    found = fields.value(article, column.field or "", zone)
+    if isinstance(found, tuple):
+        return column.join.join(found)
+    if not isinstance(found, datetime):
+        return found
+    moment = found.astimezone(zone)
+    if column.format is None:
+        return moment
+    return int(moment.timestamp()) if column.format == UNIX else moment.strftime(column.format)
+
+
+def bound(value: Cell, column: TableColumn[Any], *, sqlite: bool) -> Any:
+    """``value`` as the column's type takes it. Raises ``Refused``."""
+    kind = column.type
+    if isinstance(value, datetime):
+        if isinstance(kind, DateTime):
+            whole = value.replace(microsecond=0)
+            return whole if kind.timezone else whole.replace(tzinfo=None)
+        if isinstance(kind, Date):
+            return value.date()
+        return int(value.timestamp()) if isinstance(kind, Integer | Numeric) else value.strftime(ISO)
+    if isinstance(kind, DateTime | Date) and isinstance(value, str):
+        return type_coerce(value, String) if sqlite else _parsed(value, kind)
+    if isinstance(kind, Boolean) and isinstance(value, int):
+        return bool(value)
+    if isinstance(kind, Integer) and isinstance(value, bool):
+        return int(value)
+    most = BYTES.get(type(kind).__name__)
+    if most is not None and isinstance(value, str) and len(value.encode()) > most:
+        raise Refused(f"{column.name}: {len(value.encode())} bytes, and the column takes {most}; add max, or make it a larger text there")
+    return value
+
+
+def key_of(value: Any, column: TableColumn[Any]) -> Any:
+    """A key's value as its column compares it, of what was kept of it as JSON, which knows neither dates nor UUIDs."""
+    reader = next((reader for kind, reader in READERS if isinstance(column.type, kind)), None)
+    try:
+        return reader(value) if reader is not None and isinstance(value, str) else value
+    except (ValueError, ArithmeticError):
+        return value  # a moment that was written in a form of one's own
+
+
+def _parsed(text: str, kind: Any) -> date | datetime:
+    """A moment that was written in a form of one's own, as a column of dates takes it. Raises ``Refused``."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Refused(f"{text!r} is no date that the column takes; leave the format out, or write %Y-%m-%d %H:%M:%S") from error
+    return found if isinstance(kind, DateTime) else found.date()
+
+
+Kind = Literal["text", "number", "truth", "moment", "other"]
+
+SHORT: Final[Mapping[str, int]] = {
+    "id": 20,
+    "story": 20,
+    "kind": 7,
+    "day": 10,
+    "language": 35,
+    "source": 255,
+    "category": 255,
+    "topic": 255,
+}
+"""Fields that are never longer, in characters."""
+
+ALWAYS: Final = frozenset(
+    ("id", "story", "identity", "url", "title", "text", "html", "summary", "first_seen", "moment", "day", "site", "source", "kind")
+) | set(NUMBERS)
+"""Fields that every article has."""
+
+TYPES: Final[tuple[tuple[type[Any], Kind], ...]] = (
+    (Boolean, "truth"),
+    (Integer, "number"),
+    (Numeric, "number"),
+    (DateTime, "moment"),
+    (Date, "moment"),
+    (String, "text"),
+)
+
+UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")  # engines of MySQL without transactions
+
+
+def kind_of(column: TableColumn[Any]) -> Kind:
+    if isinstance(column.type, Time):
+        return "other"
+    return next((kind for type_, kind in TYPES if isinstance(column.type, type_)), "other")
+
+
+def mistakes(table: Table, target: Target) -> Iterator[str]:
+    """What must be mended in sources.yaml or in the table, each with what to do."""
+    there = table.columns
+    for name, column in target.columns.items():
+        if name not in there:
+            hint = did_you_mean(name, there.keys())
+            yield f"columns.{name}: the table has no such column; it has: {', '.join(there.keys())}" + (f" ({hint})" if hint else "")
+        else:
+            yield from (f"columns.{name}: {wrong}" for wrong in _wrong(there[name], column, is_key=name == target.key))
+    for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(there.keys()):
+        yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
+    for column_there in there:
+        if column_there.name not in target.columns and not _fills_itself(column_there, table):
+            yield f"the table's column {column_there.name} may not be empty and has no default: say under columns what goes into it"
+    if not table.primary_key.columns and target.key is None:
+        yield "the table has no primary key: say under key which column names an article"
+    if _without_transactions(table) and target.key is None:
+        yield "the table's engine has no transactions, so a crash may write an article twice: give key, or ALTER TABLE … ENGINE=InnoDB"
+
+
+def notes(table: Table, target: Target) -> Iterator[str]:
+    """What somebody should know, although it can be published."""
+    if target.key is not None and target.key in table.columns and not _is_unique(table, target.key):
+        yield f"nothing in the table keeps a second row with the same {target.key} out; a UNIQUE index on it would"
+    if _without_transactions(table):
+        yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
+
+
+def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
+    kind = kind_of(there)
+    if wrong := _wrong_kind(kind, column):
+        yield f"the column holds {_called(kind)}, and {wrong}"
+    if not there.nullable and column.field not in ALWAYS and {column.default, column.constant, column.template} == {None}:
+        yield "the column may not be empty, and some articles have nothing for it: add a default"
+    length = getattr(there.type, "length", None) if kind == "text" and not isinstance(there.type, Enum) else None
+    longest = _longest(column)
+    if length is not None and (longest is None or longest > length):
+        found = "nothing bounds what goes into it" if longest is None else f"{longest} characters may go into it"
+        shorter = "it names the article, so it may not be cut: put id into it (20 characters)" if is_key else f"add max: {length}"
+        yield f"the column takes {length} characters, and {found}: {shorter}"
+    if isinstance(there.type, Enum):
+        allowed = tuple(map(str, there.type.enums))
+        for value in _given(column):
+            if str(value) not in allowed:
+                yield f"the column takes {', '.join(allowed)}, and not {value!r}"
+
+
+def _called(kind: Kind) -> str:
+    return {"truth": "true or false", "moment": "dates", "number": "numbers", "text": "text", "other": "something else"}[kind]
+
+
+def _wrong_kind(kind: Kind, column: Column) -> str | None:
+    for value in _given(column):
+        if kind == "number" and isinstance(value, str):
+            return f"{value!r} is text: write a number without quotes"
+        if kind == "truth" and (not isinstance(value, bool) and value not in (0, 1)):
+            return f"{value!r} is neither"
+        if kind == "text" and not isinstance(value, str):
+            return f"{value!r} is none: put it in quotes"
+        if kind == "moment" and not isinstance(value, str):
+            return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
+    goes_in = _goes_in(column)
+    if kind == "moment" and column.format == UNIX:
+        return "seconds since 1970 are a number: leave the format out"
+    if goes_in is None or kind in ("other", "text") or goes_in == kind:
+        return None
+    if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):
+        return None
+    return f"{column.field or 'a template'} is {_called(goes_in)}"
+
+
+def _goes_in(column: Column) -> Kind | None:
+    if column.template is not None:
+        return "text"
+    if column.field is None:
+        return None  # constants and lookups are looked at one by one
+    return "moment" if column.field in MOMENTS else "number" if column.field in NUMBERS else "text"
+
+
+def _given(column: Column) -> list[Scalar]:
+    return [one for one in (column.constant, column.default, *(column.lookup or {}).values()) if one is not None]
+
+
+def _longest(column: Column) -> int | None:
+    """The most characters that may go in; ``None`` where nothing bounds them."""
+    if column.max is not None or column.field in (*MOMENTS, *NUMBERS):
+        return column.max or 0
+    given = max((len(str(one)) for one in _given(column)), default=0)
+    if column.field is not None:
+        return max(given, SHORT[column.field]) if column.field in SHORT else None
+    if column.template is None:
+        return given
+    parts = templates.parts(column.template)
+    sizes = [SHORT.get(name) if name else 0 for _, name in parts]
+    return None if None in sizes else max(given, sum(len(literal) for literal, _ in parts) + sum(size or 0 for size in sizes))
+
+
+def _fills_itself(column: TableColumn[Any], table: Table) -> bool:
+    if column.nullable or column.server_default is not None or column.computed is not None or column.identity is not None:
+        return True
+    return column is table.autoincrement_column
+
+
+def _is_unique(table: Table, name: str) -> bool:
+    alone = [name]
+    keys = [list(table.primary_key.columns.keys())]
+    keys += [list(one.columns.keys()) for one in table.constraints if isinstance(one, UniqueConstraint)]
+    keys += [list(index.columns.keys()) for index in table.indexes if index.unique]
+    return alone in keys
+
+
+def _without_transactions(table: Table) -> bool:
+    engine = table.dialect_kwargs.get("mysql_engine") or table.dialect_kwargs.get("mariadb_engine") or ""
+    return str(engine).lower() in UNSAFE_ENGINES

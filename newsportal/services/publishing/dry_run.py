@@ -1,0 +1,95 @@
+"""What a target would do, without doing it: about a made-up article (``newsportal publish check``), about what waits,
+about one article."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+
+from newsportal.items import Image
+from newsportal.services.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit
+from newsportal.services.publishing.run import Work, load_articles, pending
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+ADDRESS = "news.example/sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """``problems``: what must be mended before anything can be published there; ``notes``: what somebody should know; ``steps``: what would
+    be written."""
+
+    problems: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    steps: Sequence[Step] = ()
+
+
+def rehearse(target: Target, name: str, now: datetime) -> Rehearsed:
+    """Look at ``target``, which is called ``name``, and try what it would do. Nothing is written, and no message is sent."""
+    try:
+        notes = target.check()
+        return Rehearsed((), notes, target.steps(sample(now), Entry(name, sample(now).id, now, now)))
+    except (TargetAway, TargetUnfit) as error:
+        return Rehearsed(str(error).splitlines())
+    except Refused as error:
+        return Rehearsed((f"an article like the made-up one is not taken: {error}",), notes)
+
+
+def sample(now: datetime) -> StoredArticle:
+    """An article that has every field. No stored one has its id."""
+    return StoredArticle(
+        "0" * 20,
+        "0" * 20,
+        ADDRESS,
+        f"https://{ADDRESS}",
+        "一篇样稿 (a sample)",
+        now,
+        now,
+        "feed:sample",
+        text="第一段。\nSecond paragraph.",
+        html="<p>第一段。</p><p>Second paragraph.</p>",
+        summary="一句话的摘要。",
+        published=now,
+        author="作者",
+        origin="来源",
+        site="网站",
+        language="zh",
+        category="类别",
+        topics=("专题",),
+        keywords=("关键词",),
+        images=(Image(f"https://{ADDRESS}.jpg"),),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """``steps``: what would be done; ``refused``: why the target would not take it. ``article`` ``None``: it is not stored any more."""
+
+    entry: Entry
+    article: StoredArticle | None
+    steps: tuple[Step, ...] = ()
+    refused: str | None = None
+
+
+def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
+    """What a run would write, in its order. Raises ``TargetAway``, ``TargetUnfit`` and ``StoreError``, as a run does."""
+    return (_tried(work, article, entry) for article, entry in islice(pending(work), limit))
+
+
+def one(work: Work, article_id: str) -> Tried:
+    """What it would be to publish this article now, whatever was decided about it before."""
+    article = load_articles(work, [article_id]).get(article_id)
+    known = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
+    entry = known or Entry(work.settings.name, article_id, due=work.now(), changed=work.now())
+    gone = article is None or article.hidden is not None
+    return _tried(work, article, replace(entry, wanted="gone" if gone else "there"))
+
+
+def _tried(work: Work, article: StoredArticle | None, entry: Entry) -> Tried:
+    try:
+        return Tried(entry, article, tuple(work.target.steps(article, entry)))
+    except Refused as error:
+        return Tried(entry, article, refused=str(error))

@@ -1,0 +1,199 @@
+"""An index of Elasticsearch as a target: one document an article, whose ``_version`` is the fence of the write (external versions).
+
+The server refuses a write or deletion of a smaller version, also of a document that was deleted in the last ``gc_deletes``. The index is
+made with its mapping when something is written first; words that we cut ourselves are searched in ``words``, so no plug-in is needed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from elasticsearch import ApiError, Elasticsearch
+
+from newsportal.errors import NewsportalError, StoreError, StoreUnavailable
+from newsportal.search.elastic_connection import BUSY, Connection, answered, cause, portions
+from newsportal.search.elastic_layout import ANALYSERS
+from newsportal.services.publishing.base import Overtaken, Placed, PutOff, Refused, Step, TargetAway, TargetUnfit
+from newsportal.services.publishing.document import DocumentTarget, document, words_of
+from newsportal.sources.publishing import Target, index_of
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+CONFLICT: Final = 409
+PRIVILEGES: Final = ("create_index", "index", "delete", "view_index_metadata")
+
+_KEYWORD: Final = {"type": "keyword", "ignore_above": 1_000}
+_DATE: Final = {"type": "date"}
+_NUMBER: Final = {"type": "integer"}
+_ADDRESS: Final = {"type": "keyword", "ignore_above": 4_000}
+
+SETTINGS: Final[Mapping[str, Any]] = {
+    "number_of_shards": 1,
+    "auto_expand_replicas": "0-1",
+    "gc_deletes": "6h",  # how long the version of a deleted document is remembered; a publisher's lease is two minutes
+}
+
+
+def properties(analyzer: str) -> dict[str, Any]:
+    text = {"type": "text", "analyzer": analyzer}
+    return {
+        "title": text | {"fields": {"keyword": _KEYWORD}},
+        "summary": text,
+        "text": text,
+        "words": {"type": "text", "analyzer": "whitespace"},
+        **dict.fromkeys(("published", "first_seen", "date"), _DATE),
+        **dict.fromkeys(("id", "story", "site", "source", "kind", "language", "category", "topics", "keywords"), _KEYWORD),
+        **dict.fromkeys(("author", "origin"), _KEYWORD),
+        "url": _ADDRESS,
+        "images": {"properties": {"url": _ADDRESS, "caption": text, "width": _NUMBER, "height": _NUMBER}},
+        "head": {"type": "boolean"},
+        **dict.fromkeys(("versions", "revision", "chars"), _NUMBER),
+    }
+
+
+class ElasticsearchTarget(DocumentTarget):
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._index = index_of(target.to)
+        self._connection: Connection | None = None
+        self._ready = False
+
+    def check(self) -> Sequence[str]:
+        with self._errors():
+            client = self._opened().client
+            self._may_write(client)
+            self._ready = self._missing(client) == {}
+        return ()
+
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
+        failures: list[NewsportalError | None] = []
+        with self._errors():
+            client = self._opened().client
+            self._prepare(client)
+            for portion in portions([(_line(self._action(entry)), _line(_document(article))) for article, entry in items]):
+                failures += [self._failure(item) for item in self._bulk([line for pair in portion for line in pair])]
+        return [failure or Placed(article.story_id) for failure, (article, _) in zip(failures, items, strict=True)]
+
+    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+        with self._errors():
+            client = self._opened().client
+            self._prepare(client)  # else the deletion would make an index
+            action = {"delete": self._action(entry)["index"]}
+            (item,) = self._bulk([_line(action)])
+            if item["status"] != 404 and (failure := self._failure(item)) is not None:
+                raise failure
+
+    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+        address = f"/{self._index}/_doc/{entry.article_id}?version={entry.fence}&version_type=external_gte"
+        if entry.wanted == "gone" or article is None:
+            return (Step(f"DELETE {address}", {}),)
+        return (Step(f"PUT {address}", _document(article)),)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def _opened(self) -> Connection:
+        if self._connection is None:
+            self._connection = Connection(self._target.to)
+        return self._connection
+
+    def _bulk(self, lines: Sequence[bytes]) -> list[dict[str, Any]]:
+        operations: Any = lines  # lines of JSON go as they are, which the client's types do not say
+        connection = self._opened()
+        answer = connection.ask(partial(connection.client.bulk, operations=operations))
+        return [next(iter(item.values())) for item in answer["items"]]
+
+    def _may_write(self, client: Elasticsearch) -> None:
+        """Raise ``TargetUnfit`` for a user who may not write there. A server without security does not know the question."""
+        if "@" not in self._target.to and "api_key=" not in self._target.to:
+            return
+        asking = client.options(ignore_status=(400, 404, 405, 500))
+        answer = asking.security.has_privileges(index=[{"names": [self._index], "privileges": list(PRIVILEGES)}])
+        if answer.get("has_all_requested") is False:
+            lacking = [name for name, may in answer["index"][self._index].items() if not may]
+            raise TargetUnfit(f"{self._target.name}: this user may not write there; give it: {', '.join(lacking)}")
+
+    def _missing(self, client: Elasticsearch) -> dict[str, Any] | None:
+        """The fields that the index lacks; ``None`` if there is no index. Raises ``TargetUnfit`` for fields of another type."""
+        answer = client.options(ignore_status=404).indices.get_mapping(index=self._index)
+        if answer.meta.status == 404:
+            return None
+        wanted = properties("standard")
+        missing: dict[str, Any] = {}
+        for mapping in (one["mappings"].get("properties", {}) for one in answer.values()):
+            wrong = [name for name, of in wanted.items() if name in mapping and mapping[name].get("type") != of.get("type")]
+            if wrong:
+                types = ", ".join(f"{name} is {mapping[name].get('type', 'object')}, not {wanted[name].get('type')}" for name in wrong)
+                raise TargetUnfit(
+                    f"{self._target.name}: the index {self._index} has another mapping ({types}); name another index in publish.to"
+                )
+            missing |= {name: of for name, of in wanted.items() if name not in mapping}
+        return missing
+
+    def _prepare(self, client: Elasticsearch) -> None:
+        """Make the index, or its missing fields, once."""
+        if self._ready:
+            return
+        missing = self._missing(client)
+        if missing is None:
+            mappings = {"dynamic": False, "_source": {"excludes": ["words"]}, "properties": properties(_analyzer(client))}
+            try:
+                client.indices.create(index=self._index, mappings=mappings, settings=SETTINGS)
+            except ApiError as error:
+                if "resource_already_exists_exception" not in cause(error.body):  # another process was quicker
+                    raise
+        elif missing:
+            client.indices.put_mapping(index=self._index, properties=missing)
+        self._ready = True
+
+    def _action(self, entry: Entry) -> dict[str, Any]:
+        return {"index": {"_index": self._index, "_id": entry.article_id, "version": entry.fence, "version_type": "external_gte"}}
+
+    def _failure(self, item: Mapping[str, Any]) -> NewsportalError | None:
+        """Why one operation of many was not done. Raises ``StoreError`` for what ails the server."""
+        status, why = item["status"], cause(item)
+        if status < 300:
+            return None
+        if status == CONFLICT:
+            return Overtaken("a process that took it later has been there")
+        said = answered(status, why, self._opened().place)
+        if status in (401, 403, 404) or "read-only" in str(said) or "disk" in str(said):
+            raise self._explained(said, status)
+        return PutOff("the server has too much to do") if status in BUSY else Refused(f"the index does not take it: {why}")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with self._opened().errors():
+                yield
+        except StoreError as error:
+            said = error.__cause__
+            raise self._explained(error, said.status_code if isinstance(said, ApiError) else 0) from error
+
+    def _explained(self, error: StoreError, status: int) -> NewsportalError:
+        text = f"{self._target.name}: {error}".replace("PREFIX-*", self._index).replace("the URI", "publish.to")
+        if status == 413:
+            return Refused("its document is larger than the server takes; raise http.max_content_length there")
+        shut = status in (401, 403) and "read-only" not in text
+        return (TargetAway if isinstance(error, StoreUnavailable) and not shut else TargetUnfit)(text)
+
+
+def _analyzer(client: Elasticsearch) -> str:
+    nodes = client.options(ignore_status=403).nodes.info(metric="plugins").get("nodes", {}).values()
+    plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
+    return next((ANALYSERS[name] for name in ANALYSERS if plugins and all(name in some for some in plugins)), "standard")
+
+
+def _document(article: StoredArticle) -> dict[str, Any]:
+    told = {name: one.isoformat() if isinstance(one, datetime) else one for name, one in document(article).items()}
+    return told | {"words": " ".join(words_of(article))}
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

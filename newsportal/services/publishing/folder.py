@@ -1,0 +1,183 @@
+"""A folder of files as a target: one Markdown or HTML file an article, for static site generators and other people's programs.
+
+A file is written beside its place and moved there, so nobody reads half a one. What is written twice is the same file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import tzinfo
+from html import escape
+from pathlib import Path, PurePosixPath
+from typing import Final
+from urllib.parse import quote
+from uuid import uuid4
+
+import yaml
+
+from newsportal.services.publishing import fields
+from newsportal.services.publishing.base import Placed, Refused, Step, TargetAway, digest_of
+from newsportal.sources import templates
+from newsportal.sources.publishing import FOLDER, Target
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+ENDINGS: Final = {"markdown": ".md", "html": ".html"}
+
+FRONT: Final = ("title", "moment", "author", "site", "origin", "url", "category", "topics", "keywords", "summary", "language", "image")
+"""Fields at the head of a Markdown file; ``moment`` is called ``date`` there, as generators want it."""
+
+MAX_NAME_BYTES: Final = 180  # of a name in a path: most file systems take 255 bytes, of which the ending and the name of the part have some
+UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]+')
+"""What parts paths, breaks terminals, or is refused by Windows."""
+
+RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")  # names of devices on Windows, whatever follows them
+MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#+!|~-])|^(\d+)([.)])")
+"""What means something to Markdown; at the start of a line a number with a dot as well."""
+
+BREAKING: Final = re.compile(r"[\s\x00-\x20\x7f()<>\\]")  # what ends an address within Markdown
+
+REMEDIES: Final = {
+    errno.ENOSPC: "the disk is full; make room",
+    errno.EDQUOT: "the quota is used up; make room",
+    errno.EROFS: "the disk is mounted read-only",
+    errno.EACCES: "this user may not write there; check its permissions",
+    errno.EPERM: "this user may not write there; check its permissions",
+    errno.ENOTDIR: "something else than a folder stands there; name another one",
+}
+
+
+class FolderTarget:
+    """See :class:`~newsportal.services.publishing.base.Target`. A place is a file's path within the folder."""
+
+    def __init__(self, target: Target, zone: tzinfo) -> None:
+        self._target = target
+        self._zone = zone
+        self._root = Path(target.to.removeprefix(FOLDER))
+
+    def check(self) -> Sequence[str]:
+        standing = next(path for path in (self._root, *self._root.parents) if path.exists())
+        if not standing.is_dir() or not os.access(standing, os.W_OK | os.X_OK):
+            raise TargetAway(f"{standing}: {REMEDIES[errno.EACCES] if standing.is_dir() else REMEDIES[errno.ENOTDIR]}")
+        return ()
+
+    def digest(self, article: StoredArticle) -> str:
+        return digest_of([self._name(article), self._content(article)])
+
+    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+        name = self._name(article)
+        with self._told(name):
+            write(self._path(name), self._content(article))
+            if entry.place not in (None, name):
+                self._let_go(entry.place or "")
+        return Placed(name)
+
+    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+        for name in {entry.place, None if article is None else self._name(article)} - {None}:
+            with self._told(name or ""):
+                self._let_go(name or "")
+
+    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+        name = entry.place if article is None else self._name(article)
+        if entry.wanted == "gone" or article is None:
+            return () if name is None else (Step(f"remove {self._path(name)}", {}),)
+        return (Step(f"write {self._path(name or '')}", {"content": self._content(article)}),)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _name(self, article: StoredArticle) -> str:
+        """The file's path within the folder. What comes from the article never parts it; slashes of the template do."""
+        whole = fields.filled(self._target.file, article, self._zone, of=safe)
+        parts = [shortened(part, article.id) for part in whole.split("/") if part.strip(" .")]
+        return str(PurePosixPath(*parts)) + ENDINGS[self._target.format]
+
+    def _path(self, name: str) -> Path:
+        """Raises ``Refused`` for a path that leads out of the folder, also by a link."""
+        path = self._root / name
+        if not path.parent.resolve().is_relative_to(self._root.resolve()):
+            raise Refused(f"{name!r} leads out of {self._root}")
+        return path
+
+    def _let_go(self, name: str) -> None:
+        self._path(name).unlink(missing_ok=True)
+
+    def _content(self, article: StoredArticle) -> str:
+        return page(article, self._zone) if self._target.format == "html" else markdown(article, self._zone)
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise Refused(f"{name!r} is too long a name for this disk; shorten file") from error
+            why = REMEDIES.get(error.errno or 0, error.strerror or str(error))
+            raise TargetAway(f"{self._root / name}: {why}; nothing was half written") from error
+
+
+def safe(text: str) -> str:
+    """``text`` as a part of a file's name on every system: no paths, no devices, nothing invisible. 中文 stays."""
+    plain = UNSAFE.sub("-", " ".join(unicodedata.normalize("NFC", text).split())).strip(" .")
+    return f"_{plain}" if RESERVED.match(plain) else plain
+
+
+def shortened(name: str, id: str) -> str:
+    """``name`` in at most ``MAX_NAME_BYTES``; the id that it holds is kept."""
+    name = name.strip(" .")
+    name = f"_{name}" if RESERVED.match(name) else name
+    if len(name.encode()) <= MAX_NAME_BYTES:
+        return name
+    tail = f"-{id}" if id in name else ""
+    most = MAX_NAME_BYTES - len(tail)
+    return name.encode()[:most].decode(errors="ignore").rstrip(" .-") + tail
+
+
+def write(path: Path, content: str) -> None:
+    """Put a whole file in its place at once. Raises ``OSError``; then nothing has changed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.stem[:40]}.{uuid4().hex[:12]}.part")  # in containers every publisher has the same process id
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def markdown(article: StoredArticle, zone: tzinfo) -> str:
+    """Front matter in YAML, then the text, a paragraph each, and its pictures."""
+    told = fields.plain(article, zone)
+    head = {"date" if name == "moment" else name: told[name] for name in FRONT if name in told}
+    head |= {"id": article.id, "revision": article.revision}
+    front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10_000)
+    lines = [marked(line.strip()) for line in fields.text(article, "text", zone).splitlines() if line.strip()]
+    pictures = [f"![]({(BREAKING.sub(lambda found: quote(found[0]), url))})" for url in told.get("images", ())]
+    return f"---\n{front}---\n\n" + "\n\n".join([*lines, *pictures]) + "\n"
+
+
+def marked(line: str) -> str:
+    """A line of plain text, such that Markdown shows it as it is: no markup, no HTML."""
+    return MARKS.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line).replace("&", "&amp;")
+
+
+def page(article: StoredArticle, zone: tzinfo) -> str:
+    """A whole page without style. The body is HTML by the allow-list; all else is escaped."""
+    told = {name: escape(fields.text(article, name, zone)) for name in templates.FIELDS if name not in ("html", "text")}
+    link = told["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store holds
+    by = " · ".join(told[name] for name in ("site", "author", "moment") if told[name])
+    return (
+        f'<!DOCTYPE html>\n<html lang="{told["language"] or "zh"}">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{told['title']}</title>\n"
+        f'<meta name="description" content="{told["summary"]}">\n<link rel="canonical" href="{link}">\n</head>\n<body>\n<article>\n'
+        f"<h1>{told['title']}</h1>\n<p>{by}</p>\n{fields.text(article, 'html', zone)}\n"
+        f'<p><a href="{link}" rel="noopener noreferrer">{told["url"]}</a></p>\n</article>\n</body>\n</html>\n'
+    )

@@ -1,0 +1,269 @@
+"""A collection of MongoDB as a target: one document an article, ``_id`` is the article's id.
+
+``version`` is the fence of the write. A document is replaced only where its version is not higher, in one step of the server; so a
+publisher that was overtaken changes nothing. Ids that were taken back are kept with their version in a collection of their own
+(``WITHDRAWN``), else such a publisher would insert them anew.
+
+FerretDB 1 finds documents fast by ``_id`` alone, and replaces in two steps: versions are read before, which is not atomic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from bson import Int64, encode
+from bson.errors import BSONError
+from pymongo import MongoClient
+from pymongo.collection import Collection
+from pymongo.errors import (
+    BulkWriteError,
+    ConfigurationError,
+    ConnectionFailure,
+    DocumentTooLarge,
+    DuplicateKeyError,
+    ExecutionTimeout,
+    InvalidName,
+    OperationFailure,
+    PyMongoError,
+)
+from pymongo.operations import ReplaceOne
+
+from newsportal.errors import NewsportalError
+from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit
+from newsportal.services.publishing.document import DocumentTarget, document, words_of
+from newsportal.sources.publishing import Target
+from newsportal.sources.uris import mask
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+DATABASE: Final = "newsportal"  # what a URI without a database means
+WITHDRAWN: Final = "withdrawn"  # behind the collection's name: where ids are kept that were taken back
+INDEXES: Final = ("published", "date", "site", "topics", "category", "story", "words")
+AWAY_MILLISECONDS: Final = 5_000
+ANSWER_MILLISECONDS: Final = 30_000
+LONGEST: Final = 16 * 2**20  # bytes of a document that MongoDB takes
+DUPLICATE: Final = 11000
+WRITES: Final = frozenset(("insert", "update", "remove"))
+
+UNFIT: Final[Mapping[int, str]] = {
+    13: "this user may not do that; give it the role readWrite on the database",
+    18: "user or password is wrong; mend publish.to, with ?authSource=NAME if the user lives in another database",
+    8000: "user or password is wrong; mend publish.to",
+    13435: "the server is a secondary; name the replica set in publish.to: ?replicaSet=NAME",
+}
+AWAY: Final[Mapping[int, str]] = {
+    50: "an answer took too long; see db.currentOp()",
+    64: "the replica set did not confirm the write in time; see that most of its members run",
+    91: "the server is shutting down",
+    100: "the replica set has too few members to confirm a write",
+    189: "the server has become a secondary; name the replica set in publish.to: ?replicaSet=NAME",
+    262: "an answer took too long; see db.currentOp()",
+    10107: "the server has become a secondary; name the replica set in publish.to: ?replicaSet=NAME",
+    11600: "the server is shutting down",
+    14031: "the disk is full; make room on the server",
+}
+REFUSED: Final = frozenset((121, 10334, 17419))
+"""Codes of documents that a validator of the collection does not take, or that are too large (src/mongo/base/error_codes.yml)."""
+
+NO_SPACE: Final = re.compile(r"no space left|disk is full|out of disk space|read.?only", re.IGNORECASE)
+
+Document = dict[str, Any]
+
+
+class MongoTarget(DocumentTarget):
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._place = f"{target.name}: {mask(target.to).partition('?')[0]}"
+        self._client: MongoClient[Document] | None = None
+        self._indexed = False
+        self._ferret = False
+
+    def check(self) -> Sequence[str]:
+        with self._errors():
+            articles = self._articles()
+            self._ferret = "ferretdbVersion" in articles.database.client.server_info()
+            status = articles.database.command({"connectionStatus": 1, "showPrivileges": True})["authInfo"]
+            allowed: set[str] = set()
+            for privilege in status.get("authenticatedUserPrivileges", ()):
+                resource = privilege["resource"]
+                if resource.get("anyResource") or (
+                    resource.get("db") in ("", articles.database.name) and resource.get("collection") in ("", articles.name)
+                ):
+                    allowed.update(privilege["actions"])
+            if status.get("authenticatedUsers") and not allowed >= WRITES:  # without users everybody may
+                raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
+            first = articles.find_one({}, {"version": 1})
+        foreign = first is not None and "version" not in first
+        return (f"{articles.name} holds documents of somebody else; they are left alone",) if foreign else ()
+
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
+        outcomes: dict[str, Placed | NewsportalError] = {entry.article_id: Placed(article.story_id) for article, entry in items}
+        documents: dict[str, Document] = {}
+        with self._errors():
+            articles = self._prepared()
+            later = self._later(self._withdrawn(), [entry for _, entry in items])
+            for article, entry in items:
+                try:
+                    documents[entry.article_id] = _sized(_document(article, entry))
+                except (BSONError, OverflowError, UnicodeError) as error:
+                    outcomes[entry.article_id] = Refused(f"MongoDB cannot keep it: {error}")
+                except Refused as error:
+                    outcomes[entry.article_id] = error
+            for id in later & documents.keys():
+                outcomes[id] = _overtaken()
+                del documents[id]
+            outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
+            late = self._later(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
+            for entry in (entry for _, entry in items if entry.article_id in late):  # taken back since the first look
+                articles.delete_one(self._filter(entry))
+                outcomes[entry.article_id] = _overtaken()
+        return [outcomes[entry.article_id] for _, entry in items]
+
+    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+        with self._errors():
+            articles, withdrawn = self._articles(), self._withdrawn()
+            if self._later(articles, [entry]) | self._later(withdrawn, [entry]):
+                raise _overtaken()
+            withdrawn.replace_one({"_id": entry.article_id}, {"_id": entry.article_id, "version": Int64(entry.fence)}, upsert=True)
+            articles.delete_one(self._filter(entry))
+
+    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+        name = f"db.{self._target.collection}"
+        if entry.wanted == "gone" or article is None:
+            return (Step(f'{name}.deleteOne({{_id: "{entry.article_id}"}})', {}),)
+        return (Step(f'{name}.replaceOne({{_id: "{entry.article_id}"}}, …, {{upsert: true}})', _sized(_document(article, entry))),)
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def _articles(self) -> Collection[Document]:
+        if self._client is None:
+            self._client = MongoClient(
+                self._target.to,
+                serverSelectionTimeoutMS=AWAY_MILLISECONDS,
+                connectTimeoutMS=AWAY_MILLISECONDS,
+                socketTimeoutMS=ANSWER_MILLISECONDS,
+                appname="newsportal",
+            )
+        return self._client.get_default_database(DATABASE)[self._target.collection]
+
+    def _withdrawn(self) -> Collection[Document]:
+        return self._articles()[WITHDRAWN]
+
+    def _prepared(self) -> Collection[Document]:
+        """The collection with its indexes, made one by one: FerretDB 1 fails if several are asked for of which one is there."""
+        articles = self._articles()
+        if not self._indexed:
+            there = articles.index_information()
+            for name in INDEXES:
+                if f"{name}_1" not in there:
+                    articles.create_index(name)
+            self._indexed = True
+        return articles
+
+    def _filter(self, entry: Entry) -> Document:
+        return {"_id": entry.article_id} | ({} if self._ferret else {"version": {"$lte": entry.fence}})
+
+    def _later(self, collection: Collection[Document], entries: Sequence[Entry]) -> set[str]:
+        fences = {entry.article_id: entry.fence for entry in entries}
+        filters = [{"_id": id} for id in fences] if self._ferret else [{"_id": {"$in": list(fences)}}]
+        found = [one for asked in filters for one in collection.find(asked, {"version": 1})]
+        return {one["_id"] for one in found if one.get("version", 0) > fences[one["_id"]]}
+
+    def _write(
+        self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
+    ) -> dict[str, NewsportalError]:
+        """Insert what is new, replace what stands there; answers what was not written."""
+        fresh = [documents[entry.article_id] for entry in entries if not entry.published]
+        failures: dict[str, NewsportalError] = {}
+        try:
+            if fresh:
+                articles.insert_many(fresh, ordered=False)
+        except BulkWriteError as error:
+            failures = outcomes_of(fresh, error.details)
+        stands = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
+        known = [entry for entry in entries if entry.published or entry.article_id in stands]
+        return {id: failure for id, failure in failures.items() if id not in stands} | self._replace(articles, known, documents)
+
+    def _replace(
+        self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]
+    ) -> dict[str, NewsportalError]:
+        found: dict[str, NewsportalError] = {}
+        if self._ferret and entries:
+            found = dict.fromkeys(self._later(articles, entries), _overtaken())
+        writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
+        if not writes:
+            return found
+        try:
+            articles.bulk_write([ReplaceOne(self._filter(entry), one, upsert=True) for entry, one in writes], ordered=False)
+        except BulkWriteError as error:
+            found |= outcomes_of([one for _, one in writes], error.details)
+        return found
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except NewsportalError:
+            raise
+        except (PyMongoError, DocumentTooLarge, ValueError, OSError) as error:
+            raise explained(error, self._place) from error
+
+
+def _document(article: StoredArticle, entry: Entry) -> Document:
+    told = document(article)
+    return {"_id": told.pop("id"), **told, "words": list(dict.fromkeys(words_of(article))), "version": Int64(entry.fence)}
+
+
+def _sized(one: Document) -> Document:
+    """Raises ``Refused`` for a document that is too large."""
+    if (size := len(encode(one))) > LONGEST:
+        raise Refused(f"its document has {size} bytes, and MongoDB takes {LONGEST}")
+    return one
+
+
+def _overtaken() -> Overtaken:
+    return Overtaken("a process that took it later has been there")
+
+
+def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> dict[str, NewsportalError]:
+    """Id → why a bulk call did not write it. A document whose ``_id`` is there already is ``Overtaken``. Raises what ails the server."""
+    for fault in details.get("writeConcernErrors", ()):
+        raise OperationFailure(fault.get("errmsg", ""), fault.get("code"))
+    found: dict[str, NewsportalError] = {}
+    for fault in details.get("writeErrors", ()):
+        id = documents[fault["index"]]["_id"]
+        code, text = fault.get("code"), str(fault.get("errmsg", ""))[:300]
+        if code == DUPLICATE and set(fault.get("keyPattern") or ("_id",)) == {"_id"}:
+            found[id] = _overtaken()
+        elif code == DUPLICATE or code in REFUSED:
+            found[id] = Refused(f"the collection does not take it: {text}")
+        else:
+            raise OperationFailure(text, code)
+    return found
+
+
+def explained(error: Exception, place: str) -> NewsportalError:
+    text = str(error).partition(", Timeout:")[0].partition(", full error:")[0][:300]
+    if isinstance(error, ConfigurationError | InvalidName):
+        return TargetUnfit(f"{place}: {text}; mend publish.to, for example mongodb://localhost/newsportal")
+    if isinstance(error, DocumentTooLarge):
+        return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB takes")
+    if isinstance(error, DuplicateKeyError):
+        return _overtaken()
+    if isinstance(error, ConnectionFailure | ExecutionTimeout):
+        return TargetAway(f"{place}: MongoDB is away ({text}); start it, or mend publish.to")
+    if not isinstance(error, OperationFailure):
+        return TargetUnfit(f"{place}: {text}; mend publish.to")
+    code = error.code or 0
+    if code in UNFIT:
+        return TargetUnfit(f"{place}: {UNFIT[code]}")
+    if code in AWAY:
+        return TargetAway(f"{place}: {AWAY[code]}; what is new waits")
+    if NO_SPACE.search(text):
+        return TargetAway(f"{place}: it cannot be written to ({text}); see whether the server's disk is full or read-only")
+    return TargetUnfit(f"{place}: {text}")

@@ -1,0 +1,308 @@
+"""Publish what is new: follow the store's change log for a target, then do what its outbox says.
+
+Between any two steps the process may die, and any number of processes may do this at the same time:
+
+1. what changed is asked for in the outbox, and the position moves, in one transaction of the store;
+2. entries are taken for :data:`LEASE` seconds;
+3. the target is written to, in one transaction of its own that marks what was written;
+4. the outbox is told. Who dies between 3 and 4 leaves an entry that is taken again, and the target says that it is there already.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Final
+from uuid import uuid4
+
+from newsportal.errors import NewsportalError
+from newsportal.services.publishing.base import BulkTarget, Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
+from newsportal.services.publishing.document import story_version
+from newsportal.services.publishing.targets import Action, candidates, decide
+from newsportal.sources.publishing import Target as Settings
+from newsportal.store.outbox import Entry, Result
+from newsportal.store.results import Change, StoredArticle
+from newsportal.store.store import Store
+
+logger = logging.getLogger(__name__)
+
+LEASE: Final = 120.0
+"""Seconds that entries are taken for. A statement that takes longer than half of that is an exception; the fence guards it."""
+
+BATCH: Final = 20  # entries taken at once
+BULK_BATCH: Final = 200  # the same for a target that takes many articles in one call
+CHANGES: Final = 500  # changes looked at in one transaction
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=6)  # until an article that was put off is tried again; doubled each time
+MOST_TRIES: Final = 12  # then it has failed: with the waits above after about a day
+DRY: Final = 10_000  # entries that wait, of which a dry run tells
+BUSY_WAIT: Final = timedelta(seconds=5)  # until it is looked again whether another version of a story was published
+
+
+def owner_name() -> str:
+    """Who takes entries: no two processes, and no two runs, have one name."""
+    return f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run did at one target. ``away``: why it cannot be reached now; ``unfit``: what somebody must mend."""
+
+    target: str
+    published: int = 0
+    revised: int = 0
+    unchanged: int = 0
+    withdrawn: int = 0
+    left_out: int = 0
+    failed: int = 0
+    put_off: int = 0
+    away: str | None = None
+    unfit: str | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        return self.published + self.revised + self.unchanged + self.withdrawn + self.left_out + self.failed + self.put_off
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A store, a target with its settings, and who works. ``stopped`` is asked between two articles; ``tell`` is called after each."""
+
+    store: Store
+    settings: Settings
+    target: Target
+    owner: str = field(default_factory=owner_name)
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    stopped: Callable[[], bool] = lambda: False
+    tell: Callable[[Tally], None] = lambda tally: None
+
+
+def publish(work: Work, *, limit: int | None = None) -> Tally:
+    """Follow the changes, and publish what waits, at most ``limit`` articles. Raises ``StoreError``; what ails the target is told."""
+    tally = Tally(work.settings.name)
+    try:
+        work.target.check()
+        follow(work)
+        while not work.stopped() and (limit is None or tally.done < limit):
+            most = BULK_BATCH if isinstance(work.target, BulkTarget) else BATCH
+            most = most if limit is None else min(most, limit - tally.done)
+            held = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=most)
+            if not held:
+                break
+            _deliver(work, held, tally)
+    except TargetAway as error:
+        tally.away = str(error)
+    except TargetUnfit as error:
+        tally.unfit = str(error)
+    return tally
+
+
+def follow(work: Work) -> None:
+    """Ask in the outbox for what has changed since the last time."""
+    store, name = work.store, work.settings.name
+    while not work.stopped():
+        after = store.outbox.position(name)
+        changes = store.changes(after, CHANGES)
+        if not changes:
+            return
+        there, gone = wanted(work, changes)
+        store.outbox.follow(name, there, gone, after=after, upto=changes[-1].seq, now=work.now())
+
+
+def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
+    """The articles that are to be looked at, and those that are to go."""
+    store, target = work.store, work.settings.name
+    ids = list(dict.fromkeys(change.id for change in changes))
+    articles = store.articles(ids)
+    known = store.outbox.of(target, ids)
+    heads, beside = {}, []
+    bulk = isinstance(work.target, BulkTarget)
+    if work.settings.only.versions == "heads" or bulk:
+        left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # the stories that they were versions of
+        listed = store.listed({article.story_id for article in articles} | left)
+        heads = {story_id: story.head.id for story_id, story in listed.items()}
+        changed = [store.story(id) for id, one in listed.items() if bulk and (one.count > 1 or id in left)]
+        beside = [version.id for story in changed if story is not None for version in story.versions]
+    there = candidates(work.settings, articles, heads, known)
+    there += [id for id in store.outbox.of(target, beside) if id not in there]
+    found = {article.id for article in articles}
+    return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
+
+
+def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
+    """Id → article, of those that exist; for targets of documents with what their stories say of them."""
+    articles = work.store.articles(list(ids))
+    if isinstance(work.target, BulkTarget):
+        stories = work.store.listed({article.story_id for article in articles})
+        articles = [story_version(article, stories.get(article.story_id)) for article in articles]
+    return {article.id: article for article in articles}
+
+
+def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
+    """Do what was taken. What is not done in time, or when the target is away, is given back."""
+    began, size = monotonic(), BULK_BATCH if isinstance(work.target, BulkTarget) else 1
+    for place in range(0, len(held), size):
+        if work.stopped() or monotonic() - began > LEASE / 2:
+            work.store.outbox.give_back(held[place:], now=work.now())
+            return
+        try:
+            _handle(work, held[place : place + size], tally)
+        except (TargetAway, TargetUnfit) as error:
+            now, left = work.now(), held[place:]
+            # the first goes behind the others: if the target is away for this article alone (it takes too long over it), they pass it
+            work.store.outbox.give_back(left[1:], now=now - timedelta(microseconds=1), reason=str(error))
+            work.store.outbox.give_back(left[:1], now=now, reason=str(error))
+            raise
+        except BaseException:
+            work.store.outbox.give_back(held[place:], now=work.now())
+            raise
+        work.tell(tally)
+
+
+def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
+    """Decide about entries, and put those that are to be put in one go. Each is settled as soon as it is known what came of it."""
+    articles = load_articles(work, [entry.article_id for entry in held])
+    puts: list[tuple[StoredArticle, Entry]] = []
+    digests: list[str] = []
+    for entry in held:
+        article = articles.get(entry.article_id)
+        try:
+            result: Result | str | None = _result(work, entry, article, tally)
+        except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
+            result = _failure(work, entry, error, tally)
+        if isinstance(result, str) and article is not None:
+            puts.append((article, entry))
+            digests.append(result)
+        elif isinstance(result, Result):
+            work.store.outbox.settle(entry, result, now=work.now())
+    for (article, entry), digest, outcome in zip(puts, digests, _put(work.target, puts), strict=True):
+        if isinstance(outcome, Placed):
+            tally.revised += entry.published
+            tally.published += not entry.published
+            came: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
+        else:
+            came = _failure(work, entry, outcome, tally)
+        if came is not None:
+            work.store.outbox.settle(entry, came, now=work.now())
+
+
+def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
+    """What came of each: in one call where the target takes many, one by one where that fails for one of them."""
+    if isinstance(target, BulkTarget) and len(puts) > 1:
+        try:
+            return target.put_many(puts)
+        except (TargetAway, TargetUnfit):
+            raise
+        except Exception:
+            logger.warning("%s: %d articles one by one", puts[0][1].target, len(puts), exc_info=True)
+    outcomes: list[Placed | Exception] = []
+    for article, entry in puts:
+        try:
+            outcomes.append(target.put(article, entry))
+        except (TargetAway, TargetUnfit):
+            raise
+        except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
+            outcomes.append(error)
+    return outcomes
+
+
+def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tally) -> Result | str:
+    """What came of an entry; the digest of its article if that is to be put."""
+    if entry.tries > MOST_TRIES:
+        return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
+    action, why = _decided(work, entry, article)
+    if action == "put" and article is not None:
+        digest = work.target.digest(article)
+        if digest != entry.digest:
+            return digest
+        tally.unchanged += 1
+        return Result("done", None, article.revision, digest, entry.place)
+    if action == "remove":
+        work.target.remove(article, entry)
+        tally.withdrawn += 1
+        return Result("withdrawn")
+    if action == "wait":
+        tally.put_off += 1
+        return Result("waiting", why, due=work.now() + BUSY_WAIT, tried=False)
+    if action == "skip":
+        tally.left_out += 1
+        return Result("withdrawn", why)
+    tally.unchanged += 1
+    return Result("done", None, entry.revision, entry.digest, entry.place)
+
+
+def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result | None:
+    """What an error about one article means; ``None`` for one that another process has taken meanwhile. Raises all other errors of ours."""
+    if isinstance(error, PutOff):
+        return _put_off(entry, error, work.now(), tally)
+    if isinstance(error, Unwanted):
+        tally.withdrawn += 1
+        return Result("withdrawn", str(error))
+    if isinstance(error, Overtaken):
+        return None
+    if isinstance(error, Refused):
+        return _failed(entry, str(error), tally)
+    if isinstance(error, NewsportalError):
+        raise error
+    logger.error("%s: article %s", entry.target, entry.article_id, exc_info=error)  # a fault of ours about one keeps no other back
+    return _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
+
+
+def _decided(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
+    head, others = None, {}
+    if article is not None and not entry.published and work.settings.only.versions == "heads":
+        story = work.store.story(article.story_id)
+        if story is not None:
+            head = story.head.id
+            others = work.store.outbox.of(work.settings.name, [version.id for version in story.versions])
+    action = decide(work.settings, entry, article, head, others.values())
+    why = {"wait": "another version of its story is under way", "skip": "it is not among those that are published there"}
+    return action, why.get(action)
+
+
+def _put_off(entry: Entry, error: PutOff, now: datetime, tally: Tally) -> Result:
+    if entry.tries >= MOST_TRIES:
+        return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
+    tally.put_off += 1
+    wait = min(FIRST_WAIT * 2 ** (entry.tries - 1), LONGEST_WAIT)
+    if error.seconds is not None:
+        wait = max(wait, timedelta(seconds=error.seconds))
+    return Result("waiting", str(error), due=now + wait)
+
+
+def _failed(entry: Entry, reason: str, tally: Tally) -> Result:
+    tally.failed += 1
+    tally.reasons.append(f"{entry.article_id}: {reason}")
+    return Result("failed", reason)
+
+
+def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
+    """What a run would write, one after the other, without writing anything: for a dry run. Raises as :func:`publish` does."""
+    now, seen = work.now(), set()
+    for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=DRY):
+        seen.add(entry.article_id)
+        yield from _would(work, entry)
+    after = work.store.outbox.position(work.settings.name)
+    while changes := work.store.changes(after, CHANGES):
+        there, gone = wanted(work, changes)
+        known = work.store.outbox.of(work.settings.name, [*there, *gone])
+        for id in (*there, *(id for id in gone if id in known)):
+            if id not in seen:
+                seen.add(id)
+                fresh = Entry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in gone else "there")
+                yield from _would(work, known.get(id, fresh))
+        after = changes[-1].seq
+
+
+def _would(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
+    article = load_articles(work, [entry.article_id]).get(entry.article_id)
+    action, _ = _decided(work, entry, article)
+    if action == "remove":
+        yield article, replace(entry, wanted="gone")
+    elif action == "put" and article is not None and work.target.digest(article) != entry.digest:
+        yield article, entry

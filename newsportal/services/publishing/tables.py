@@ -1,0 +1,318 @@
+"""Somebody else's table as a target (paper B, section 1.6: into the database of the news site itself).
+
+Every statement is SQLAlchemy's, on columns that were read from the database, with bound values: nothing of an article becomes SQL. The row
+and the mark of it (:mod:`marks`) are written in one transaction, and writers take turns (``store.dialects.writing``), so that a look and
+the write after it are one. Without marks the key's column tells whether the row is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Delete,
+    Engine,
+    Insert,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    Update,
+    and_,
+    delete,
+    exc,
+    insert,
+    inspect,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import ReflectedIndex
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.services.publishing import columns
+from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
+from newsportal.services.publishing.columns import bound, key_of, row_of
+from newsportal.sources.publishing import Target
+from newsportal.sources.spelling import did_you_mean
+from newsportal.store.dialects import open_engine, place, reading, writing
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+NAME: Final = "newsportal_published"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """``place``: the row's key, as JSON; empty for a row that was deleted. ``digest`` is empty for one that was taken back."""
+
+    place: str
+    revision: int
+    digest: str
+    fence: int
+
+
+def marks_table(schema: str | None) -> Table:
+    return Table(
+        NAME,
+        MetaData(),
+        Column("target", String(100), primary_key=True),
+        Column("article", String(20), primary_key=True),
+        Column("place", Text, nullable=False),
+        Column("revision", Integer, nullable=False),
+        Column("digest", String(64), nullable=False),
+        Column("fence", BigInteger, nullable=False),
+        Column("changed", DateTime, nullable=False),
+        schema=schema,
+        mysql_charset="utf8mb4",
+        mariadb_charset="utf8mb4",
+        mysql_engine="InnoDB",
+        mariadb_engine="InnoDB",
+    )
+
+
+GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
+REFUSED_STATES: Final = ("P0001", "44000")  # PostgreSQL: RAISE in a trigger of theirs; a row outside the view it is written through
+REFUSED_NUMBERS: Final = (1644, 1369, 3819)
+"""MariaDB and MySQL: ``SIGNAL`` in a trigger of theirs; a row outside its view; a CHECK. Their driver calls all of them operational."""
+
+
+class TableTarget:
+    """See :class:`~newsportal.services.publishing.base.Target`."""
+
+    def __init__(self, target: Target, zone: tzinfo) -> None:
+        self._target = target
+        self._zone = zone
+        self._engine: Engine | None = None
+        self._table: Table | None = None
+        self._marked = False
+        self._marks = marks_table(_split(target.table or "")[0]) if target.marks == "table" else None
+
+    def check(self) -> Sequence[str]:
+        return tuple(columns.notes(self._reflected(), self._target))
+
+    def digest(self, article: StoredArticle) -> str:
+        return digest_of(row_of(article, self._target.columns, self._zone))
+
+    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+        table, digest = self._reflected(), self.digest(article)
+        row = self._row(article, table)
+        with self._writing() as connection:
+            mark = self._current(connection, entry)
+            if mark is not None and mark.digest == digest:
+                return Placed(mark.place)
+            where = self._where(connection, table, article, entry, mark)
+            if where is None and (entry.published or (mark is not None and mark.digest)):
+                return Placed(entry.place or "", GONE_THERE)
+            if where is not None:
+                connection.execute(update(table).where(self._is(table, where)).values(row))
+                where |= {name: row[name] for name in where if name in row and not isinstance(row[name], ColumnElement)}
+            else:
+                where = self._inserted(connection, table, row)
+            told = Mark(_kept(where), article.revision, digest, entry.fence)
+            self._note(connection, entry, told, new=mark is None)
+            return Placed(told.place)
+
+    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+        table = self._reflected()
+        with self._writing() as connection:
+            mark = self._current(connection, entry)
+            where = self._where(connection, table, article, entry, mark)
+            if where is not None:
+                connection.execute(self._removing(table, where))
+            stays = where is not None and self._target.unpublish != "delete"
+            left = Mark(_kept(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
+            self._note(connection, entry, left, new=mark is None)  # stays, else a process that was overtaken would write the row again
+
+    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+        table = self._reflected()
+        with self._told(), reading(self._opened()) as connection:
+            there = self._marks is None or inspect(connection).has_table(NAME, schema=self._marks.schema)
+            mark = self._mark(connection, entry) if there else None
+            where = self._where(connection, table, article, entry, mark)
+        if entry.wanted == "gone" or article is None:
+            return () if where is None else (self._step(self._removing(table, where)),)
+        row = self._row(article, table)
+        changing = insert(table).values(row) if where is None else update(table).where(self._is(table, where)).values(row)
+        return (self._step(changing),)
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def _opened(self) -> Engine:
+        if self._engine is None:
+            file = make_url(self._target.to).database if self._target.to.startswith("sqlite") else None
+            if file is not None and not Path(file).exists():
+                raise TargetAway(f"{file}: there is no such database; make it, or mend publish.to")
+            with self._told():
+                self._engine = open_engine(self._target.to, create=False)
+        return self._engine
+
+    def _reflected(self) -> Table:
+        """Their table as it is, checked once. Raises ``TargetUnfit`` with all that is wrong."""
+        if self._table is not None:
+            return self._table
+        engine = self._opened()
+        schema, name = _split(self._target.table or "")
+        with self._told(), reading(engine) as connection:
+            try:
+                found = Table(name, MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
+                _with_inline_keys(found, connection)
+            except exc.NoSuchTableError as error:
+                names = inspect(connection).get_table_names(schema=schema)
+                hint = did_you_mean(name, names)
+                there = ", ".join(names) or "none"
+                raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {there}" + (f" ({hint})" if hint else "")) from error
+        if wrong := list(columns.mistakes(found, self._target)):
+            raise TargetUnfit("\n".join(f"{self._place}: table {self._target.table}: {one}" for one in wrong))
+        self._table = found
+        return found
+
+    @property
+    def _place(self) -> str:
+        return place(self._engine) if self._engine is not None else self._target.name
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._told(), writing(self._opened()) as connection:
+            self._make_marks(connection)
+            yield connection
+
+    def _make_marks(self, connection: Connection) -> None:
+        """The table of marks, once. It is looked for while nobody else writes, so it is made by one process alone."""
+        if self._marks is None or self._marked:
+            return
+        if not inspect(connection).has_table(NAME, schema=self._marks.schema):
+            try:
+                self._marks.create(connection)
+            except exc.DBAPIError as error:
+                if error.connection_invalidated:
+                    raise
+                remedy = f"let an administrator make it (docs/publishing.md), or say marks: key for {self._target.name}"
+                raise TargetUnfit(f"{self._place}: the table {NAME} cannot be made there: {error.orig}; {remedy}") from error
+        self._marked = True
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreError as error:
+            if is_refusal(error):
+                raise Refused(f"the table does not take it: {_ours(error)}") from error
+            if isinstance(error, StoreUnavailable):
+                raise TargetAway(_ours(error)) from error
+            raise TargetUnfit(_ours(error)) from error
+        except exc.StatementError as error:
+            raise Refused(f"the table does not take it: {error.orig or error}") from error
+
+    def _mark(self, connection: Connection, entry: Entry) -> Mark | None:
+        marks = self._marks
+        if marks is None:
+            return None
+        found = connection.execute(
+            select(marks).where(self._is(marks, {"target": entry.target, "article": entry.article_id}))
+        ).one_or_none()
+        return None if found is None else Mark(found.place, found.revision, found.digest, found.fence)
+
+    def _current(self, connection: Connection, entry: Entry) -> Mark | None:
+        """Raises ``Overtaken``, before anything is changed."""
+        mark = self._mark(connection, entry)
+        if mark is not None and mark.fence > entry.fence:
+            raise Overtaken("a process that took it later has been there")
+        return mark
+
+    def _note(self, connection: Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
+        if self._marks is None:
+            return
+        of = {"target": entry.target, "article": entry.article_id}
+        values = asdict(mark) | {"changed": datetime.now(UTC).replace(tzinfo=None, microsecond=0)}
+        connection.execute(
+            insert(self._marks).values(of | values) if new else update(self._marks).where(self._is(self._marks, of)).values(values)
+        )
+
+    def _where(
+        self, connection: Connection, table: Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
+    ) -> dict[str, Any] | None:
+        """The key of the article's row, if the row is there: by its mark, by what the outbox knows, by the key's column."""
+        ways = [json.loads(told) for told in (mark.place if mark else None, entry.place) if told]
+        if article is not None and self._target.key is not None:
+            ways.append({self._target.key: self._row(article, table)[self._target.key]})
+        for way in ways:
+            if (
+                way.keys() <= set(table.columns.keys())
+                and connection.execute(select(literal(1)).where(self._is(table, way)).limit(1)).first()
+            ):
+                return dict(way)
+        return None
+
+    def _is(self, table: Table, where: Mapping[str, Any]) -> ColumnElement[bool]:
+        return and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
+
+    def _inserted(self, connection: Connection, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+        done = connection.execute(insert(table).values(row))
+        if self._target.key is not None:
+            return {self._target.key: row[self._target.key]}
+        key = done.inserted_primary_key
+        return dict(zip(table.primary_key.columns.keys(), key or (), strict=True))
+
+    def _removing(self, table: Table, where: Mapping[str, Any]) -> Update | Delete:
+        if isinstance(self._target.unpublish, dict):
+            return update(table).where(self._is(table, where)).values(self._target.unpublish)
+        return delete(table).where(self._is(table, where))
+
+    def _row(self, article: StoredArticle, table: Table) -> dict[str, Any]:
+        row = row_of(article, self._target.columns, self._zone)
+        sqlite = self._opened().dialect.name == "sqlite"
+        return {name: bound(value, table.c[name], sqlite=sqlite) for name, value in row.items()}
+
+    def _step(self, statement: Insert | Update | Delete) -> Step:
+        compiled = statement.compile(dialect=self._opened().dialect)
+        return Step(str(compiled), dict(compiled.params))
+
+
+def _kept(where: Mapping[str, Any] | None) -> str:
+    return json.dumps(where, ensure_ascii=False, default=str)
+
+
+def _with_inline_keys(table: Table, connection: Connection) -> None:
+    """SQLite: what ``UNIQUE`` within a column's definition says. SQLAlchemy reads the definition, and not those with a length or CHECK."""
+    if connection.dialect.name != "sqlite":
+        return
+    indexes: list[ReflectedIndex] = inspect(connection).get_indexes(table.name, schema=table.schema, include_auto_indexes=True)
+    for index in indexes:
+        names = [name for name in index["column_names"] if name is not None]
+        if index["unique"] and (index["name"] or "").startswith("sqlite_autoindex_"):
+            table.append_constraint(UniqueConstraint(*names))
+
+
+def _split(name: str) -> tuple[str | None, str]:
+    schema, dot, table = name.rpartition(".")
+    return (schema, table) if dot else (None, name)
+
+
+def _ours(error: StoreError) -> str:
+    return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
+
+
+def is_refusal(error: StoreError) -> bool:
+    """Whether the database answered that it does not take this row: it takes others, and this one as little tomorrow."""
+    cause = error.__cause__
+    if isinstance(cause, exc.DataError | exc.IntegrityError):
+        return True
+    said = cause.orig if isinstance(cause, exc.DBAPIError) else None
+    return getattr(said, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(said, "args", ())), None) in REFUSED_NUMBERS

@@ -1,0 +1,113 @@
+"""Targets as ``sources.yaml`` names them: which articles each gets, what is to be done about one, and opening them.
+
+The driver of a database is imported when its target is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from importlib import import_module
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from newsportal.errors import DependencyMissing
+from newsportal.net import egress
+from newsportal.services.publishing.base import Target
+from newsportal.services.publishing.document import MissingDriver
+from newsportal.services.publishing.fields import kind_of
+from newsportal.sources import Sources
+from newsportal.sources.publishing import Only, Way
+from newsportal.sources.publishing import Target as Settings
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+Action = Literal["put", "keep", "remove", "skip", "wait"]
+"""Let it stand there as it is now; leave what stands there; take it back; it is none of this target's; look again later."""
+
+
+def fits(article: StoredArticle, only: Only) -> bool:
+    """Whether an article is one of those that are published, whatever version of its story it is."""
+    return (
+        article.hidden is None
+        and kind_of(article) in only.kinds
+        and (not only.topics or not set(only.topics).isdisjoint(article.topics))
+        and (not only.categories or article.category in only.categories)
+        and (not only.sources or bool({article.source, article.source.partition(":")[2]}.intersection(only.sources)))
+        and len(article.text) >= only.min_chars
+        and (only.since is None or article.first_seen >= only.since)
+    )
+
+
+def decide(target: Settings, entry: Entry, article: StoredArticle | None, head: str | None, others: Iterable[Entry]) -> Action:
+    """What to do about an entry that was taken. ``head``: the id of its story's original; ``others``: the entries of its other versions.
+
+    A story stands at a target once: the version that was its original when it was published stays, whichever is the original later.
+    What was published stays although it would not be chosen any more (an editor gave it another category); it is brought up to date.
+    """
+    if entry.wanted == "gone" or article is None:
+        return "remove"
+    if article.hidden is not None:
+        return "remove" if entry.published else "skip"
+    if entry.published:
+        return "put" if target.revisions == "update" else "keep"
+    if not fits(article, target.only):
+        return "skip"
+    if target.only.versions == "heads":
+        beside = [other for other in others if other.article_id != entry.article_id]
+        if any(other.published and other.state != "withdrawn" for other in beside):
+            return "skip"
+        if any(other.state == "under-way" for other in beside):
+            return "wait"
+        if head != article.id:
+            return "skip"
+    return "put"
+
+
+def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mapping[str, str], known: Collection[str]) -> list[str]:
+    """Of articles that have changed, those that are to be looked at. ``heads``: story → its original's id; ``known``: those with an
+    entry."""
+    found: list[str] = []
+    for article in articles:
+        head = heads.get(article.story_id)
+        if article.id in known or (fits(article, target.only) and (target.only.versions == "all" or head == article.id)):
+            found.append(article.id)
+        elif target.only.versions == "heads" and head is not None:
+            found.append(head)  # it joined a story, or left one: whichever is the original now may not have been before
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What targets need besides their own settings: the zone of moments that name none, who may be asked, what we call ourselves."""
+
+    zone: tzinfo
+    policy: egress.Policy
+    agent: str
+
+
+def terms_of(known: Sources) -> Terms:
+    return Terms(ZoneInfo(known.portal.timezone), egress.Policy(tuple(known.politeness.allow_private)), known.user_agent)
+
+
+WAYS: Final[Mapping[Way, str]] = {
+    "database": "tables:TableTarget",
+    "folder": "folder:FolderTarget",
+    "webhook": "webhook:WebhookTarget",
+    "mongodb": "mongodb:MongoTarget",
+    "elasticsearch": "elasticsearch:ElasticsearchTarget",
+}
+DRIVERS: Final[Mapping[Way, str]] = {"mongodb": "MongoDB", "elasticsearch": "Elasticsearch"}
+"""Targets of documents, whose drivers are extras of the same name."""
+
+
+def open_target(target: Settings, terms: Terms) -> Target:
+    module, _, name = WAYS[target.way].partition(":")
+    try:
+        made: Callable[..., Target] = getattr(import_module(f"newsportal.services.publishing.{module}"), name)
+    except ModuleNotFoundError:
+        return MissingDriver(DependencyMissing(f"publishing into {DRIVERS[target.way]}", target.way))
+    if target.way in DRIVERS:
+        return made(target)
+    return made(target, terms.zone, *((terms.policy, terms.agent) if target.way == "webhook" else ()))

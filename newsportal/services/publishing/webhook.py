@@ -1,0 +1,183 @@
+"""A webhook as a target: somebody's address is told of each article, signed, once more after a failure, through the egress guard.
+
+The signature is that of Stripe's and many others' webhooks: ``t=SECONDS,v1=HEX``, where HEX is HMAC-SHA256 over ``SECONDS.BODY`` with the
+common secret. Delivery is at least once; the receiver knows a repeated message by its ``idempotency-key``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from email.utils import parsedate_to_datetime
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from newsportal.errors import EgressDenied, FetchFailed
+from newsportal.net import egress
+from newsportal.services.publishing import fields
+from newsportal.services.publishing.base import Placed, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
+from newsportal.sources.publishing import Target
+from newsportal.sources.uris import mask
+from newsportal.store.columns import storable
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+
+FORM: Final = 1  # the version of the message's form
+SIGNATURE: Final = "x-newsportal-signature"
+MAX_ANSWER: Final = 64 * 1024
+TIMEOUT: Final = 20.0  # seconds for a message and its answer
+
+SHUT: Final = {
+    401: "it does not know us: mend the token in publish.to, or secret",
+    403: "it does not let us in: mend the token in publish.to, or secret, or let us in there",
+    404: "there is nothing at this address: mend publish.to",
+    405: "it takes no POST at this address: mend publish.to",
+}
+"""Answers that every other message would get as well, and the remedy of each."""
+
+LATER: Final = frozenset((408, 409, 423, 425, 429))  # of the refusals those that may pass (RFC 9110, 6585, 8470)
+MAX_WAIT: Final = 86_400.0
+MAX_PLACE: Final = 200
+PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed for which every other message would fail as well
+
+
+class WebhookTarget:
+    """See :class:`~newsportal.services.publishing.base.Target`. A place is the ``id`` that the receiver answers, else its ``Location``."""
+
+    def __init__(
+        self,
+        target: Target,
+        zone: tzinfo,
+        policy: egress.Policy,
+        agent: str = "newsportal",
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._target = target
+        self._zone = zone
+        self._policy = policy
+        self._agent = agent
+        self._clock = clock
+        self._found = False
+
+    def check(self) -> Sequence[str]:
+        """Its name is looked up once; nothing is sent."""
+        try:
+            url = urlsplit(egress.check_url(self._target.to, self._policy))
+            if not self._found:
+                egress.resolve(url.hostname or "", self._policy, url.port or (80 if url.scheme == "http" else 443))
+                self._found = True
+        except EgressDenied as error:
+            raise self._denied(error) from error
+        except OSError as error:
+            raise TargetAway(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); mend publish.to") from error
+        plain = self._target.to.startswith("http:")
+        return ("messages go over http://, where everybody on the way reads them; https:// keeps them",) if plain else ()
+
+    def digest(self, article: StoredArticle) -> str:
+        return digest_of(fields.plain(article, self._zone))
+
+    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+        return self._sent(self._message(article, entry), self._key(article, entry))
+
+    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+        if article is None and not entry.published and entry.tries <= 1:
+            return
+        try:
+            self._sent(self._message(None, entry), self._key(None, entry))
+        except Unwanted:
+            return
+
+    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+        gone = entry.wanted == "gone" or article is None
+        return (Step(f"POST {mask(self._target.to)}", self._message(None if gone else article, entry)),)
+
+    def close(self) -> None:
+        """Nothing is open between two messages."""
+
+    def _message(self, article: StoredArticle | None, entry: Entry) -> dict[str, Any]:
+        event = "withdrawn" if article is None else "revised" if entry.published else "published"
+        told: dict[str, Any] = {"form": FORM, "event": f"article.{event}", "target": entry.target, "id": entry.article_id}
+        if entry.place:
+            told["place"] = entry.place
+        return told if article is None else told | {"article": fields.plain(article, self._zone)}
+
+    def _key(self, article: StoredArticle | None, entry: Entry) -> str:
+        """The same for the same message, sent again; another for a state that comes back after it was another one meanwhile."""
+        what = "withdrawn" if article is None else self.digest(article)
+        return digest_of([entry.target, entry.article_id, what, entry.asked])
+
+    def _sent(self, message: Mapping[str, Any], key: str) -> Placed:
+        body = json.dumps(message, ensure_ascii=False).encode()
+        headers = {
+            "user-agent": self._agent,
+            "content-type": "application/json; charset=utf-8",
+            "accept": "application/json",
+            "idempotency-key": key,
+            SIGNATURE: signature(self._target.secret or "", body, self._clock()),
+        }
+        return self._judged(asyncio.run(self._asked(headers, body)))
+
+    async def _asked(self, headers: Mapping[str, str], body: bytes) -> egress.Answer:
+        try:
+            async with egress.exchanges(self._policy, timeout=TIMEOUT) as exchange:
+                return await exchange("POST", self._target.to, headers, body, MAX_ANSWER)
+        except EgressDenied as error:
+            raise self._denied(error) from error
+        except FetchFailed as error:
+            if error.reason in PASSING or error.reason == "tls":
+                raise TargetAway(f"{self._target.name}: no answer: {_shown(error)}; start it, or mend publish.to") from error
+            raise PutOff(f"its answer cannot be read: {_shown(error)}") from error
+
+    def _judged(self, answer: egress.Answer) -> Placed:
+        said = f"the receiver answered {answer.status}"
+        if 200 <= answer.status < 300:
+            try:
+                told = json.loads(answer.body)
+            except (ValueError, RecursionError):
+                told = None
+            found = told.get("id") if isinstance(told, dict) else None
+            named = isinstance(found, str | int) and not isinstance(found, bool)
+            return Placed(storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE])
+        if answer.status == 410:
+            raise Unwanted(f"{said}: it has let the article go")
+        if answer.status in LATER or answer.status >= 500:
+            raise PutOff(said, _seconds(answer.headers.get("retry-after"), self._clock()))
+        if answer.status in SHUT:
+            said += f": {_words(answer.body)}" if answer.body else ""
+            raise TargetUnfit(f"{self._target.name}: {said}; {SHUT[answer.status]}; every article waits")
+        if 300 <= answer.status < 400:
+            raise Refused(f"{said}: redirects are not followed; name the address itself in publish.to")
+        raise Refused(f"{said}: {_words(answer.body)}" if answer.body else said)
+
+    def _denied(self, error: EgressDenied) -> TargetAway:
+        return TargetAway(f"{self._target.name}: {_shown(error)}; list the host under politeness.allow_private if it is yours")
+
+
+def _shown(error: EgressDenied | FetchFailed) -> str:
+    """``error`` without what its address keeps secret: it is shown in the portal."""
+    return str(error).replace(error.url, mask(error.url))
+
+
+def signature(secret: str, body: bytes, moment: datetime) -> str:
+    seconds = int(moment.timestamp())
+    return f"t={seconds},v1={hmac.new(secret.encode(), f'{seconds}.'.encode() + body, sha256).hexdigest()}"
+
+
+def _words(body: bytes) -> str:
+    text = " ".join(body[:1000].decode("utf-8", "replace").split())
+    return "".join(character for character in text if character.isprintable())[:MAX_PLACE]
+
+
+def _seconds(told: str | None, moment: datetime) -> float | None:
+    """``Retry-After`` in seconds, at most a day; ``None`` where it says nothing of use."""
+    if not told:
+        return None
+    try:
+        seconds = float(told) if told.strip().isdecimal() else (parsedate_to_datetime(told) - moment) / timedelta(seconds=1)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(max(seconds, 0.0), MAX_WAIT)

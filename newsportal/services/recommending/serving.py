@@ -1,0 +1,124 @@
+"""Recommendations for a reader, from the latest fit and from what happened since. One :class:`Recommender` a process, shared by threads.
+
+The fit is read once, and again when a newer one is there. Every :data:`FRESH` seconds, beside the requests, stories that were found and
+views that were recorded since the fit are added, so a story of a minute ago can be recommended. Before the first fit the latest views are
+counted here (neighbours, votes, words), every :data:`EARLY`, and stand with weights that no log has taught.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from newsportal.errors import ModelError, StoreError
+from newsportal.recommend import best, signals
+from newsportal.recommend.base import Log, Model, Recommendation
+from newsportal.recommend.clicks import columns, hours
+from newsportal.services.recommending.parts import DAYS, items, new_items
+from newsportal.store.results import Story
+from newsportal.store.store import Store
+
+log = logging.getLogger(__name__)
+FRESH: Final = 60.0  # seconds between two looks at what is new
+EARLY: Final = timedelta(minutes=10)  # between two counts of the first views, as long as there is no fit
+EARLY_VIEWS: Final = 10_000
+"""The latest views that are counted then: about a second of the processor, most of it for pairs. More want a fit."""
+
+SPARE: Final = 10  # asked for beyond what is wanted: some stories may have been folded into others since the fit
+
+
+class Suggestion(NamedTuple):
+    """A story to show, why, and the story of the reader's own history that speaks for it, if one does."""
+
+    story: Story
+    recommendation: Recommendation
+    because: Story | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """``base``: what the fit of the moment ``made`` left (``None``: there is none yet). ``model``: the same with what is new ``since``."""
+
+    made: datetime | None
+    since: datetime
+    base: Model
+    model: Model
+
+
+def early(store: Store, now: datetime, days: int) -> Model:
+    """What the latest views tell before a fit has learnt how much each figure counts. Raises ``StoreError``."""
+    views = store.readers.recent(now - timedelta(days=days), limit=EARLY_VIEWS)
+    clicks = columns(Log(views, items(store.readers, now, days=days)))
+    return best.Best(signals.learn(clicks, hours(now)), {}, {"views": len(clicks), "stories": clicks.stories})
+
+
+class Recommender:
+    """Answers for readers. ``fresh`` 0: looks at what is new with every question; tests want that."""
+
+    def __init__(
+        self, store: Store, *, days: int = DAYS, fresh: float = FRESH, clock: Callable[[], float] = time.monotonic
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._days = days
+        self._fresh = fresh
+        self._clock = clock
+        self._known: _Known | None = None
+        self._looked = 0.0
+        self._looking = threading.Lock()
+
+    def recommended(self, reader: str | None, now: datetime, n: int = 20) -> list[Suggestion]:
+        """At most ``n`` stories for a reader (``None``: one of whom nothing is known), the best first. Raises ``StoreError``."""
+        if self._known is None or self._fresh <= 0:
+            with self._looking:
+                if self._known is None or self._fresh <= 0:
+                    self.refresh(now)
+        elif self._clock() - self._looked > self._fresh and self._looking.acquire(blocking=False):
+            threading.Thread(target=self._look, args=(now,), daemon=True, name="recommender").start()
+        assert self._known is not None
+        model = self._known.model
+        history = self._store.readers.history(reader) if reader else []
+        answers = model.recommend(history, now, n + SPARE, reader=reader or "")
+        named = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
+        stories = self._store.listed(named)
+        taken = {view.story for view in history}
+        found: list[Suggestion] = []
+        for answer in answers:
+            story = stories.get(answer.story)
+            if story is not None and story.id not in taken:  # folded into one that was seen or stands above: not again
+                taken.add(story.id)
+                found.append(Suggestion(story, answer, stories.get(answer.because or "")))
+        return found[:n]
+
+    def refresh(self, now: datetime) -> None:
+        """Look at what is new, and for a newer fit. Raises ``StoreError``."""
+        made, since, base = self._base(now)
+        readers = self._store.readers
+        self._known = _Known(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
+        self._looked = self._clock()
+
+    def _base(self, now: datetime) -> tuple[datetime | None, datetime, Model]:
+        """The newest fit that can be read, else what the first views tell; and since when the rest is new."""
+        known = self._known
+        fit = self._store.readers.fit(newer_than=known.made if known else None)
+        if fit is not None:
+            try:
+                return fit.made, fit.made, best.unpack(fit.packed)
+            except ModelError as error:
+                log.warning("the fit of %s is not used: %s", fit.made, error)
+        if known is not None and (known.made is not None or now - known.since < EARLY):
+            return known.made, known.since, known.base
+        return None, now, early(self._store, now, self._days)
+
+    def _look(self, now: datetime) -> None:
+        try:
+            self.refresh(now)
+        except StoreError as error:  # what is known serves on
+            self._looked = self._clock()
+            log.warning("what is new is not recommended yet: %s", error)
+        finally:
+            self._looking.release()

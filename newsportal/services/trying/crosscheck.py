@@ -1,0 +1,119 @@
+"""A source's own rule against the template-free reader, page by page: what each reads, and where they differ.
+
+Neither is the truth. Where both agree a rule is hardly needed; where the rule reads what the other does not, it is worth having; where it
+finds nothing, the site has pages of another form.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article import best
+from newsportal.extractors.article.rule import ArticleRule, apply
+from newsportal.items import Extraction, Page
+from newsportal.text import dom
+
+ALIKE: Final = 0.9  # share of characters in lines that both have, from which two texts count as the same: a byline more or less
+LINES: Final = 400  # lines of a text that are compared one by one; of longer ones the beginning
+Part = Literal["both", "rule", "best"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the two texts laid side by side, and who has it."""
+
+    text: str
+    of: Part
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One page. ``ruled`` ``None``: the rule finds no body; ``free`` ``None``: the template-free reader finds none, and ``why``.
+
+    ``likeness``: the share of characters in lines that both have, from 0 to 1.
+    """
+
+    url: str
+    ruled: Extraction | None
+    free: Extraction | None
+    why: str | None
+    likeness: float
+    same_title: bool
+    same_date: bool
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """All pages, and how many of them: are read by the rule, have texts alike, the same title, the same date."""
+
+    pages: tuple[Compared, ...]
+    read: int
+    alike: int
+    titles: int
+    dates: int
+    likeness: float
+
+
+def cross_check(rule: ArticleRule, pages: Iterable[Page]) -> CrossCheck:
+    """Lay the rule over pages. Pages that neither reads are no articles, and left out."""
+    compared = [one for one in (compare(rule, page) for page in pages) if one.ruled or one.free]
+    both = [one for one in compared if one.ruled and one.free]
+    mean = sum(one.likeness for one in both) / len(both) if both else 0.0
+    return CrossCheck(
+        tuple(sorted(compared, key=lambda one: (one.ruled is not None and one.free is not None, one.likeness))),
+        sum(one.ruled is not None for one in compared),
+        sum(one.likeness >= ALIKE for one in both),
+        sum(one.same_title for one in both),
+        sum(one.same_date for one in both),
+        mean,
+    )
+
+
+def compare(rule: ArticleRule, page: Page) -> Compared:
+    """One page by the rule and without it. What a rule does not say (title, date) is read without one, as in the crawl."""
+    document = dom.document(page)
+    ruled: Extraction | None = apply(rule, document, page.fetched)
+    assert ruled is not None
+    free, why = None, None
+    try:
+        free = best.extract(dom.document(page), None, page.fetched)
+    except NotApplicable as error:
+        why = error.reason
+    if ruled.text is None:
+        return Compared(page.url, None, free, why, 0.0, False, False)
+    same_title = rule.title is None or free is None or _plain(ruled.title) == _plain(free.title)
+    same_date = rule.date is None or free is None or _day(ruled) == _day(free)
+    text = (free.text if free else None) or ""
+    return Compared(page.url, ruled, free, why, likeness(ruled.text, text), same_title, same_date, beside(ruled.text, text))
+
+
+def likeness(first: str, second: str) -> float:
+    one, other = (Counter(filter(None, map(_plain, text.splitlines()))) for text in (first, second))
+    total = sum(len(line) * count for lines in (one, other) for line, count in lines.items())
+    return 2 * sum(len(line) * count for line, count in (one & other).items()) / total if total else 0.0
+
+
+def beside(ruled: str, free: str) -> tuple[Line, ...]:
+    """The lines of both texts in one order, each once where both have it."""
+    first, second = ruled.splitlines()[:LINES], free.splitlines()[:LINES]
+    found: list[Line] = []
+    for tag, one, end, other, stop in SequenceMatcher(None, [*map(_plain, first)], [*map(_plain, second)], autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += [Line(line, "both") for line in first[one:end]]
+        else:
+            found += [*(Line(line, "rule") for line in first[one:end]), *(Line(line, "best") for line in second[other:stop])]
+    return tuple(found)
+
+
+def _plain(text: str | None) -> str:
+    return "".join((text or "").split())
+
+
+def _day(found: Extraction) -> str | None:
+    return found.published.date().isoformat() if found.published else None

@@ -1,0 +1,119 @@
+"""Pages for a look at a site, fetched as politely as the crawl does: robots.txt obeyed, one after another, and not many."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from newsportal.errors import EgressDenied, FetchFailed, Redirected
+from newsportal.items import Page
+from newsportal.net.egress.robots import Rules, product_token, rules_from
+from newsportal.services.discovery.search import MAX_REQUESTS, NotAsked
+from newsportal.services.trying.trial import Fetch, fetcher
+from newsportal.sources import Sources
+
+MAX_WAIT = 10.0
+"""Seconds between two requests that somebody waits for; a site that asks for more (Crawl-delay) is not looked at any further."""
+
+MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
+
+
+class Visitor:
+    """Called with a URL, answers its page. Raises ``EgressDenied`` and ``FetchFailed``, of which ``NotAsked`` is one.
+
+    Redirects are followed here, so that robots.txt is asked for each address. ``get`` may raise ``Redirected`` for one. ``requests``
+    counts what was asked, robots.txt and redirects included; ``tell`` is called with each address before it is asked for.
+    """
+
+    def __init__(
+        self,
+        get: Fetch,
+        agent: str = "newsportal",
+        *,
+        obey: bool = True,
+        delay: float = 0.0,
+        most: int = MAX_REQUESTS,
+        tell: Callable[[str], None] = lambda url: None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._get, self._agent, self._obey, self._delay, self._most = get, agent, obey, delay, most
+        self._tell, self._sleep = tell, sleep
+        self._robots: dict[str, tuple[bytes, Rules]] = {}
+        self._last: dict[str, float] = {}
+        self.requests = 0
+
+    def __call__(self, url: str) -> Page:
+        if self._obey and self._rules(url)[1].delay > MAX_WAIT and self._last.get(_origin(url)):
+            raise NotAsked(url, "robots", f"robots.txt asks for {self._rules(url)[1].delay:g} s between requests")
+        return self._followed(url, obey=self._obey)
+
+    def _followed(self, url: str, *, obey: bool) -> Page:
+        """The page to which an address leads; with ``obey`` the robots.txt of each address on the way is asked."""
+        asked = url
+        for _ in range(MAX_REDIRECTS + 1):
+            if obey and not (rules := self._rules(asked)[1]).allows(asked):
+                raise NotAsked(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
+            try:
+                return self._asked(asked)
+            except Redirected as moved:
+                asked = moved.target
+        raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
+
+    def robots(self, url: str) -> bytes:
+        """The robots.txt of a site as it was read; empty if it has none or is not asked for."""
+        return self._rules(url)[0] if self._obey else b""
+
+    def _rules(self, url: str) -> tuple[bytes, Rules]:
+        origin = _origin(url)
+        if origin not in self._robots:
+            found = self._robots_of(f"{origin}/robots.txt")
+            self._last.pop(origin, None)
+            self._robots[origin] = found
+        return self._robots[origin]
+
+    def _robots_of(self, url: str) -> tuple[bytes, Rules]:
+        """As the crawl reads it: too many redirects are no robots.txt, one to a forbidden address is a no."""
+        first = self.requests + 1
+        try:
+            page = self._followed(url, obey=False)
+        except EgressDenied as error:
+            if self.requests == first:
+                raise  # the pages lie at the same address
+            return b"", Rules(agent=self._agent, refusal=f"robots.txt leads to a forbidden address ({error.reason})")
+        except FetchFailed as error:
+            if error.reason == "redirects":
+                return b"", Rules(agent=self._agent)
+            if error.reason == "enough":
+                raise
+            return b"", Rules(agent=self._agent, refusal="robots.txt could not be fetched", cause=error.reason)
+        return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
+
+    def _asked(self, url: str) -> Page:
+        if self.requests >= self._most:
+            raise NotAsked(url, "enough", f"{self._most} requests were made")
+        origin = _origin(url)
+        rules = self._robots[origin][1] if origin in self._robots else None
+        wait = max(self._delay, min(rules.delay, MAX_WAIT) if rules else 0.0)
+        if origin in self._last:
+            self._sleep(max(0.0, self._last[origin] + wait - time.monotonic()))
+        self.requests += 1
+        self._tell(url)
+        try:
+            return self._get(url)
+        finally:
+            self._last[origin] = time.monotonic()
+
+
+def visitor(known: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], None] = lambda url: None) -> Visitor:
+    polite = known.politeness
+    agent = product_token(known.user_agent)
+    return Visitor(fetcher(known, follow=False), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)
+
+
+def _origin(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    return f"{parts.scheme}://{parts.netloc}"

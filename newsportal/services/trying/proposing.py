@@ -1,0 +1,250 @@
+"""What stands behind an address, what it would bring, and its entries in ``sources.yaml``: for ``source add`` and the wizard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ruamel.yaml.comments import CommentedMap
+
+from newsportal.dedup.canonical import bare, identity
+from newsportal.errors import NewsportalError, StoreError
+from newsportal.items import Link
+from newsportal.messages import Message, to_json
+from newsportal.services.discovery.finders import common_folder
+from newsportal.services.discovery.opml import Outline
+from newsportal.services.discovery.proposal import Kind, Proposal
+from newsportal.services.discovery.search import NoSource, find
+from newsportal.services.trying.forum import propose_forum
+from newsportal.services.trying.gallery import propose_gallery
+from newsportal.services.trying.polite_fetch import Visitor
+from newsportal.services.trying.trial import Reading, Trial, article
+from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, append, edit
+from newsportal.sources.editing import append_entry
+from newsportal.sources.uris import BadAddress, check_url, literal
+from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
+from newsportal.store import open_store
+from newsportal.text import clean
+
+__all__ = ["AlreadyThere", "NoSource", "Proposal", "Visited", "common_folder", "entry", "free_name", "holder", "visits"]
+
+Visited = Feed | Sitemap | Region | Forum | Gallery
+
+
+class AlreadyThere(NewsportalError):
+    """Raised by :func:`entry` for an address that the source ``key`` visits. The caller names it."""
+
+    def __init__(self, address: str, key: str) -> None:
+        super().__init__(Message("find.there", address=address, key=key))
+        self.key = key
+
+
+def visits(source: Visited) -> Sequence[str]:
+    return source.seeds if isinstance(source, Region | Gallery) else (source.url,)
+
+
+def holder(found: Proposal, known: Sources) -> Visited | None:
+    """The source that visits this address already, in whatever spelling (http or https)."""
+    listed: Sequence[Visited] = getattr(known, found.kind)
+    wanted = bare(found.address)
+    return next((source for source in listed if wanted in map(bare, visits(source))), None)
+
+
+def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:
+    """The proposal's values under a name of its own; ``taken`` are names given meanwhile. Raises ``AlreadyThere``."""
+    there = holder(found, known)
+    if there is not None:
+        raise AlreadyThere(found.address, there.key)
+    listed: Sequence[Visited] = getattr(known, found.kind)
+    names = {source.name for source in listed} | set(taken)
+    told = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
+    values = {**told, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
+    return values | ({"category": category} if category else {})
+
+
+def free_name(wished: str, taken: Collection[str]) -> str:
+    """``wished`` as a name that may be used: without slashes and control characters, not too long, and not taken."""
+    plain = clean(CONTROL.sub(" ", wished).replace("/", "-"))[: MAX_NAME_CHARS - 4] or "source"
+    numbered = (f"{plain} {number}" for number in range(2, len(taken) + 3))
+    return plain if plain not in taken else next(name for name in numbered if name not in taken)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``new`` are entries of sources.yaml; ``there`` addresses that are visited already, with the source's key; ``bad`` with the reason."""
+
+    new: tuple[Mapping[str, str], ...]
+    there: tuple[tuple[str, str], ...]
+    bad: tuple[tuple[str, Message], ...]
+
+
+def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
+    """Which feeds of a list are new, in whatever spelling of their addresses; names are made free, addresses checked as in sources.yaml."""
+    there = {bare(feed.url): feed.key for feed in known.feeds}
+    names = {feed.name for feed in known.feeds}
+    new: list[Mapping[str, Any]] = []
+    held: list[tuple[str, str]] = []
+    bad: list[tuple[str, Message]] = []
+    for one in listed:
+        if (key := there.get(bare(one.url))) is not None:
+            held.append((one.url, key))
+            continue
+        try:
+            check_url(one.url)
+        except BadAddress as error:
+            bad.append((one.url, error.message))
+            continue
+        name = free_name(one.title or one.url.partition("://")[2], names)
+        names.add(name)
+        there[bare(one.url)] = f"feed:{name}"  # a list may have it with http and with https
+        folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
+        values: dict[str, Any] = {"name": name, "url": literal(one.url)}
+        new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
+    return Import(tuple(new), tuple(held), tuple(bad))
+
+
+ASKED = 50  # entries that are looked up
+NAMED = 10  # stored ones whose source is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """``stored`` of ``asked`` entries are known; ``by``: the sources that brought the first of them, the one of most first."""
+
+    asked: int
+    stored: int
+    by: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        brought = f", by {', '.join(self.by)}" if self.by else ""
+        return f"{self.stored} of {self.asked} entries are stored already{brought}"
+
+    def plain(self) -> dict[str, Any]:
+        return {"asked": self.asked, "stored": self.stored, "by": list(self.by)}
+
+
+def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
+    """``None`` if there is no store yet, or it cannot be asked: adding a source does not need it."""
+    names = list(dict.fromkeys(identity(link.url) for link in links[:ASKED]))
+    try:
+        with closing(open_store(known.store, create=False)) as store:
+            there = store.known(names)
+            stored = [name for name in names if name in there]
+            articles = [one for name in stored[:NAMED] for one in store.declared_by(name)[:1]]
+    except StoreError:
+        return None
+    by = Counter(article.source for article in articles)
+    return Overlap(len(names), len(there), tuple(source for source, _ in by.most_common(3)))
+
+
+KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
+MORE = 4  # requests beyond MAX_REQUESTS for one article of what is shown
+Family = Literal["feed", "sitemap", "region", "forum", "gallery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a proposal would bring: an article as it would be read, and what of it is stored already. ``name``: under which it is added."""
+
+    proposal: Proposal
+    values: dict[str, str]
+    reading: Reading | None
+    overlap: Overlap | None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an address offers: the best with a preview each, ``others`` that are there as well, ``notes`` on what could not be looked at."""
+
+    previews: tuple[Preview, ...]
+    others: tuple[Proposal, ...] = ()
+    notes: tuple[Message, ...] = ()
+
+
+def proposed(
+    url: str,
+    known: Sources,
+    visit: Visitor,
+    *,
+    kind: Family | None = None,
+    everything: bool = False,
+    name: str | None = None,
+    category: str | None = None,
+) -> Offer:
+    """Look at ``url`` (``https://`` may be left out).
+
+    Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and ``NewsportalError`` for an address that is there already.
+    """
+    found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
+    chosen = found if everything else found[:1]
+    taken: set[str] = set()
+    previews = tuple(_preview(one, entry(one, name, category, known, taken), taken, known, visit) for one in _new(chosen, known))
+    return Offer(previews, tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
+
+
+def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> str:
+    """Append entries to their lists in ``path``. Raises what :func:`newsportal.sources.edit` raises; answers its digest."""
+
+    def change(document: CommentedMap) -> None:
+        for kind, values in added:
+            append(document, kind, values)
+
+    return edit(path, append_entry(*added[0]) if len(added) == 1 else change, expected)
+
+
+def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:
+    """The proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
+    if kind == "forum":
+        return [propose_forum(url, visit)], []
+    if kind == "gallery":
+        return [propose_gallery(url, visit)], []
+    only = KINDS[kind] if kind is not None else None
+    found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
+    found = [one for one in found if only in (None, one.kind)]
+    if not found:
+        raise NoSource("find.none")
+    return found, notes
+
+
+def _new(chosen: Sequence[Proposal], known: Sources) -> list[Proposal]:
+    """Without those that are there already, unless all are: that is told as a mistake later."""
+    return [one for one in chosen if holder(one, known) is None] or list(chosen[:1])
+
+
+def _preview(found: Proposal, values: dict[str, str], taken: set[str], known: Sources, visit: Visitor) -> Preview:
+    taken.add(values["name"])
+    trial = Trial(f"{found.family}:{values['name']}", found.address, found.links)
+    reading = article(trial, None, visit) if found.kind in ("feeds", "sitemaps", "regions") else None
+    return Preview(found, values, reading, overlap(known, found.links))
+
+
+def figures(found: Proposal) -> list[str]:
+    said = [f"{found.entries} entries"]
+    if found.newest is not None:
+        said.append(f"newest {found.newest.astimezone():%Y-%m-%d %H:%M}")
+    if found.per_day is not None:
+        said.append(f"about {found.per_day:g} a day")
+    return [*said, f"score {found.score:g}"]
+
+
+def plain(preview: Preview) -> dict[str, Any]:
+    found, reading = preview.proposal, preview.reading
+    read = reading.found if reading else None
+    told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
+    return {
+        "key": f"{found.family}:{preview.values['name']}",
+        "kind": found.family,
+        "values": preview.values,
+        "score": found.score,
+        "entries": found.entries,
+        "newest": found.newest and found.newest.isoformat(),
+        "per_day": found.per_day,
+        "why": [to_json(one) for one in found.why],
+        "stored": preview.overlap.plain() if preview.overlap else None,
+        "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
+        "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
+    }

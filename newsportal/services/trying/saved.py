@@ -1,0 +1,103 @@
+"""Saved pages of a site, out of the crawl's own archive, to try a rule, template or source on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from newsportal.errors import NewsportalError
+from newsportal.extractors.article.site import site_of
+from newsportal.extractors.lists import engines
+from newsportal.items import Page
+from newsportal.messages import to_json
+from newsportal.net.archive import open_index
+from newsportal.net.egress import TooLarge, decompress
+from newsportal.services.trying.forum import forum_trial
+from newsportal.services.trying.gallery import gallery_trial
+from newsportal.services.trying.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
+from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
+from newsportal.sources.spelling import did_you_mean
+
+MOST: Final = 40  # pages of a site that are tried, the newest: a second or two of reading
+LARGEST: Final = 1 << 30  # bytes of an archive that is read through while somebody waits: some ten seconds
+MAX_PAGE: Final = 16 << 20  # bytes of a page, unpacked; as the crawl takes them (politeness.max_size)
+
+
+def archive_of(known: Sources) -> Path | None:
+    """The archive that the crawl writes, or the one that answers in place of the network, if it is there and not too large."""
+    for file in (known.archive, known.replay):
+        if file is not None and file.is_file() and file.stat().st_size <= LARGEST:
+            return file
+    return None
+
+
+def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int = MOST) -> list[Page]:
+    """The newest pages of these sites (hosts without ``www.``) that are HTML. Raises ``ReplayError`` for a file that is no archive.
+
+    ``now`` stands for the moment they were fetched: relative dates are read against it.
+    """
+    with open_index(archive) as index:
+        found: list[Page] = []
+        for url in reversed(index.urls()):
+            if site_of(url) not in sites:
+                continue
+            recorded = index.get(url, MAX_PAGE)
+            headers = {name.lower(): value for name, value in recorded.headers} if recorded else {}
+            kind = headers.get("content-type", "")
+            if recorded is None or recorded.status != 200 or "html" not in kind:
+                continue
+            try:
+                body = decompress(recorded.body, headers.get("content-encoding", ""), MAX_PAGE)
+            except (TooLarge, ValueError):
+                continue  # nothing to try on: the crawl counted it
+            found.append(Page(url, body, now, 200, kind))
+            if len(found) >= most:
+                break
+        return found
+
+
+def sites_of(addresses: Iterator[str]) -> frozenset[str]:
+    return frozenset(site for address in addresses if (site := site_of(address)) is not None)
+
+
+Tried = list[tuple[Trial, Reading | None]]
+
+
+def tried(name: str, known: Sources, query: str | None = None) -> Tried:
+    """The source (or engine, or topic) of this key or name. Raises ``NewsportalError`` where there is none."""
+    found = known.find(name)
+    plain = name.removeprefix("engine:")
+    if not found and plain in engines.ENGINES:
+        fetch = fetcher(known)
+        trial = engine_trial(plain, known, fetch, query or query_for(plain, known))
+        return [(trial, article(trial, None, fetch))]
+    if not found:
+        raise NewsportalError(unknown(name, known))
+    source = found[0]
+    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
+    if isinstance(source, Forum):
+        return [forum_trial(source, fetch)]
+    if isinstance(source, Gallery):
+        return [gallery_trial(source, fetch)]
+    rule = source.article if isinstance(source, Feed | Sitemap | Region) else None
+    return [(trial, article(trial, rule, fetch)) for trial in trials(source, known, fetch, query)]
+
+
+def unknown(name: str, known: Sources) -> str:
+    hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.ENGINES))
+    return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
+
+
+def plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
+    links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
+    failure, notes = trial.failure and to_json(trial.failure), [to_json(note) for note in trial.notes]
+    told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}
+    if reading is None:
+        return told | {"article": None}
+    found = reading.found
+    said = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
+    text: dict[str, Any] = {"text": found.text, "algorithm": found.algorithm} if found else {}
+    text |= {"note": to_json(reading.note)} if reading.note else {}
+    return told | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **said, **text}}

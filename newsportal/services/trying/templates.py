@@ -1,0 +1,151 @@
+"""The library of templates that pages of sites taught (``extractors.url_library``), as a file: read, tried, taught, made to forget."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+from newsportal.errors import LibraryError, NotApplicable
+from newsportal.extractors.article import best
+from newsportal.extractors.article.template import Template
+from newsportal.extractors.papers.url_library import MAX_BYTES, Library, read_library, write_library
+from newsportal.extractors.papers.url_tree import UrlTree
+from newsportal.items import Extraction, Page
+from newsportal.sources import Sources
+from newsportal.sources.editing import alone
+from newsportal.text import dom
+
+READABLE: Final = 0o644  # a new file's mode: what a temporary file has is for its owner alone
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader made of a page, or why it made nothing of it."""
+
+    by: str
+    found: Extraction | None
+    why: str | None = None
+
+
+def file_of(known: Sources) -> Path | None:
+    """Where the desk keeps the library: beside the filter of known addresses; ``None`` for a store in memory."""
+    filter_file = known.known_file
+    return filter_file.with_suffix(".templates") if filter_file else None
+
+
+def load(file: Path) -> Library:
+    """The library in ``file``. Raises ``LibraryError`` that names the file."""
+    text = read(file)
+    try:
+        return read_library(text)
+    except LibraryError as error:
+        raise LibraryError(f"{file}: {error}; a library is what extract --algorithm url_tree --library FILE wrote") from error
+
+
+def read(file: Path) -> str:
+    """The text of ``file``. Raises ``LibraryError``."""
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise LibraryError(f"{file}: larger than {MAX_BYTES} bytes")
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise LibraryError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise LibraryError(f"{file}: no template library: it is no text") from error
+
+
+def save(text: str, file: Path) -> None:
+    """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``LibraryError``."""
+    part: Path | None = None
+    try:
+        with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False) as stream:
+            part = Path(stream.name)
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.chmod(file.stat().st_mode & 0o7777 if file.exists() else READABLE)
+        part.replace(file)
+    except OSError as error:
+        raise LibraryError(f"{file}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def library_at(file: Path) -> Library:
+    """The library in ``file``; an empty one where there is none yet. Raises ``LibraryError``."""
+    return load(file) if file.exists() else Library()
+
+
+def teach(file: Path, pages: Iterable[Page]) -> int:
+    """Put pages into the library; answers how many templates it has more. Raises ``LibraryError``."""
+    with _held(file):
+        library = library_at(file)
+        before = sum(1 for _ in library)
+        tree = UrlTree(library)
+        for page in pages:
+            tree.learn(dom.document(page), None, page.fetched)
+        save(write_library(tree.library), file)
+    return sum(1 for _ in tree.library) - before
+
+
+def forget(file: Path, site: str) -> bool:
+    """Take a site out of the library; whether it was in it. Raises ``LibraryError``."""
+    with _held(file):
+        library = library_at(file)
+        if site not in library.sites:
+            return False
+        library.forget(site)
+        save(write_library(library), file)
+        return True
+
+
+@contextmanager
+def _held(file: Path) -> Iterator[None]:
+    """What is read is what is written over: two who change the library at once do so in turns."""
+    try:
+        with alone(file):
+            yield
+    except OSError as error:
+        raise LibraryError(f"{file}: {error.strerror or error}") from error
+
+
+def readings(library: Library, page: Page) -> tuple[Reading, ...]:
+    """What the template-free reader and the library's template make of a page. The library learns nothing from it."""
+    tree = UrlTree(read_library(write_library(library)))
+    found = []
+    for name, extract in (("best", best.extract), ("url_tree", tree)):
+        try:
+            found.append(Reading(name, extract(dom.document(page), None, page.fetched)))
+        except NotApplicable as error:
+            found.append(Reading(name, None, error.reason))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A template as it is drawn: each of its boxes with its depth, and whether the text stands in it."""
+
+    directory: str
+    template: Template
+    boxes: tuple[tuple[int, str, bool], ...]
+
+
+def looks(library: Library, site: str) -> list[Look]:
+    from newsportal.extractors.article.template import read_structure
+
+    found = []
+    for directory, templates in sorted(library.sites[site].templates.items()) if site in library.sites else ():
+        for template in templates:
+            tags, parents = read_structure(template.structure)
+            depths: list[int] = []
+            for parent in parents:
+                depths.append(depths[parent] + 1 if parent >= 0 else 0)
+            boxes = tuple((depth, tag, place in template.content) for place, (depth, tag) in enumerate(zip(depths, tags, strict=True)))
+            found.append(Look("/" + "/".join(directory), template, boxes))
+    return found

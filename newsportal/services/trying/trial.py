@@ -1,0 +1,207 @@
+"""What a source gives right now: one list page is fetched and read as the crawl would, and one article of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NewsportalError, NotApplicable
+from newsportal.extractors.article import best
+from newsportal.extractors.article.rule import ArticleRule, apply
+from newsportal.extractors.feeds import feed, sitemap
+from newsportal.extractors.feeds.sitemap import children, choose
+from newsportal.extractors.lists import engines, hub
+from newsportal.extractors.lists.engines.reading import read as read_results
+from newsportal.extractors.lists.engines.reading import target_of
+from newsportal.items import Extraction, Link, Page
+from newsportal.messages import Message, reason_message
+from newsportal.net import egress
+from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
+from newsportal.sources.uris import mask
+from newsportal.text import dom
+
+Fetch = Callable[[str], Page]  # a page by its URL. Raises EgressDenied or FetchFailed.
+MAX_TRIED = 3  # articles that are tried until one can be read: the first entry may be a video or a notice
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one list page did. ``failure`` says why there are no links; ``notes`` what is odd about them."""
+
+    key: str
+    url: str
+    links: tuple[Link, ...] = ()
+    notes: tuple[Message, ...] = ()
+    failure: Message | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one article did. ``note`` introduces the text of a thread or a photo story."""
+
+    url: str
+    found: Extraction | None = None
+    failure: Message | None = None
+    note: Message | None = None
+
+
+class Unread(NewsportalError):
+    """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``Reading.failure``."""
+
+
+def page_of(url: str, fetch: Fetch) -> Page:
+    """The page at ``url``. Raises :class:`Unread`."""
+    try:
+        page = fetch(url)
+    except (EgressDenied, FetchFailed) as error:
+        raise Unread(Message("fetch.failed", url=mask(error.url), why=reason_message(error.reason))) from error
+    if page.status >= 400:
+        raise Unread(Message("fetch.status", status=page.status))
+    return page
+
+
+def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, follow: bool = True) -> Fetch:
+    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one.
+
+    With ``follow=False`` a redirect raises ``Redirected`` (but for a browser, which follows its own).
+    """
+    polite = sources.politeness
+    policy = egress.Policy(polite.allow_private)
+    headers = {"user-agent": sources.user_agent}
+    if render:
+        from newsportal.net.rendering import Limits, standalone
+        from newsportal.net.rendering.chromium import Setup
+
+        given = sources.rendering.model_dump()
+        setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
+        return lambda url: standalone.fetch(url, policy, setup, headers=headers, verify=verify)
+    return lambda url: egress.fetch(
+        url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify, follow=follow
+    )
+
+
+def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:
+    """One trial for a feed, sitemap, region or engine; for a topic, one for each of its engines."""
+    names = source.engines if isinstance(source, Topic) else (source.name,)
+    if isinstance(source, Topic | CustomEngine):
+        for name in names:
+            own = source.queries[0] if isinstance(source, Topic) else query_for(source.name, sources)
+            yield engine_trial(name, sources, fetch, query or own)
+    else:
+        yield _trial(source.key, _first_page(source), lambda page: READERS[type(source)](source, page, fetch), fetch)
+
+
+def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
+    """Ask an engine, declared or built in, for the first page of ``query``."""
+    declared = sources.engine(name)
+    engine = declared.built() if declared else engines.load(name)
+    key = f"engine:{name}"
+    return _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
+
+
+def first_reading(trial: Trial, read: Callable[[Link], Reading]) -> Reading | None:
+    """What ``read`` makes of the first link of a trial that it can read; the last failure if of none; ``None`` without links."""
+    reading = None
+    for link in trial.links[:MAX_TRIED]:
+        try:
+            return read(link)
+        except (Unread, NotApplicable) as error:
+            reading = Reading(link.url, failure=error.message)
+    return reading
+
+
+def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | None:
+    """The first article that can be read: by the source's own rule where that finds a body, else without one, as the crawl does."""
+
+    def read(link: Link) -> Reading:
+        page = page_of(link.url, fetch)
+        document = dom.document(page)
+        ruled = apply(rule, document, page.fetched) if rule else None
+        return Reading(page.url, ruled if ruled is not None and ruled.text else best.extract(document, link, page.fetched))
+
+    return first_reading(trial, read)
+
+
+Links = tuple[tuple[Link, ...], tuple[Message, ...]]  # links and notes
+
+
+def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> Trial:
+    try:
+        links, notes = read(page_of(url, fetch))
+    except (Unread, NotApplicable) as error:
+        return Trial(key, mask(url), failure=error.message)
+    except EngineBlocked:
+        return Trial(key, mask(url), failure=reason_message("blocked"))
+    return Trial(key, mask(url), links, notes, None if links else Message("find.no-articles"))
+
+
+def warned(warnings: Iterable[str]) -> Iterator[Message]:
+    return (Message(f"warning.{warning}") for warning in warnings)
+
+
+def query_for(engine: str, sources: Sources) -> str:
+    """The query of the first topic that asks ``engine``, else of the first topic, else a word that has news every day."""
+    asking = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
+    return asking[0].queries[0] if asking else "新闻"
+
+
+def _first_page(source: Source) -> str:
+    if isinstance(source, Feed | Sitemap):
+        return source.url
+    if isinstance(source, Region):
+        return source.seeds[0]
+    raise NotImplementedError(source.key)
+
+
+def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
+    found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+    links = (
+        Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published or entry.updated)
+        for entry in found.entries
+        if entry.url
+    )
+    return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warned(found.warnings))
+
+
+def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
+    """What a sitemap lists that a visit would take; of robots.txt or an index, what the sitemap lists that changed last."""
+    if urlsplit(page.url).path == "/robots.txt":
+        found = sitemap.Sitemap("index", tuple(sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)))
+    else:
+        found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+    if found.kind == "index":
+        others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may name itself
+        named = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
+        following = named[0].url if named else None
+        told = Message("look.index", number=len(found.entries), url=mask(page.url))
+        if following is None or depth >= MAX_TRIED:
+            return (), (told, *warned(found.warnings))
+        links, notes = _mapped(source, page_of(following, fetch), fetch, depth + 1)
+        return links, (told, Message("look.newest", url=mask(following)), *notes)
+    rules = hub.HubRules(allow=source.allow, deny=source.deny)
+    chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
+    left = (Message(f"left.{why}", number=number) for why, number in sorted(chosen.left.items()))
+    listed = (Link(entry.url, source.key, entry.title, None, source.site, entry.moment) for entry in chosen.entries)
+    return tuple(listed), (Message("look.entries", number=len(found.entries)), *left, *warned(found.warnings))
+
+
+def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
+    rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
+    sorted_ = hub.links(dom.document(page), rules, page.fetched)
+    links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
+    more = sum(link.kind == "hub" for link in sorted_)
+    return tuple(links), (Message("look.links", number=len(sorted_), more=more),)
+
+
+def _results(key: str, engine: engines.Engine, page: Page) -> Links:
+    found = read_results(engine, dom.document(page), page.fetched)
+    links = (Link(target_of(one), key, one.title, one.summary, one.site, one.published) for one in found.results)
+    changed = (Message("look.layout"),) if found.changed else ()
+    return tuple(links), (Message("look.read-by", way=found.by), *changed)
+
+
+READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
+"""Who reads the list pages of a kind of source."""

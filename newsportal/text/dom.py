@@ -1,0 +1,317 @@
+"""Bytes to trees: the only door to lxml.
+
+A page is decoded once and parsed once; every extractor gets the same :class:`Document`. Trees are read, never changed, unless a
+function says that it works on a copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from urllib.parse import urljoin
+
+import lxml.html
+from cssselect import HTMLTranslator
+from cssselect.xpath import XPathExpr
+from lxml import etree
+from lxml.cssselect import CSSSelector
+from lxml.html import HtmlElement as Element
+
+from newsportal.text import clean
+from newsportal.text.encoding import decode
+from newsportal.text.markup import BREAKING, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Protocol
+
+    from newsportal.items import Page
+
+    class XmlTarget(Protocol):
+        """Who is told of the elements of a stream. Names are ``{namespace}name``; ``close`` is called at its end."""
+
+        def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
+        def end(self, tag: str) -> None: ...
+        def data(self, text: str) -> None: ...
+        def close(self) -> None: ...
+
+
+class Translator(HTMLTranslator):
+    """``a ~ b`` asks of each ``b`` whether an ``a`` stands before it. Collecting what follows each ``a``, as cssselect has it, takes
+    libxml2 twenty seconds on a page of 3,000 paragraphs, and whoever writes rules may write ``p ~ p`` (threats B)."""
+
+    def xpath_indirect_adjacent_combinator(self, left: XPathExpr, right: XPathExpr) -> XPathExpr:
+        if left.path:  # it says of elements further up what they are, too
+            return super().xpath_indirect_adjacent_combinator(left, right)
+        return right.add_condition(f"preceding-sibling::{left}")
+
+
+TRANSLATOR: Final = Translator()
+
+
+__all__ = [
+    "BREAKING",
+    "Document",
+    "Element",
+    "copy_of",
+    "css",
+    "decode",
+    "document",
+    "from_text",
+    "html_of",
+    "join",
+    "lines_of",
+    "link_of",
+    "parse_html",
+    "path_of",
+    "pieces",
+    "stream_xml",
+    "text_of",
+    "walk",
+    "xpath",
+]
+
+MAX_CHARS = 8_000_000
+"""Longer pages are cut: ten times the longest article page of the development set."""
+
+SKIPPED = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
+"""Elements whose text no reader sees."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """One page, decoded and parsed once. ``url`` resolves relative links; ``encoding`` is the one that was used."""
+
+    url: str
+    html: str = field(repr=False)
+    encoding: str = "utf-8"
+
+    @cached_property
+    def root(self) -> Element:
+        """The ``html`` element. Treat it as read-only; take a :func:`copy_of` to change it."""
+        return parse_html(self.html)
+
+    @cached_property
+    def base(self) -> str:
+        """What relative links are relative to: ``<base href>`` where it is usable, else the page's URL."""
+        for node in self.root.iter("base"):
+            href = (node.get("href") or "").strip()
+            if href:
+                joined = join(self.url, href)
+                return joined or self.url
+        return self.url
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The visible text of the whole page, a cleaned line each; made once for all who look for dates and names in it.
+
+        A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
+        """
+        stripped = (line.strip() for line in MARK.join(_text(self.root, "\n")).split("\n"))
+        lines = [_marked(line) if MARK in line else clean(line) for line in stripped if line]
+        return tuple(line for line in lines if line)
+
+    def css(self, selector: str) -> list[Element]:
+        return css(self.root, selector)
+
+
+def document(page: Page) -> Document:
+    """Decode and parse-on-demand a fetched page."""
+    html, encoding = decode(page.body, page.content_type)
+    return Document(url=page.url, html=html, encoding=encoding)
+
+
+def from_text(html: str, url: str = "about:blank") -> Document:
+    """A document from text that is decoded already (tests, the library's users)."""
+    return Document(url=url, html=html)
+
+
+def parse_html(html: str) -> Element:
+    """A tree from any text; never raises for bad HTML. An empty page gives an empty ``html`` element.
+
+    Time and memory are linear in the text, which is cut at ``MAX_CHARS``; the tree is at most about ``markup.MAX_DEPTH`` deep, so that
+    nothing that walks it recursively (deep copies, XPath) can overflow.
+    """
+    data = guarded(html[:MAX_CHARS])
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
+        root = None
+    return lxml.html.document_fromstring("<html><body></body></html>") if root is None else cast("Element", root)
+
+
+def stream_xml(chunks: Iterable[str], target: XmlTarget) -> None:
+    """Tell ``target`` of the elements of an XML text as it comes; no tree is kept, so memory does not grow with the text.
+
+    Broken XML gives what can be had of it. The caller takes a document type out before (entities would be filled in) and stops what goes
+    on without end by raising from ``target``. Elements nested deeper than libxml2's limit (256) end the reading.
+    """
+    # "internal": with False, libxml2 hands on attributes in which &amp; is written &#38;
+    parser = etree.XMLParser(
+        target=cast("Any", target),
+        recover=True,
+        resolve_entities=cast("Any", "internal"),
+        no_network=True,
+        load_dtd=False,
+        encoding="utf-8",
+    )
+    with contextlib.suppress(etree.XMLSyntaxError):  # nothing in it is an element
+        for chunk in chunks:
+            parser.feed(chunk.encode("utf-8", "replace"))
+        parser.close()
+
+
+_PLAIN = etree.ElementDefaultClassLookup(element=Element)
+
+
+def copy_of(node: Element) -> Element:
+    """A deep copy that may be changed."""
+    return copy.deepcopy(node)
+
+
+_SELECTORS: dict[str, CSSSelector] = {}
+
+MOST_SELECTORS = 10_000
+"""Kept compiled, some kilobytes each: those of thousands of sources; who tries rules all day does not fill the memory."""
+
+
+def path_of(node: Element) -> str:
+    """The XPath of an element in its page: ``/html/body/div[2]``."""
+    return str(node.getroottree().getpath(node))
+
+
+def css(node: Element, selector: str) -> list[Element]:
+    """The elements below ``node`` that match a CSS selector, in document order. Raises ``ValueError`` for a bad selector."""
+    compiled = _SELECTORS.get(selector)
+    if compiled is None:
+        try:
+            compiled = CSSSelector(selector, translator=TRANSLATOR)  # type: ignore[arg-type]  # takes one, too
+        except Exception as error:  # cssselect's errors have no common public base
+            raise ValueError(f"not a CSS selector: {selector!r} ({error})") from error
+        if len(_SELECTORS) >= MOST_SELECTORS:
+            _SELECTORS.clear()
+        _SELECTORS[selector] = compiled
+    try:
+        return cast("list[Element]", compiled(node))
+    except etree.XPathError as error:  # thousands of alternatives
+        raise ValueError(f"a CSS selector that is too long: {selector[:60]!r} … ({error})") from error
+
+
+def xpath(node: Element, expression: str) -> list[object]:
+    """What an XPath expression gives, always as a list. Raises ``ValueError`` for a bad expression."""
+    try:
+        found = node.xpath(expression)
+    except etree.XPathError as error:
+        raise ValueError(f"not an XPath expression: {expression!r} ({error})") from error
+    return list(found) if isinstance(found, list) else [found]
+
+
+def text_of(node: Element) -> str:
+    """The visible text below ``node`` on one line, cleaned."""
+    return clean("".join(_text(node, " ")))
+
+
+def html_of(node: Element) -> str:
+    """``node`` written as HTML again, without what follows it."""
+    return str(lxml.html.tostring(node, encoding="unicode", with_tail=False))
+
+
+def lines_of(node: Element) -> list[str]:
+    """The visible text below ``node``, a cleaned paragraph a line, no empty lines."""
+    return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
+
+
+MARK = "\u2028"
+"""Parts text nodes for a while: white space that no page uses."""
+
+
+def _marked(line: str) -> str:
+    return "\t".join(filter(None, map(clean, line.split(MARK))))
+
+
+def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
+    """The text nodes below ``top`` in document order, with a ``break`` wherever a line of the page ends. Never recursive.
+
+    A line feed in the source is white space like any other; only ``pre`` means it.
+    """
+    walk = etree.iterwalk(top, events=("start", "end"))
+    kept = 0
+    for event, node in walk:
+        if event == "start":
+            if node.tag in skipped and node is not top:
+                walk.skip_subtree()  # its end event follows, and with it the tail
+                continue
+            kept += node.tag == "pre"
+            if node.tag in BREAKING:
+                yield "break", ""
+            if node.text:
+                yield "text", node.text if kept else node.text.replace("\n", " ")
+        else:
+            kept -= node.tag == "pre"
+            if node.tag in BREAKING:
+                yield "break", ""
+            if node is not top and node.tail:
+                yield "text", node.tail if kept else node.tail.replace("\n", " ")
+
+
+def _text(top: Element, brk: str) -> list[str]:
+    """What :func:`pieces` gives with ``brk`` for breaks, without the price of its steps: every page goes through here thrice."""
+    found: list[str] = []
+    walk = etree.iterwalk(top, events=("start", "end"))
+    kept = 0
+    for event, node in walk:
+        tag = node.tag
+        if event == "start":
+            if tag in SKIPPED and node is not top:
+                walk.skip_subtree()
+                continue
+            text = node.text
+            kept += tag == "pre"
+        else:
+            text = None if node is top else node.tail
+            kept -= tag == "pre"
+        if tag in BREAKING:
+            found.append(brk)
+        if text:
+            found.append(text if kept else text.replace("\n", " "))
+    return found
+
+
+def walk(top: Element) -> Any:
+    """``("start" | "end", element)`` for ``top`` and everything below it, in document order; never recursive.
+
+    After a ``start``, ``skip_subtree()`` of the result leaves out what lies inside; the ``end`` still comes.
+    """
+    return etree.iterwalk(top, events=("start", "end"))
+
+
+def link_of(node: Element, base: str) -> str | None:
+    """The absolute http(s) URL a link points at, without its fragment; ``None`` for anything else."""
+    return join(base, node.get("href") or "")
+
+
+SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
+ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
+"""The common case, which needs no joining: three quarters of a page's links and pictures."""
+
+
+def join(base: str, href: str) -> str | None:
+    """``href`` resolved against ``base``: an http(s) URL without fragment, or ``None`` (``javascript:``, ``mailto:``, garbage)."""
+    href = href.strip()
+    if ABSOLUTE.fullmatch(href):
+        return href
+    if not href or href.startswith("#") or (SCHEME.match(href) and not href.lower().startswith(("http:", "https:"))):
+        return None
+    if not href.isprintable():
+        href = re.sub(r"[\t\r\n]", "", href)
+    try:
+        joined = urljoin(base, href).partition("#")[0]
+    except ValueError:
+        return None
+    return joined if joined.startswith(("http://", "https://")) else None
