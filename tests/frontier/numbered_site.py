@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
 from time import monotonic
 from typing import Any
 
@@ -29,13 +28,6 @@ class NumberedSite(ThreadingHTTPServer):
 
     def counts(self) -> Counter[str]:
         return Counter(path for _, path, _ in self.asked)
-
-    def gaps(self) -> list[float]:
-        """Seconds between two requests to one host, as the server saw them come, the shortest first."""
-        hosts: dict[str, list[float]] = {}
-        for host, _, moment in sorted(self.asked, key=lambda one: one[2]):
-            hosts.setdefault(host, []).append(moment)
-        return sorted(later - earlier for moments in hosts.values() for earlier, later in pairwise(moments))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -21,7 +21,7 @@ from numbered_site import NumberedSite
 pytestmark = pytest.mark.slow
 
 PROGRAM = Path(__file__).with_name("plain_spider.py")
-PATIENCE = 120.0
+PATIENCE = 600.0
 QUICK = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
 PAGES = 200
 
@@ -107,15 +107,16 @@ def test_a_host_that_asks_to_wait_is_left_alone(site: NumberedSite, begin: Any) 
 
 
 def test_processes_share_the_pace_of_a_host(site: NumberedSite, begin: Any) -> None:
-    """The server's threads see some requests come together that did not: without sharing half of all gaps would be short."""
+    """Without sharing they would take half as long. A busy machine makes it longer, never shorter."""
+    began = time.monotonic()
     crawls = [begin(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
     until(lambda: len(site.asked) >= 100)
     for crawl in crawls:
         crawl.terminate()
     for crawl in crawls:
         end(crawl)
-    gaps = site.gaps()
-    assert gaps[len(gaps) // 10] >= 0.08, gaps
+    moments = sorted(moment for _, _, moment in site.asked)
+    assert moments[99] - began >= 99 * 0.1
 
 
 @pytest.mark.parametrize("kind", ["list", "set", "zset"])
