@@ -16,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -41,6 +42,7 @@ SAFE = "/-._~!$&'()*+,;=:@%"
 ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 
 
+@lru_cache(maxsize=2048)
 def identity(url: str) -> str:
     """The identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; what cannot be parsed is its own identity."""
     url = url.strip()

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
 from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
@@ -24,21 +24,11 @@ from newsportal.dedup.shingle_index import Holders, Likely, indexed
 from newsportal.items import Article, Fold
 from newsportal.store.tables import ARTICLES, CHANGES, PRINTS, STORIES
 
-SPAN: Final = timedelta(days=WINDOW)
-"""A text is remembered so long after it was seen, and repeats texts whose moments are so near."""
-
-MOST: Final = 1_000_000
-"""Fingerprints that are kept, the newest: 0.5 GB in each process that adds articles, 1 GB in the database."""
-
-PAGE: Final = 5000
-"""Rows that are read at once."""
-
-PRUNED: Final = 128
-"""Rows that are pruned at once, …"""
-
-PRUNE_EVERY: Final = 64
-"""… in one write of so many: twice as many as come."""
-
+SPAN: Final = timedelta(days=WINDOW)  # a text is remembered so long after it was seen, and repeats texts whose moments are so near
+MOST: Final = 1_000_000  # fingerprints that are kept, the newest: 0.5 GB in each process that adds articles, 1 GB in the database
+PAGE: Final = 5000  # rows that are read at once
+PRUNED: Final = 128  # rows that are pruned at once, …
+PRUNE_EVERY: Final = 64  # … in one write of so many: twice as many as come
 ASTRAY: Final = frozenset({("part-of-text", "contains-text"), ("contains-text", "part-of-text")})
 """Reasons of a text and of the one it repeats that lead away from the story: two parts of one round-up are two stories, and so are two
 long reports around one short piece."""
@@ -51,12 +41,13 @@ ROWS = (
     .order_by(PRINTS.c.number)
     .limit(bindparam("most"))
 )
-FOLDS = (  # and the numbers of all other changes, without a fingerprint's
-    select(CHANGES.c.seq, PRINTS.c.number, ARTICLES.c.story_id)
-    .outerjoin(PRINTS, and_(PRINTS.c.article_id == CHANGES.c.id, CHANGES.c.kind == "fold"))
+NEWS = (  # every change since; what is not compared, or gone, has no fingerprint
+    select(CHANGES.c.seq, CHANGES.c.kind, PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
+    .outerjoin(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
     .outerjoin(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
     .where(CHANGES.c.seq > bindparam("seq"))
     .order_by(CHANGES.c.seq)
+    .limit(bindparam("most"))
 )
 CANDIDATES = (
     select(PRINTS, ARTICLES.c.story_id, ARTICLES.c.fold_reason, STORIES.c.count)
@@ -94,17 +85,24 @@ class PrintIndex:
         what it wrote itself stands within :meth:`unless_it_fails`.
         """
         with self._lock:
-            if not self._number:  # moves from before a row was read are in the row
+            if self.read:
+                return self._catch_up(connection)
+            if not self._number:  # what changes from here on is read when all rows are
                 self.last_seq = last_seq(connection)
-            for seq, number, story_id in connection.execute(FOLDS, {"seq": self.last_seq}).all():
-                if number is not None:
-                    self._holders.move(number, story_number(story_id))
-                self.last_seq = seq
             rows = connection.execute(ROWS, {"number": self._number, "most": PAGE}).all()
             self._learn(rows, connection)
-            more = len(rows) == PAGE
-            self.read = self.read or not more
-        return more
+            self.read = len(rows) < PAGE
+        return not self.read
+
+    def _catch_up(self, connection: Connection) -> bool:
+        rows = connection.execute(NEWS, {"seq": self.last_seq, "most": PAGE}).all()
+        fresh = {row.number: row for row in rows if row.number is not None and row.number > self._number}
+        for row in rows:
+            if row.kind == "fold" and row.number is not None and row.number not in fresh:
+                self._holders.move(row.number, story_number(row.story_id))
+        self._learn([fresh[number] for number in sorted(fresh)], connection)
+        self.last_seq = rows[-1].seq if rows else self.last_seq
+        return len(rows) == PAGE
 
     @contextmanager
     def unless_it_fails(self) -> Iterator[None]:
