@@ -371,7 +371,7 @@ def test_a_browser_that_stops_answering_is_ended(render: Render, site: Any, resp
                 stopped.append(pid)
         return response(b"")
 
-    for module in ("handlers.rendered", "rendering.chromium"):
+    for module in ("crawl.handlers.rendered", "net.rendering.chromium"):
         monkeypatch.setattr(f"newsportal.{module}.CLOSE_SECONDS", 1.0)
     site.routes["/stop.js"] = stop
     site.routes["/"] = html("<script src=/stop.js></script>")

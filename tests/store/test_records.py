@@ -171,11 +171,12 @@ def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
 
 def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers end transactions that rest; this one may, and those after it may not."""
-    monkeypatch.setattr(dialects, "IDLE_SECONDS", 1.0)
+    open_store(server_uri).close()  # the tables are made without that limit
+    monkeypatch.setattr(dialects, "IDLE_SECONDS", 2.0)
     store = open_store(server_uri)
     with store.records.reading() as look:
         assert look.count(BY_NAME["runs"]) == 0
-        sleep(2.5)
+        sleep(4.5)
         assert list(look.rows(BY_NAME["runs"])) == []
     store.close()
 
