@@ -97,6 +97,7 @@ def figures() -> dict[str, Any]:
         "lines": sum(lines),
         "files": len(files),
         f"files of more than {LONG_FILE} lines": sum(count > LONG_FILE for count in lines),
+        f"files of less than {SHORT_FILE} lines": sum(count < SHORT_FILE for count in lines),
         f"modules of less than {SHORT_FILE} lines": sum(
             text.count("\n") < SHORT_FILE for file, text in texts.items() if file.name != "__init__.py"
         ),
