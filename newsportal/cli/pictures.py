@@ -158,7 +158,7 @@ def _mark(store: Store, url: str, reason: str) -> int:
 
 
 def _cache(sources: Sources) -> dict[str, Any] | None:
-    from newsportal.portal.picture_cache import PictureCache
+    from newsportal.portal.reading.picture_cache import PictureCache
 
     said = sources.pictures
     if said.cache is None:
@@ -169,7 +169,7 @@ def _cache(sources: Sources) -> dict[str, Any] | None:
 
 def _clear(sources: Sources) -> dict[str, int]:
     """Raises ``NewsportalError`` where there is no cache, or its files cannot be removed."""
-    from newsportal.portal.picture_cache import PictureCache
+    from newsportal.portal.reading.picture_cache import PictureCache
 
     said = sources.pictures
     if said.cache is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, longest, moment
+from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, longest, moment
 from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
-    from newsportal.portal.queues import Ask, Settle, Way
+    from newsportal.portal.monitor.queues import Ask, Settle, Way
     from newsportal.sources import Sources
 
 HOSTS: Final = 10

@@ -17,56 +17,42 @@ from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from newsportal import __version__
-from newsportal.portal import api, errors
+from newsportal.portal import api, errors, websub
 from newsportal.portal.access import needs
+from newsportal.portal.account import alerts, login, marks, people
 from newsportal.portal.background import EVERY, Beside
 from newsportal.portal.circuit_breaker import rested_index, rested_store
 from newsportal.portal.context import Portal, present
-from newsportal.portal.figures import FiguresCache
-from newsportal.portal.guard import LOCAL_HOSTS, Guard
-from newsportal.portal.looks import Looks
-from newsportal.portal.machine import Measured, Meter
-from newsportal.portal.pages import (
-    account,
-    alerts,
+from newsportal.portal.desk import (
+    article_editing,
     articles,
     categories,
     corpora,
-    desk,
-    editing,
-    feeds,
-    for_you,
-    health,
-    home,
+    extraction_rules,
     jobs,
-    lists,
-    marks,
-    people,
-    photos,
-    profile,
+    overview,
     publishing,
-    runs,
     schedule,
-    search,
-    source,
-    source_looks,
-    source_run,
-    sources_file,
-    story,
+    source_form,
+    source_trials,
+    sources_editor,
     suggestions,
-    system,
-    templates,
     topics,
-    websub,
-)  # fmt: skip
-from newsportal.portal.pages import sources as sources_page
-from newsportal.portal.pages.suggestions import Suggesting
-from newsportal.portal.pages.system import Ring
-from newsportal.portal.pictures import Desk, picture_router
-from newsportal.portal.queues import Ask, Asked, Settle
+)
+from newsportal.portal.desk import sources as sources_page
+from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.desk.trial_runner import Looks
+from newsportal.portal.guard import LOCAL_HOSTS, Guard
+from newsportal.portal.monitor import health, runs, system
+from newsportal.portal.monitor.figures import FiguresCache
+from newsportal.portal.monitor.process_metrics import Measured, Meter
+from newsportal.portal.monitor.queues import Ask, Asked, Settle
+from newsportal.portal.monitor.system import Ring
+from newsportal.portal.reading import feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
+from newsportal.portal.reading.picture_proxy import Desk, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
-from newsportal.portal.shared import Shared
+from newsportal.portal.response_cache import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts, Right
@@ -76,20 +62,20 @@ from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
-    home.router,
+    front_page.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (lists, photos)),
+    *(page.router for page in (story_lists, photos)),
     picture_router,
-    *(page.router for page in (editing, articles, story, profile, for_you, alerts, search)),
+    *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),
     marks.open_router,
-    *(page.router for page in (marks, runs, system, desk, account, people, sources_page)),
-    *(page.router for page in (source_looks, sources_file, source_run)),
-    source.router,  # behind those whose addresses would be keys
-    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, templates, jobs)),
+    *(page.router for page in (marks, runs, system, overview, login, people, sources_page)),
+    *(page.router for page in (source_trials, sources_editor)),
+    source_form.router,  # behind those whose addresses would be keys
+    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, jobs)),
 )
-"""The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""
+"""The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 
-OPEN: tuple[APIRouter, ...] = (account.open_router, health.router, websub.router)
+OPEN: tuple[APIRouter, ...] = (login.open_router, health.router, websub.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show

@@ -16,12 +16,12 @@ from fastapi import FastAPI
 from starlette.datastructures import State
 
 from newsportal.errors import NewsportalError
+from newsportal.portal.account.alerts import sender
 from newsportal.portal.context import Portal
 from newsportal.portal.language import choose
-from newsportal.portal.pages.alerts import sender
-from newsportal.portal.pages.websub import Subscriber
 from newsportal.portal.render import environment
 from newsportal.portal.site import SourcesLike
+from newsportal.portal.websub import Subscriber
 from newsportal.search.base import Index
 from newsportal.search.words import query_words
 from newsportal.services.accounts import Accounts

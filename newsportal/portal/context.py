@@ -17,11 +17,11 @@ from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError
 from newsportal.portal.access import Pace, may, signed
-from newsportal.portal.desk import DESK, Entry
-from newsportal.portal.front import Fronts
 from newsportal.portal.language import Clock, choose, translations
+from newsportal.portal.monitor.queues import Queues
+from newsportal.portal.navigation import DESK, Entry
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
-from newsportal.portal.queues import Queues
+from newsportal.portal.reading.front_cache import Fronts
 from newsportal.portal.site import Site
 from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
 from newsportal.recommend.formulas import ALPHA
@@ -36,7 +36,7 @@ from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
 
 if TYPE_CHECKING:
-    from newsportal.portal.pictures import Desk
+    from newsportal.portal.reading.picture_proxy import Desk
     from newsportal.services.recommending.serving import Recommender
 
 TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW = 5.0, 20.0, 0.05

@@ -11,11 +11,11 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import SearchError, SourcesError, StoreError
-from newsportal.portal import faults
+from newsportal.portal import api_errors
 from newsportal.portal.access import bearer
-from newsportal.portal.articles import MovedVersion
+from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError
+from newsportal.portal.desk.article_changes import MovedVersion
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
 from newsportal.portal.request_body import SAFE, Refused
@@ -43,8 +43,8 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
 def on_http(request: Request, error: Exception) -> Response:
     if isinstance(error, MovedVersion):
         return RedirectResponse(error.location, 303)
-    if faults.of_paths(request) or bearer(request) is not None:
-        return faults.of_http(error)
+    if api_errors.of_paths(request) or bearer(request) is not None:
+        return api_errors.of_http(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 401 and request.method not in SAFE:
         return RedirectResponse("/login", 303)
@@ -61,7 +61,7 @@ def on_refused(request: Request, error: Exception) -> Response:
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
     request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
-    answer = faults.answer(503) if faults.of_paths(request) else page(request, 503)
+    answer = api_errors.answer(503) if api_errors.of_paths(request) else page(request, 503)
     answer.headers["retry-after"] = RETRY_AFTER
     return answer
 
@@ -72,7 +72,7 @@ def on_search(request: Request, error: Exception) -> Response:
     said = Visit(request).clock.words.gettext
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
     told = said("Search is away"), said("It does not answer for the moment; everything else works. Please try again in a minute.")
-    answer = faults.answer(503, error=away) if faults.of_paths(request) else page(request, 503, told)
+    answer = api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, told)
     answer.headers["retry-after"] = RETRY_AFTER
     return answer
 
@@ -81,14 +81,14 @@ def on_sources(request: Request, error: Exception) -> Response:
     """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
     said, broken = Visit(request).clock.words.gettext, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
     told = said("sources.yaml has mistakes"), said("It was changed outside of the portal. The desk says what is wrong; mend that first.")
-    return faults.answer(409, error=broken) if faults.of_paths(request) else page(request, 409, told)
+    return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, told)
 
 
 def on_crash(request: Request, error: Exception) -> Response:
     """Runs outside of every middleware, so it brings the security headers along. The trace goes to the log."""
     request.state.signed = None
     try:
-        answer: Response = faults.answer(500) if faults.of_paths(request) else page(request, 500)
+        answer: Response = api_errors.answer(500) if api_errors.of_paths(request) else page(request, 500)
     except Exception:  # the page itself is what is broken
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)

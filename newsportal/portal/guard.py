@@ -1,5 +1,5 @@
 """What every request and answer must meet, whoever wrote the page: a known host name, the security headers, HEAD wherever GET is, and
-whatever is sent comes from our own pages (``sent.py``)."""
+whatever is sent comes from our own pages (``request_body``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from newsportal.portal import faults
+from newsportal.portal.api_errors import PATHS, STATUSES, ApiError, answer
 from newsportal.portal.request_body import PUSHED, SAFE, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -106,8 +106,8 @@ REFUSED = PlainTextResponse(
 
 def refused(scope: Scope, reason: Refused) -> Response:
     """What is answered in place of a page: for programs in the form of the API."""
-    if scope["path"].startswith(faults.PATHS):
-        return faults.answer(reason.status, error=faults.ApiError(reason.status, faults.STATUSES[reason.status][0], str(reason)))
+    if scope["path"].startswith(PATHS):
+        return answer(reason.status, error=ApiError(reason.status, STATUSES[reason.status][0], str(reason)))
     return PlainTextResponse(f"{reason}\n", reason.status)
 
 

@@ -1,12 +1,15 @@
-"""What a reader may choose without an account: theme, reading font, text size, language, script of the texts, order of the boards. Kept in
-cookies of a year.
+"""What the portal keeps in cookies of a reader without an account, for a year: his choices (theme, reading font, text size, language,
+script of the texts, order of the boards), and two times, so that the front page says what is new since his last visit.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from newsportal.portal.language import LANGUAGES
@@ -22,6 +25,9 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 """What may be chosen. The first of each is the default, but for the language, which the browser tells us."""
 
 YEAR = 365 * 86400
+VISIT_COOKIE = "visited"
+PAUSE = timedelta(minutes=30)  # after so long without a request the next one begins a new visit (as Web statistics count them)
+WELL_FORMED = re.compile(r"(\d{1,11})\.(\d{1,11})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +65,19 @@ def safe_next(target: str | None) -> str:
     if "\\" in target or any(character <= " " or character == "\x7f" for character in target):
         return "/"
     return target
+
+
+def last_visit(request: Request, now: datetime) -> tuple[datetime | None, str]:
+    """When the visit before this one ended (None: there was none), and what the cookie says from now on."""
+    found = WELL_FORMED.fullmatch(request.cookies.get(VISIT_COOKIE, ""))
+    ended, last = (int(part) for part in found.groups()) if found else (0, 0)
+    present = int(now.timestamp())
+    if last > present or ended > last:  # a clock that was put back, or somebody's own making
+        ended, last = 0, 0
+    if present - last > PAUSE.total_seconds():
+        ended = last
+    return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{present}"
+
+
+def remember_visit(answer: Response, cookie: str) -> None:
+    answer.set_cookie(VISIT_COOKIE, cookie, max_age=YEAR, samesite="lax", path="/", httponly=True)

@@ -15,10 +15,10 @@ from fastapi import FastAPI
 
 from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
-from newsportal.portal.pages.suggestions import Suggesting
-from newsportal.portal.pages.websub import Subscriber
-from newsportal.portal.pictures import Desk
+from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.reading.picture_proxy import Desk
 from newsportal.portal.site import site_of, watched_of
+from newsportal.portal.websub import Subscriber
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.sources.loading import Stamp, stamp
 

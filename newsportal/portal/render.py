@@ -16,14 +16,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from newsportal.messages import Message, explain, from_dict, label
-from newsportal.portal import reading
+from newsportal.portal import safe_text
 from newsportal.portal.context import Visit
+from newsportal.portal.desk.source_fields import address_of
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.notices import let_go, notice_of
-from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
-from newsportal.portal.reading import lang, written
-from newsportal.portal.source_fields import address_of
+from newsportal.portal.reading.picture_proxy import beside
+from newsportal.portal.safe_text import lang, written
 from newsportal.portal.wording import chosen, doubtful, worded
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
@@ -34,8 +34,7 @@ SIGNED = {**PERSONAL, "cache-control": "private, no-store"}  # whose turn at the
 
 @cache
 def environment(language: str, script: str = "original") -> Environment:
-    """The templates in ``language``, what was crawled in ``script``. Everything is escaped unless :mod:`newsportal.portal.reading` has let
-    it pass."""
+    """The templates in ``language``, what was crawled in ``script``. Everything is escaped except what ``safe_text`` marks as safe."""
     made = Environment(
         loader=PackageLoader("newsportal.portal", "templates"),
         autoescape=True,
@@ -54,13 +53,13 @@ def environment(language: str, script: str = "original") -> Environment:
     }
     filters: dict[str, Callable[..., Any]] = {
         "clean": clean,
-        "headline": lambda article: written(reading.title(article), script, article.language),
-        "excerpt": lambda article, *limit: written(reading.excerpt(article, *limit), script, article.language),
+        "headline": lambda article: written(safe_text.title(article), script, article.language),
+        "excerpt": lambda article, *limit: written(safe_text.excerpt(article, *limit), script, article.language),
         "written": lambda text, language=None: written(text, script, language),
         "lang": lambda article: lang(article.language, script),
-        "site_name": reading.site_name,
-        "web_address": reading.web_address,
-        "marked": lambda fragment: written(reading.marked(fragment), script),
+        "site_name": safe_text.site_name,
+        "web_address": safe_text.web_address,
+        "marked": lambda fragment: written(safe_text.marked(fragment), script),
         "number": lru_cache(2000)(lambda value: babel.numbers.format_decimal(value, locale=language)),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),

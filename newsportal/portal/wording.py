@@ -10,8 +10,8 @@ from newsportal.classify.topics import is_doubtful
 from newsportal.errors import Problem
 from newsportal.messages import render
 from newsportal.portal.context import Portal
+from newsportal.portal.desk.source_fields import FAMILIES, KINDS
 from newsportal.portal.language import _
-from newsportal.portal.source_fields import FAMILIES, KINDS
 from newsportal.store.results import StoredArticle
 from newsportal.text import clean
 

@@ -14,7 +14,7 @@ from newsportal.cli import app
 from newsportal.errors import NewsportalError
 from newsportal.extractors.images.filter import Shown, key
 from newsportal.items import Gallery, Image, Link, content_id
-from newsportal.portal.picture_cache import PictureCache
+from newsportal.portal.reading.picture_cache import PictureCache
 from newsportal.store import open_store
 from newsportal.store.pictures import Picture
 from newsportal.store.store import Store

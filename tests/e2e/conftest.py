@@ -17,7 +17,7 @@ from blank import CHEAP
 
 from newsportal.items.visits import Visit
 from newsportal.portal.app import create_app
-from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
+from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
 from newsportal.services.accounts import Accounts, Role, open_accounts
 from newsportal.sources import load as load_sources

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from starlette.datastructures import State
 
+from newsportal.portal.account.alerts import TESTS, sender
 from newsportal.portal.context import Portal
-from newsportal.portal.pages.alerts import TESTS, sender
 from newsportal.portal.site import site_of
 from newsportal.services.accounts import Accounts, Right, Role, open_accounts
 from newsportal.services.accounts.alerts import Alert, Message

@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi.routing import iter_route_contexts
 
-from newsportal.portal.api.described import right_of
+from newsportal.portal.api.openapi import right_of
 from newsportal.portal.app import create_app
 from newsportal.services.accounts import Right
 from newsportal.store import open_store

@@ -13,7 +13,7 @@ import pytest
 from lxml import etree
 from lxml import html as lxml_html
 
-from newsportal.portal.feeds import Entry, Feed, atom, json_feed, opml, rss
+from newsportal.portal.reading.feed_formats import Entry, Feed, atom, json_feed, opml, rss
 from newsportal.store.store import Store
 
 MOMENT = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ from lxml import html as lxml_html
 from newsportal.errors import StoreUnavailable
 from newsportal.portal import context
 from newsportal.portal.language import translations
-from newsportal.portal.pages.for_you import BECAUSE, WHY, why
+from newsportal.portal.reading.for_you import BECAUSE, WHY, why
 from newsportal.recommend.base import Recommendation, View
 from newsportal.services.recommending.parts import fit
 from newsportal.store.store import Store

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.portal import front as front_module
-from newsportal.portal.front import Fronts
-from newsportal.portal.last_visit import before
+from newsportal.portal.preferences import last_visit
+from newsportal.portal.reading import front_cache
+from newsportal.portal.reading.front_cache import Fronts
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
@@ -79,7 +79,7 @@ class Asked:
 def test_a_visit_ends_when_nobody_looks(cookie: str, ended: int | None, next_ended: int) -> None:
     stamp = {name: int((NOW + timedelta(minutes=ago)).timestamp()) for name, ago in (("hour", -60), ("minute", -1), ("later", 9))}
     asked: Any = Asked(visited=cookie.format(**stamp))
-    found, told = before(asked, NOW)
+    found, told = last_visit(asked, NOW)
     assert found == (None if ended is None else NOW + timedelta(minutes=ended))
     assert told == f"{int((NOW + timedelta(minutes=next_ended)).timestamp()) if next_ended else 0}.{int(NOW.timestamp())}"
 
@@ -104,10 +104,10 @@ def test_readers_share_one_look_at_the_store_until_it_changes(fresh: Store, news
     assert fronts.get(["旅游"], {}, NOW, by_rank=False) is first
     assert counted.lists == asked
     newsroom.write(fresh, newsroom.article("二", "二的正文" * 20))
-    monkeypatch.setattr(front_module, "SLOW_SECONDS", 1e9)
+    monkeypatch.setattr(front_cache, "SLOW_SECONDS", 1e9)
     assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2
     newsroom.write(fresh, newsroom.article("三", "三的正文" * 20))
-    monkeypatch.setattr(front_module, "SLOW_SECONDS", 0)
-    monkeypatch.setattr(front_module, "SPARE", 1e9)
+    monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)
+    monkeypatch.setattr(front_cache, "SPARE", 1e9)
     assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2
     assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 3

@@ -21,9 +21,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from newsportal.errors import FrontierUnavailable
 from newsportal.items.report import Run, SourceReport
-from newsportal.portal.machine import Meter
-from newsportal.portal.pages.system import Ring, chosen, harmless, tail
-from newsportal.portal.queues import AsideRow, QueueRow, Queues
+from newsportal.portal.monitor.process_metrics import Meter
+from newsportal.portal.monitor.queues import AsideRow, QueueRow, Queues
+from newsportal.portal.monitor.system import Ring, chosen, harmless, tail
 from newsportal.services.daily import DailySums
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.portal.pages.lists import HEIGHT, bars, width
-from newsportal.portal.reading import minutes
+from newsportal.portal.reading.story_lists import HEIGHT, bars, width
+from newsportal.portal.safe_text import minutes
 from newsportal.portal.ttl_cache import TtlCache
 from newsportal.search.base import Index
 from newsportal.store.store import Store

@@ -13,8 +13,8 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from newsportal.items import Image
-from newsportal.portal.pages.photos import HEIGHTS, PAGE, height_of
-from newsportal.portal.pages.story import numbered
+from newsportal.portal.reading.photos import HEIGHTS, PAGE, height_of
+from newsportal.portal.reading.story import numbered
 from newsportal.store.store import Store
 
 

@@ -27,10 +27,9 @@ from PIL import Image as Pillow
 from newsportal.extractors.images.thumbnails import Written
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.net.egress import Policy
-from newsportal.portal import picture_cache
-from newsportal.portal import pictures as picture_desk
-from newsportal.portal.picture_cache import PictureCache
-from newsportal.portal.pictures import Desk, version
+from newsportal.portal.reading import picture_cache, picture_proxy
+from newsportal.portal.reading.picture_cache import PictureCache
+from newsportal.portal.reading.picture_proxy import Desk, version
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
@@ -306,7 +305,7 @@ def test_a_name_without_content_is_not_there(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from newsportal.portal.picture_cache import PictureCache
+from newsportal.portal.reading.picture_cache import PictureCache
 cache = PictureCache(Path(sys.argv[1]), 2_000_000_000)
 print("writing", flush=True)
 number = 0
@@ -365,7 +364,7 @@ def test_pictures_that_wait_for_the_decoder_take_no_threads(publisher: Publisher
         working -= 1
         return Written(b"picture", "image/jpeg", 1, 1)
 
-    monkeypatch.setattr(picture_desk, "rewritten", slow)
+    monkeypatch.setattr(picture_proxy, "rewritten", slow)
     desk = Desk(PictureCache(tmp_path, 1_000_000), Policy((f"127.0.0.1:{publisher.port}",)), "newsportal/1")
 
     async def all_at_once() -> list[Any]:

@@ -8,7 +8,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import FrontierUnavailable
-from newsportal.portal.queues import AsideRow, Asked, HostRow, QueueRow, Queues, WorkerRow, longest
+from newsportal.portal.monitor.queues import AsideRow, Asked, HostRow, QueueRow, Queues, WorkerRow, longest
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 4, tzinfo=UTC)

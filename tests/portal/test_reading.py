@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.items import Image
-from newsportal.portal import reading
+from newsportal.portal import safe_text
 from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
@@ -29,7 +29,7 @@ PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1
     ],
 )
 def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kept: str) -> None:
-    assert str(reading.body(replace(PLAIN, html=html))) == kept
+    assert str(safe_text.body(replace(PLAIN, html=html))) == kept
 
 
 @pytest.mark.parametrize(
@@ -43,28 +43,28 @@ def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kep
     ],
 )
 def test_headings_of_a_body_skip_no_level(html: str, levels: str) -> None:
-    shown = str(reading.body(replace(PLAIN, html=html)))
+    shown = str(safe_text.body(replace(PLAIN, html=html)))
     assert "".join(re.findall(r"<h(\d)>", shown)) == "".join(re.findall(r"</h(\d)>", shown)) == levels
 
 
 def test_pictures_are_lazy_and_always_written_alike() -> None:
-    shown = str(reading.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">')))
+    shown = str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">')))
     assert 'src="https://a.example/news/p.jpg"' in shown
-    assert len({str(reading.body(replace(PLAIN, html='<img src="p.jpg" alt="a" title="b">'))) for _ in range(20)}) == 1
+    assert len({str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" alt="a" title="b">'))) for _ in range(20)}) == 1
     assert 'loading="lazy"' in shown
     assert "srcset" not in shown
 
 
 def test_relative_links_of_an_article_without_an_address_are_dropped() -> None:
-    assert "href" not in str(reading.body(replace(PLAIN, url="javascript:x", html='<a href="/admin">点</a>')))
+    assert "href" not in str(safe_text.body(replace(PLAIN, url="javascript:x", html='<a href="/admin">点</a>')))
 
 
 def test_without_html_the_text_stands_in_paragraphs() -> None:
-    assert str(reading.body(replace(PLAIN, text="一<b>\n\n二&\u202e"))) == "<p>一&lt;b&gt;</p>\n<p>二&amp;</p>"
+    assert str(safe_text.body(replace(PLAIN, text="一<b>\n\n二&\u202e"))) == "<p>一&lt;b&gt;</p>\n<p>二&amp;</p>"
 
 
 def test_without_anything_the_body_is_empty() -> None:
-    assert not reading.body(PLAIN)
+    assert not safe_text.body(PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +76,16 @@ def test_without_anything_the_body_is_empty() -> None:
     ],
 )
 def test_addresses_nobody_should_be_sent_to(url: str | None) -> None:
-    assert reading.web_address(url) is None
+    assert safe_text.web_address(url) is None
 
 
 @pytest.mark.parametrize("url", ["https://a.example/x?y=1&z=2#t", "http://例子.example/新闻", "http://[2001:db8::1]:8080/"])
 def test_addresses_of_the_web(url: str) -> None:
-    assert reading.web_address(url) == url
+    assert safe_text.web_address(url) == url
 
 
 def test_only_marks_survive_in_hits() -> None:
-    assert str(reading.marked("<mark>峡谷</mark><b>x</b><script>y</script>&lt;i&gt;")) == "<mark>峡谷</mark>x&lt;i&gt;"
+    assert str(safe_text.marked("<mark>峡谷</mark><b>x</b><script>y</script>&lt;i&gt;")) == "<mark>峡谷</mark>x&lt;i&gt;"
 
 
 @pytest.mark.parametrize(
@@ -99,27 +99,27 @@ def test_only_marks_survive_in_hits() -> None:
     ],
 )
 def test_excerpts_say_what_the_title_does_not(text: str, summary: str | None, expected: str) -> None:
-    assert reading.excerpt(replace(PLAIN, text=text, summary=summary)) == expected
+    assert safe_text.excerpt(replace(PLAIN, text=text, summary=summary)) == expected
 
 
 def test_a_latin_word_is_not_cut_in_two() -> None:
-    assert reading.shorten("The committee published its report", 16) == "The committee…"
-    assert reading.shorten("委员会公布了报告", 5) == "委员会公…"
+    assert safe_text.shorten("The committee published its report", 16) == "The committee…"
+    assert safe_text.shorten("委员会公布了报告", 5) == "委员会公…"
 
 
 def test_the_site_is_named_by_its_host_when_nobody_named_it() -> None:
-    assert reading.site_name(PLAIN) == "a.example"
-    assert reading.site_name(replace(PLAIN, site=" 甲\u202e报 ")) == "甲报"
-    assert reading.site_name(replace(PLAIN, url="http://[")) == "feed:甲"
+    assert safe_text.site_name(PLAIN) == "a.example"
+    assert safe_text.site_name(replace(PLAIN, site=" 甲\u202e报 ")) == "甲报"
+    assert safe_text.site_name(replace(PLAIN, url="http://[")) == "feed:甲"
 
 
 def test_pictures_in_the_body_are_not_shown_twice() -> None:
     first, second, bad = Image("https://a.example/p.jpg?a=1&b=2"), Image("https://a.example/q.jpg", "题"), Image("javascript:x")
     article = replace(PLAIN, html='<img src="p.jpg?a=1&amp;b=2">', url="https://a.example/", images=(first, second, second, bad))
-    assert reading.pictures(article, reading.body(article)) == [second]
+    assert safe_text.pictures(article, safe_text.body(article)) == [second]
 
 
 def test_icons_are_no_thumbnails() -> None:
     icon, photograph = Image("https://a.example/i.gif", None, 16, 16), Image("https://a.example/p.jpg", None, 800, 600)
-    assert reading.thumbnail((icon, photograph)) == (2, photograph)
-    assert reading.thumbnail((Image("data:image/png;base64,x"),)) is None
+    assert safe_text.thumbnail((icon, photograph)) == (2, photograph)
+    assert safe_text.thumbnail((Image("data:image/png;base64,x"),)) is None

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from newsportal.portal.api.described import right_of, rights_asked
+from newsportal.portal.api.openapi import right_of, rights_asked
 from newsportal.portal.app import create_app
 from newsportal.portal.request_body import SAFE
 from newsportal.search.base import Index

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.portal import shared
+from newsportal.portal import response_cache
 from newsportal.store.results import StoryFilter, StoryPage
 from newsportal.store.store import Store
 
@@ -131,13 +131,13 @@ def test_what_somebody_signed_in_sends_lets_go_of_all(serve: Serve, store: Asked
 def test_a_page_grows_no_older_than_some_seconds(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_stranger(client, "/latest")
     asked = store.lists
-    monkeypatch.setattr(shared, "SECONDS", 0.0)
+    monkeypatch.setattr(response_cache, "SECONDS", 0.0)
     of_a_stranger(client, "/latest")
     assert store.lists > asked
 
 
 def test_no_more_is_kept_than_fits(client: httpx.Client, store: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "MOST_BYTES", 100)
+    monkeypatch.setattr(response_cache, "MOST_BYTES", 100)
     of_a_stranger(client, "/latest")
     asked = store.lists
     assert of_a_stranger(client, "/latest").status_code == 200
@@ -146,8 +146,8 @@ def test_no_more_is_kept_than_fits(client: httpx.Client, store: Asked, monkeypat
 
 def test_a_page_that_is_too_large_is_told_all_the_same(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text
-    monkeypatch.setattr(shared, "LARGEST", 100)
-    monkeypatch.setattr(shared, "SECONDS", 0.0)
+    monkeypatch.setattr(response_cache, "LARGEST", 100)
+    monkeypatch.setattr(response_cache, "SECONDS", 0.0)
     assert of_a_stranger(client, "/latest", **{"accept-encoding": "identity"}).text == whole
 
 

@@ -17,9 +17,9 @@ from madeup import MadeUpWeb
 
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
 from newsportal.messages import render
-from newsportal.portal import looks
+from newsportal.portal.desk import trial_runner
+from newsportal.portal.desk.trial_runner import Abandoned, Looks, TooMany
 from newsportal.portal.language import translations
-from newsportal.portal.looks import Abandoned, Looks, TooMany
 from newsportal.services.discovery.search import NoSource
 from newsportal.sources import load
 
@@ -222,7 +222,7 @@ def test_looks_are_few_at_once_bounded_and_their_askers_own() -> None:
 
 
 def test_a_look_that_nobody_asks_about_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "PATIENCE", 0.0)
+    monkeypatch.setattr(trial_runner, "PATIENCE", 0.0)
     look = Looks().start("me", {}, lambda tell: "never")
     for _ in range(300):
         if look.done:

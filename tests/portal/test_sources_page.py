@@ -17,8 +17,8 @@ from lxml import html as lxml_html
 from newsportal.items.visits import Visit
 from newsportal.messages import Message, Value
 from newsportal.messages.reasons import CAUSES
+from newsportal.portal.desk.sources import line
 from newsportal.portal.language import Clock, translations
-from newsportal.portal.pages.sources import line
 from newsportal.schedule.health import STATES, Health
 from newsportal.sources import load
 from newsportal.sources.watched import ORDER

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from newsportal.portal.pages.websub import Subscriber, reachable
+from newsportal.portal.websub import Subscriber, reachable
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 from newsportal.store.crawl_state import Subscription

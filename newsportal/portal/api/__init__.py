@@ -1,7 +1,7 @@
 """The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a line in ``ROUTERS``.
 
 A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)])``), its endpoints take and answer
-pydantic models, and have a summary. ``faults`` has the form of mistakes, ``paging`` that of lists.
+pydantic models, and have a summary. ``api_errors`` has the form of mistakes, ``paging`` that of lists.
 """
 
 from __future__ import annotations
@@ -15,28 +15,26 @@ from newsportal.portal.api import (
     alerts,
     articles,
     categories,
-    described,
+    extraction_rules,
     marks,
     models,
     monitor,
-    operation,
+    openapi,
     people,
     publishing,
-    reading,
-    rules,
     sources,
     sources_many,
+    stories,
     topics,
 )
-from newsportal.portal.faults import told_of
+from newsportal.portal.api_errors import told_of
 from newsportal.services.accounts import Right
 
 PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    reading.router,
-    reading.search_router,
-    operation.router,
+    stories.router,
+    stories.search_router,
     monitor.router,
     alerts.router,
     people.router,
@@ -44,7 +42,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     topics.router,
     categories.router,
     models.router,
-    rules.router,
+    extraction_rules.router,
     sources.router,
     sources_many.router,
     articles.router,
@@ -56,4 +54,4 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 def add_to(every: APIRouter) -> None:
     for router in ROUTERS:
         every.include_router(router, prefix=PREFIX, responses=told_of(401, 403, 422, 503), dependencies=[needs(Right.READ)])
-    every.include_router(described.router, include_in_schema=False)
+    every.include_router(openapi.router, include_in_schema=False)

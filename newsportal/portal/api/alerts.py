@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import accounts_of, log, needs, signed
+from newsportal.portal.account.alerts import logged, own, terms, tested_enough, work
 from newsportal.portal.api.paging import fill
+from newsportal.portal.api_errors import ApiError, Problem, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError, Problem, told_of
-from newsportal.portal.pages.alerts import logged, own, terms, tested_enough, work
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import Alert, State
 from newsportal.services.alerts.base import Later, Rejected, Unclear

@@ -9,12 +9,12 @@ from fastapi import APIRouter, HTTPException, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
-from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import Limit, Page, fill
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.articles import candidates
+from newsportal.portal.desk import article_changes
+from newsportal.portal.desk.articles import candidates
 from newsportal.services.accounts import Right
 from newsportal.services.editing.drafts import Draft, correction, draft_of
 from newsportal.store.article_rows import EDITOR
@@ -110,7 +110,7 @@ class Caption(BaseModel):
 
 
 class CaptionsIn(BaseModel):
-    captions: dict[str, Annotated[str, Field(max_length=articles.MOST_CAPTION)] | None] = Field(
+    captions: dict[str, Annotated[str, Field(max_length=article_changes.MOST_CAPTION)] | None] = Field(
         max_length=2000, description="Address of a picture → its caption: empty for none, null for what its page says."
     )
 
@@ -163,7 +163,7 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
             title=given.get("title") or draft.title, lines=given.get("lines"),
             published=given.get("published", draft.published), author=given.get("author", draft.author) or "",
         ))  # fmt: skip
-        articles.correct(visit, article, said, sent.revision)
+        article_changes.correct(visit, article, said, sent.revision)
     except ValueError as mark:
         raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
     except Superseded as error:
@@ -175,7 +175,7 @@ def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
 
 @router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
 def withdraw(visit: Here, id: str) -> WholeState:
-    articles.withdraw(visit, _article(visit, id))
+    article_changes.withdraw(visit, _article(visit, id))
     return _whole(_article(visit, id))
 
 
@@ -192,14 +192,14 @@ def captions(visit: Here, id: str) -> list[Caption]:
 def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[Caption]:
     """What is said here stands whatever later visits bring; pictures that are left out keep what they have."""
     if is_gallery(_article(visit, id).source):
-        articles.caption(visit, id, sent.captions)
+        article_changes.caption(visit, id, sent.captions)
     return captions(visit, id)
 
 
 @router.put("/articles/{id}/category", summary="Give an article a category")
 def category(visit: Here, id: str, sent: CategoryIn) -> ArticleState:
     """An editor's word: no model changes it, and the next training learns from it."""
-    articles.judge(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
+    article_changes.judge(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
     return _state(_article(visit, id))
 
 
@@ -215,7 +215,7 @@ def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] 
 def fold(visit: Here, id: str, sent: FoldIn) -> MovedOut:
     _article(visit, id)
     try:
-        return fill(MovedOut, articles.put_into(visit, id, sent.story))
+        return fill(MovedOut, article_changes.put_into(visit, id, sent.story))
     except StoreError as error:
         raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 
@@ -224,19 +224,19 @@ def fold(visit: Here, id: str, sent: FoldIn) -> MovedOut:
 def unfold(visit: Here, id: str) -> MovedOut:
     _article(visit, id)
     try:
-        return fill(MovedOut, articles.take_out(visit, id))
+        return fill(MovedOut, article_changes.take_out(visit, id))
     except StoreError as error:
         raise ApiError(409, "alone", str(error)) from error
 
 
 @router.post("/articles/hide", summary="Hide articles from readers")
 def hide(visit: Here, sent: HideIn) -> Changed:
-    return Changed(articles=articles.hide_all(visit, sent.articles, sent.reason))
+    return Changed(articles=article_changes.hide_all(visit, sent.articles, sent.reason))
 
 
 @router.post("/articles/show", summary="Show hidden articles again")
 def show(visit: Here, sent: ShowIn) -> Changed:
-    return Changed(articles=articles.show_all(visit, sent.articles))
+    return Changed(articles=article_changes.show_all(visit, sent.articles))
 
 
 @router.post("/articles/category", summary="Give many articles a category")
@@ -245,7 +245,7 @@ def judged(visit: Here, sent: ManyIn) -> Changed:
     wanted = (sent.category or "").strip() or None
     found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
     meant = [one for one in found if (one.category, one.category_by) != (wanted, EDITOR)]
-    articles.judge(visit, meant, wanted, EDITOR)
+    article_changes.judge(visit, meant, wanted, EDITOR)
     return Changed(articles=[one.id for one in meant])
 
 
@@ -254,13 +254,13 @@ def put_under(visit: Here, sent: UnderIn) -> Changed:
     """An editor's word: it stays when the topic's words change, and teaches the topic's model."""
     if sent.topic not in visit.portal.topics():
         raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
-    return Changed(articles=articles.put_under(visit, sent.articles, sent.topic))
+    return Changed(articles=article_changes.put_under(visit, sent.articles, sent.topic))
 
 
 @router.post("/articles/topic/out", summary="Take articles out of a topic")
 def out_of_topic(visit: Here, sent: UnderIn) -> Changed:
     """Of what editors or the topic's words put there; what a source, a search or a model brought stays."""
-    return Changed(articles=articles.out_of_topic(visit, sent.articles, sent.topic))
+    return Changed(articles=article_changes.out_of_topic(visit, sent.articles, sent.topic))
 
 
 def _article(visit: Visit, id: str) -> StoredArticle:

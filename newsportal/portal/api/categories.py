@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed
 from newsportal.portal.api.topics import Words
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.source_file import known_of, path_of
+from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.desk.sources_yaml import known_of, path_of
 from newsportal.services.accounts import Right
 from newsportal.sources.categories import LIST, Known, drop, known, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of

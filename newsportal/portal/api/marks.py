@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
+from newsportal.portal.account.marks import mine
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.marks import mine
-from newsportal.portal.search_query import asked_in
+from newsportal.portal.reading.search_query import asked_in
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, TooManyStarred
 from newsportal.store.results import Story

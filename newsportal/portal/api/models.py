@@ -16,10 +16,10 @@ from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.corpora import TRAINED, corpus_of, json_lines, model_of
-from newsportal.portal.pages.jobs import jobs_of
+from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
+from newsportal.portal.desk.jobs import jobs_of
 from newsportal.services.accounts import Right
 from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import is_empty, read_stream

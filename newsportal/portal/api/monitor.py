@@ -1,28 +1,67 @@
-"""The figures of the monitor."""
+"""Operation: runs and their logs, sites that could become sources, the figures of the monitor, the queue of requests."""
 
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import NewsportalError
-from newsportal.portal.access import log, needs
+from newsportal.items.report import to_dict
+from newsportal.portal.access import log as log_change
+from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.figures import FiguresCache, going
-from newsportal.portal.machine import machine
-from newsportal.portal.pages.runs import LATEST
-from newsportal.portal.queues import Way
+from newsportal.portal.monitor.figures import FiguresCache, going
+from newsportal.portal.monitor.process_metrics import machine
+from newsportal.portal.monitor.queues import Way
+from newsportal.portal.monitor.runs import LATEST
+from newsportal.portal.monitor.system import KEPT, chosen, log_file, tail
 from newsportal.services.accounts import Right
 from newsportal.services.daily import DailySums, Kind, day_of
+from newsportal.services.jobs.records import job_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 
 Days = Annotated[int, Query(ge=1, le=3660, description="Of so many days up to today.")]
+
+
+RUNS = 50
+
+Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+
+
+class RunTold(BaseModel):
+    id: str
+    started: datetime
+    ended: datetime | None
+    spiders: list[str]
+    stored: int
+    folded: int
+    failed: int
+
+
+class LineTold(BaseModel):
+    at: datetime | None = Field(description="Null: the line goes on from the one before.")
+    level: str
+    logger: str
+    text: str
+
+
+class SuggestionTold(BaseModel):
+    site: str
+    score: float
+    linked: int = Field(description="Articles that link there.")
+    sites: int = Field(description="From so many other sites.")
+    reposted: int
+    found: int = Field(description="Of its articles that search engines brought.")
+    topics: list[str]
+    url: str | None
+    title: str | None
+    name: str | None
 
 
 class DayTold(BaseModel):
@@ -130,6 +169,52 @@ class QueuesTold(BaseModel):
     away: str | None = Field(description="Why nothing can be told.")
 
 
+@router.get("/runs", summary="The latest crawls")
+def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunTold]:
+    found = [(run, run.total) for run in Visit(request).portal.store.runs(limit)]
+    return [
+        fill(RunTold, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
+        for run, total in found
+    ]
+
+
+@router.get("/runs/{id}", summary="The report of a crawl, by source", responses=told_of(404))
+def run(request: Request, id: str) -> dict[str, Any]:
+    found = Visit(request).portal.store.run(id)
+    if found is None:
+        raise ApiError(404, "no-run", "There is no such run.")
+    return to_dict(found)
+
+
+@router.get("/runs/{id}/log", summary="The end of a crawl's log, the latest line first", responses=told_of(404))
+def log(
+    request: Request,
+    id: str,
+    level: Annotated[Level | None, Query(description="At least of this level.")] = None,
+    words: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
+) -> list[LineTold]:
+    """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
+    portal = Visit(request).portal
+    found = portal.store.run(id)
+    if found is None:
+        raise ApiError(404, "no-run", "There is no such run.")
+    file = log_file(portal, job_of(found))
+    try:
+        lines = tail(file) if file is not None else None
+    except OSError:
+        lines = None
+    if lines is None:
+        raise ApiError(404, "no-log", "This run has no log here, or none any more.")
+    return [fill(LineTold, line, logger=line.from_) for line in chosen(lines, level, words, limit)]
+
+
+@router.get("/suggestions", summary="Sites that could become sources")
+def suggestions(request: Request) -> list[SuggestionTold]:
+    found = request.app.state.suggesting.suggestions()
+    return [fill(SuggestionTold, one) for one in found]
+
+
 @router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
 def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayTold]:
     found, (since, until) = sums(request), span(request, days)
@@ -185,7 +270,7 @@ def aside(request: Request, told: AsideAsked) -> AsideSettled:
         number = request.app.state.settle(told.do)
     except NewsportalError as error:
         raise ApiError(503, "queue-away", str(error)) from error
-    log(request, f"queue.{told.do}", "", {"requests": number})
+    log_change(request, f"queue.{told.do}", "", {"requests": number})
     return AsideSettled(requests=number)
 
 

@@ -16,9 +16,9 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.faults import ApiError, Problem
+from newsportal.portal.api_errors import ApiError, Problem
+from newsportal.portal.desk.sources_yaml import write
 from newsportal.portal.request_body import has_etag
-from newsportal.portal.source_file import write
 from newsportal.sources import edit
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry

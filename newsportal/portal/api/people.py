@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from newsportal.errors import AccountError
 from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError, told_of
 from newsportal.services.accounts import Accounts, Person, Right, Role
 from newsportal.services.accounts.base import drawn_password
 

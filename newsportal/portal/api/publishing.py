@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit, fill
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.publishing import Unknown, tried, wanted
+from newsportal.portal.desk.publishing import Unknown, tried, wanted
 from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
 from newsportal.store.outbox import STATES, State

@@ -12,13 +12,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may, needs
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.looks import Look, TooMany
-from newsportal.portal.pages.source_looks import begin_look, end_look, look_of
-from newsportal.portal.pages.source_run import watched_as
-from newsportal.portal.pages.sources import SORTS, Filter, Sort, addresses
-from newsportal.portal.source_file import Entry, entry, known_of, path_of, restored
+from newsportal.portal.desk.source_trials import begin_look, end_look, look_of, watched_as
+from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
+from newsportal.portal.desk.sources_yaml import Entry, entry, known_of, path_of, restored
+from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.services.accounts import Right
 from newsportal.services.trying.proposing import Family
 from newsportal.services.trying.saved import plain, tried

@@ -11,10 +11,10 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed, written
-from newsportal.portal.faults import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.desk.source_fields import FAMILIES
+from newsportal.portal.desk.sources_yaml import known_of, path_of
 from newsportal.portal.request_body import Refused
-from newsportal.portal.source_fields import FAMILIES
-from newsportal.portal.source_file import known_of, path_of
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
 from newsportal.services.discovery.proposal import Kind

@@ -12,9 +12,9 @@ from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
+from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Portal
-from newsportal.portal.faults import ApiError, told_of
-from newsportal.portal.pages.jobs import assigning, begin_job, jobs_of
+from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy

@@ -1,0 +1,257 @@
+"""``/alerts``: what somebody wants to be told of, where and when; what would have been sent, and what was. And the thread that sends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final, get_args
+
+from fastapi import APIRouter, Request, Response
+
+from newsportal.errors import DependencyMissing, SearchError
+from newsportal.messages import Message, label
+from newsportal.portal.access import accounts_of, log, needs, signed
+from newsportal.portal.api_errors import ApiError
+from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.language import LANGUAGES, _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.render import render
+from newsportal.portal.request_body import Form
+from newsportal.services.accounts import Right
+from newsportal.services.accounts.alerts import About, Alert, State
+from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.making import OPERATORS, BadFields, Terms, alert_of, resumed
+from newsportal.services.alerts.opening import Sender, work_of
+from newsportal.services.alerts.preview import Preview, preview
+from newsportal.services.alerts.run import Work
+from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.sending import hidden
+from newsportal.services.alerts.services import SERVICES
+from newsportal.sources import Sources
+
+TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers
+TESTED: Final = timedelta(hours=1)
+
+
+def work(portal: Portal) -> Work:
+    """Only where there are accounts."""
+    assert portal.accounts is not None
+    made = work_of(portal.accounts, portal.store, portal.index, portal.known or Sources(), now=portal.now)
+    return replace(made, zone=portal.site.zone, url=portal.site.url)
+
+
+def sender(state: Any) -> Sender | None:
+    """``None``: nobody can have set up an alert. ``state``: the application's, with another portal once ``sources.yaml`` changed."""
+    portal: Portal = state.portal
+    if portal.accounts is None or portal.known is None:
+        return None
+    made: list[tuple[Sources | None, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
+
+    def present(stopped: Callable[[], bool]) -> Work | None:
+        now: Portal = state.portal
+        if not made or made[0][0] is not now.known:
+            wanted = now.known is not None and now.known.alerts.enabled
+            made[:] = [(now.known, replace(work(now), stopped=stopped) if wanted else None)]
+        return made[0][1]
+
+    return Sender(present)
+
+
+def terms(request: Request, *, after: int = 0) -> Terms:
+    """Who asks, and what he may choose from."""
+    portal: Portal = request.app.state.portal
+    who, known = signed(request), portal.known or Sources()
+    assert who is not None
+    others = len(accounts_of(request).alerts.all(who.person.id))
+    mail = known.alerts.mail_server is not None
+    return Terms(who.person, who.rights, portal.topics(), mail, portal.now(), after, known.alerts.per_hour, others)
+
+
+def own(request: Request, id: str) -> Alert:
+    """The alert, if it is of who asks: nobody sees another's. Raises a 404."""
+    who, found = signed(request), accounts_of(request).alerts.alert(id)
+    if found is None or who is None or found.person_id != who.person.id:
+        raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
+    return found
+
+
+def tested_enough(request: Request) -> bool:
+    """Whether who asks has sent as many test messages as may be, whatever process he came to: each is in the log of changes."""
+    portal: Portal = request.app.state.portal
+    who, trail = signed(request), accounts_of(request).trail
+    return who is None or len(trail.entries(person=who.person.name, action="alert.test", since=portal.now() - TESTED, limit=TESTS)) >= TESTS
+
+
+def logged(alert: Alert) -> dict[str, Any]:
+    """What the log of changes keeps of an alert: nothing of where it goes but the service's name."""
+    return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}
+
+
+router = APIRouter(dependencies=[needs(Right.KEEP)])
+
+HISTORY: Final = 30  # messages that are shown of an alert
+
+
+@router.get("/alerts")
+def alerts(request: Request, visit: Here) -> Response:
+    book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
+    mine = book.all(who.person.id if who else "")
+    counts = book.counts([one.id for one in mine])
+    rows = [
+        {"alert": one, "about": label("about", one.about, words), "service": label("service", one.channel, words),
+         "counts": counts.get(one.id, {})}
+        for one in mine
+    ]  # fmt: skip
+    return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, words) for name in get_args(State)})
+
+
+@router.get("/alerts/new")
+def asked(request: Request, visit: Here) -> Response:
+    channel = visit.text("channel") or ""
+    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "name")}
+    if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
+        return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
+    language = visit.language if visit.language in LANGUAGES else "zh"
+    values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
+    return shown(request, values | {key: value for key, value in given.items() if value})
+
+
+@router.post("/alerts/new")
+def make(request: Request, visit: Here, told: Form) -> Response:
+    try:
+        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
+    except BadFields as error:
+        return shown(request, told, faults=error.faults, status=422)
+    if told.get("then") == "preview":
+        return shown(request, told, seen=previewed(visit, made))
+    accounts_of(request).alerts.add(made)
+    log(request, "alert.make", made.id, logged(made))
+    return notify(request, f"/alerts/{made.id}", _("The alert is on. What comes from now on is told."))
+
+
+@router.get("/alerts/{id}")
+def alert(request: Request, visit: Here, id: str) -> Response:
+    found = own(request, id)
+    return shown(request, written(found), before=found, seen=previewed(visit, found))
+
+
+@router.post("/alerts/{id}")
+def change(request: Request, id: str, told: Form) -> Response:
+    before, visit = own(request, id), Visit(request)
+    try:
+        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
+    except BadFields as error:
+        return shown(request, told, before=before, faults=error.faults, status=422)
+    if told.get("then") == "preview":
+        return shown(request, told, before=before, seen=previewed(visit, made))
+    accounts_of(request).alerts.save(made)
+    log(request, "alert.change", made.id, logged(made))
+    return notify(request, f"/alerts/{made.id}", _("Saved."))
+
+
+@router.post("/alerts/{id}/test")
+def test(request: Request, id: str) -> Response:
+    found, visit = own(request, id), Visit(request)
+    if tested_enough(request):
+        return notify(request, f"/alerts/{id}", _("That is as many tests as may be sent in an hour. Please try again later."))
+    log(request, "alert.test", id)
+    try:
+        send_test(work(visit.portal), found)
+    except (Rejected, Later, Unclear, DependencyMissing) as error:
+        reason = hidden(str(error), found.fields)
+        return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
+    return notify(request, f"/alerts/{id}", _("The test message was sent. Please look whether it arrived."))
+
+
+@router.post("/alerts/{id}/on")
+def switch(request: Request, id: str, sent: Form) -> Response:
+    """``enabled`` empty: off."""
+    found, portal, enabled = own(request, id), Visit(request).portal, bool(sent.get("enabled"))
+    made = resumed(found, now=portal.now(), after=portal.store.last_seq()) if enabled else replace(found, enabled=False)
+    accounts_of(request).alerts.save(made)
+    log(request, "alert.on" if enabled else "alert.off", id)
+    return notify(request, "/alerts", _("It is on again. What came meanwhile is not told.") if enabled else _("It is off."))
+
+
+@router.post("/alerts/{id}/again")
+def again(request: Request, visit: Here, id: str) -> Response:
+    own(request, id)
+    number = accounts_of(request).alerts.again(id, now=visit.portal.now())
+    log(request, "alert.again", id, {"messages": number})
+    said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
+    return redirect_with(request, f"/alerts/{id}", said)
+
+
+@router.get("/alerts/{id}/delete")
+def sure(request: Request, id: str) -> Response:
+    return render(request, "alert_delete.html", alert=own(request, id))
+
+
+@router.post("/alerts/{id}/delete")
+def delete(request: Request, id: str) -> Response:
+    found = own(request, id)
+    accounts_of(request).alerts.drop(id)
+    log(request, "alert.delete", id, logged(found))
+    return notify(request, "/alerts", _("%(name)s was deleted."), name=found.name)
+
+
+def services(request: Request) -> list[tuple[str, str, bool]]:
+    """Those that who asks may choose: name, what it is called, whether it can be used."""
+    chosen, said = terms(request), Visit(request).clock.words.gettext
+    return [
+        (service.name, label("service", service.name, said), service.name != "mail" or chosen.mail)
+        for service in SERVICES.values()
+        if service.needs in chosen.rights
+    ]
+
+
+def previewed(visit: Visit, made: Alert) -> Preview | None:
+    """``None``: the search does not answer."""
+    try:
+        return preview(work(visit.portal), made)
+    except SearchError:
+        return None
+
+
+def written(alert: Alert) -> dict[str, str]:
+    """An alert as the form has it, without its secrets."""
+    secret = {field.name for field in SERVICES[alert.channel].fields if field.secret} if alert.channel in SERVICES else set(alert.fields)
+    plain = {name: value for name, value in alert.fields.items() if name not in secret}
+    quiet = alert.quiet or ("", "")
+    return plain | {
+        "name": alert.name,
+        "about": alert.about,
+        "topic": alert.of if alert.about == "topic" else "",
+        "search": alert.of if alert.about == "search" else "",
+        "channel": alert.channel,
+        "when": "digest" if alert.digest else "once",
+        "hours": ", ".join(map(str, alert.digest)),
+        "quiet_from": str(quiet[0]),
+        "quiet_to": str(quiet[1]),
+        "per_hour": str(alert.per_hour),
+        "language": alert.language,
+    }
+
+
+def shown(
+    request: Request,
+    values: Mapping[str, str],
+    *,
+    before: Alert | None = None,
+    faults: Mapping[str, Message] | None = None,
+    seen: Preview | None = None,
+    status: int = 200,
+) -> Response:
+    visit, chosen = Visit(request), terms(request)
+    said = visit.clock.words.gettext
+    channel = values.get("channel") or (before.channel if before else "")
+    service = SERVICES.get(channel)
+    about = {name: label("about", name, said) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
+    return render(
+        request, "alert.html", status, alert=before, values=values,
+        faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
+        called=label("service", channel, said), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
+        history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
+        states={name: label("delivery", name, said) for name in get_args(State)},
+    )  # fmt: skip

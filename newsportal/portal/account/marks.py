@@ -1,0 +1,229 @@
+"""What a reader who is signed in keeps: stories read or starred, with their feed, and searches under a name."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
+from newsportal.portal.reading.search import chips, feed_of
+from newsportal.portal.reading.search_query import Asked, asked_in
+from newsportal.portal.render import address, render, topic_address
+from newsportal.portal.request_body import Form
+from newsportal.services.accounts import Accounts, Right
+from newsportal.services.accounts.marks import MAX_NAME, NotKept, TooManyStarred
+from newsportal.store.results import Story
+
+router = APIRouter(dependencies=[needs(Right.KEEP)])
+open_router = APIRouter()
+
+PAGE = 30
+ACTIONS = ("read", "unread", "star", "unstar")
+CURSOR = re.compile(r"(\d{1,11})\.(\d{6})\.([0-9a-f]{1,64})")
+KEY_CHARS = 100
+
+
+def mine(visit: Visit) -> tuple[Accounts, str]:
+    """The accounts, and who asks. Routes have asked for the right already."""
+    if visit.portal.accounts is None or visit.who is None:
+        raise HTTPException(404)
+    return visit.portal.accounts, visit.who.person.id
+
+
+@router.post("/marks")
+def mark(request: Request, sent: Form) -> Response:
+    """``star=ID`` (``unstar``, ``read``, ``unread``); back to ``next``, or 204 for a script. 404 for an unknown story, else 400."""
+    [(action, story_id), *_rest] = [*((name, sent[name]) for name in ACTIONS if sent.get(name)), ("", "")]
+    if not action:
+        raise HTTPException(400)
+    visit, back = Visit(request), safe_next(sent.get("next"))
+    try:
+        record(visit, action, story_id)
+    except TooManyStarred:
+        full = visit.say(_("That is as many starred stories as are kept; take the star off some first."))
+        return redirect_with(request, back, full) if wants_page(request) else Response(full, 409, media_type="text/plain")
+    return RedirectResponse(back, 303) if wants_page(request) else Response(status_code=204)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a form was sent, not our script."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def record(visit: Visit, action: str, story_id: str) -> None:
+    """Raises ``TooManyStarred``, and 404 for a story that there is not. A folded story is marked where it is now."""
+    accounts, person = mine(visit)
+    found = visit.portal.store.listed([story_id]).get(story_id)
+    if found is None:
+        raise HTTPException(404)
+    now = visit.portal.now()
+    if action in ("star", "unstar"):
+        accounts.marks.star(person, found.id, action == "star", now=now)
+    else:
+        accounts.marks.set_read(person, found.id, action == "read", now=now)
+
+
+@router.post("/marks/all")
+def mark_all(request: Request, visit: Here, sent: Form) -> Response:
+    """All stories (of ``?topic=``) are read; it can be undone."""
+    topic = visit.text("topic") or ""
+    accounts, person = mine(visit)
+    if topic and topic not in visit.portal.topics():
+        raise HTTPException(404)
+    accounts.marks.catch_up(person, topic, now=visit.portal.now())
+    undo = address("/marks/all/undo", topic=topic)
+    return notify(request, safe_next(sent.get("next")), _("All these stories are marked as read."), undo=undo)
+
+
+@router.post("/marks/all/undo")
+def undo_all(request: Request, visit: Here) -> Response:
+    accounts, person = mine(visit)
+    topic = visit.text("topic") or ""
+    accounts.marks.undo_catch_up(person, topic)
+    return notify(request, topic_address(topic) if topic else "/latest", _("They are as they were before."))
+
+
+@router.get("/starred")
+def starred(request: Request, visit: Here) -> Response:
+    accounts, person = mine(visit)
+    before = _cursor(visit.text("before"))
+    rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
+    last = rows[PAGE - 1] if len(rows) > PAGE else None
+    return render(
+        request,
+        "starred.html",
+        stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
+        next=address("/starred", before=_said(last)) if last else None,
+        later="/starred" if before else None,
+        feed=feed_addresses(visit, accounts.marks.feed_key(person)),
+    )
+
+
+def there(visit: Visit, ids: list[str]) -> list[Story]:
+    """The stories in their order; those that are gone are left out."""
+    found = visit.portal.store.listed(ids)
+    return list({story.id: story for id in ids if (story := found.get(id)) is not None}.values())
+
+
+def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
+    title = f"{visit.clock.words.gettext('Starred')} · {visit.portal.site.title}"
+    return FeedAddresses(title, *(address(f"/starred/feed.{ending}", key=key) for ending in ("rss", "atom", "json")))
+
+
+@router.post("/starred/key")
+def new_key(request: Request, visit: Here) -> Response:
+    """Another secret address for the feed; the former opens nothing any more."""
+    accounts, person = mine(visit)
+    accounts.marks.feed_key(person, anew=True)
+    log(request, "feed.renew", "starred")
+    return notify(request, "/starred", _("The feed has a new address; the former one no longer works."))
+
+
+@open_router.get("/starred/feed.{ending}")
+def feed(visit: Here, ending: str) -> Response:
+    """The starred stories of whose secret ``?key=`` is, the last starred first."""
+    accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
+    person = accounts.marks.person_of_feed(key) if accounts and key else None
+    owner = accounts.people.get(person) if accounts is not None and person is not None else None
+    if accounts is None or person is None or owner is None or owner.disabled:
+        raise HTTPException(404)
+    ids = [story_id for _, story_id in accounts.marks.starred(person, limit=ENTRIES)]
+    found = answer(visit, ending, feed_addresses(visit, "").title, "/starred", [story.head.id for story in there(visit, ids)])
+    found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
+    found.headers["referrer-policy"] = "no-referrer"
+    return found
+
+
+def _said(row: tuple[datetime, str]) -> str:
+    moment, story_id = row
+    return f"{int(moment.timestamp())}.{moment.microsecond:06}.{story_id}"
+
+
+def _cursor(said: str | None) -> tuple[datetime, str] | None:
+    found = CURSOR.fullmatch(said or "")
+    if not found:
+        return None
+    try:
+        return datetime.fromtimestamp(int(found[1]), UTC).replace(microsecond=int(found[2])), found[3]
+    except (OverflowError, ValueError):
+        return None
+
+
+MAX_UNDO = 1_500  # characters of an address that takes a removal back: it travels in a cookie
+
+
+@router.get("/searches")
+def searches(request: Request, visit: Here) -> Response:
+    accounts, person = mine(visit)
+    lines = [
+        {"search": search, "address": (asked := asked_in(search.asked)).address(), "text": asked.text,
+         "filters": tuple(chip.label for chip in chips(asked, visit)), "feed": feed_of(asked, visit)}
+        for search in accounts.searches.of(person)
+    ]  # fmt: skip
+    return render(request, "searches.html", lines=lines, most=MAX_NAME)
+
+
+@router.post("/searches")
+def keep(request: Request, sent: Form) -> Response:
+    """Keep the search ``asked`` (the query of its address) as ``name``, else as its words."""
+    asked = asked_in(sent.get("asked", ""))
+    if asked.empty:
+        raise HTTPException(400)
+    return _keep(request, asked, sent.get("name", "").strip() or named_by(asked), asked.address())
+
+
+def named_by(asked: Asked) -> str:
+    """What a search is called that nobody gave a name."""
+    return asked.text or " · ".join(asked.filters.values())
+
+
+def _keep(request: Request, asked: Asked, name: str, back: str) -> Response:
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    try:
+        kept = accounts.searches.keep(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
+    except NotKept:
+        return notify(request, back, _("The search was not kept: there are as many as can be kept. Remove one first."))
+    log(request, "search.keep", kept.id, {"name": kept.name})
+    return notify(request, back, _("The search is kept as “%(name)s”."), name=kept.name)
+
+
+@router.post("/searches/rename")
+def rename(request: Request, sent: Form) -> Response:
+    accounts, person = mine(Visit(request))
+    search_id, name = sent.get("search", ""), sent.get("name", "")
+    try:
+        if not accounts.searches.rename(person, search_id, name):
+            raise HTTPException(404)
+    except NotKept:
+        return notify(request, "/searches", _("A search needs a name; it is called what it was."))
+    log(request, "search.rename", search_id, {"name": name[:MAX_NAME]})
+    return RedirectResponse("/searches", 303)
+
+
+@router.post("/searches/remove")
+def remove(request: Request, sent: Form) -> Response:
+    accounts, person = mine(Visit(request))
+    removed = accounts.searches.remove(person, sent.get("search", ""))
+    if removed is None:
+        raise HTTPException(404)
+    log(request, "search.remove", removed.id, {"name": removed.name})
+    undo = address("/searches/back", name=removed.name, asked=removed.asked)
+    return notify(request, "/searches", _("“%(name)s” was removed."), name=removed.name, undo=undo if len(undo) < MAX_UNDO else None)
+
+
+@router.post("/searches/back")
+def back(request: Request, visit: Here) -> Response:
+    """Keep again what was removed."""
+    asked = asked_in(visit.text("asked", MAX_UNDO) or "")
+    if asked.empty:
+        raise HTTPException(400)
+    return _keep(request, asked, visit.text("name") or named_by(asked), "/searches")

@@ -1,0 +1,173 @@
+"""How article pages are read: what sites' pages taught, and rules laid over pages before they count."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, HTTPException, Request
+from pydantic import BaseModel, Field
+
+from newsportal.errors import LibraryError, NewsportalError
+from newsportal.extractors.article.rule import ArticleRule
+from newsportal.portal.access import log, needs
+from newsportal.portal.api.paging import fill
+from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.context import Visit
+from newsportal.portal.desk.extraction_rules import (
+    forget_site,
+    learn_saved,
+    library_of,
+    page_at,
+    pages_of,
+    place_of,
+    places_of,
+    rows_of,
+    rule_of,
+)
+from newsportal.portal.desk.sources_yaml import known_of
+from newsportal.services.accounts import Right
+from newsportal.services.trying.crosscheck import cross_check
+from newsportal.services.trying.templates import readings
+
+router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
+
+Selector = Annotated[str, Field(max_length=500)]
+
+
+class SiteTaught(BaseModel):
+    site: str
+    templates: int
+    pages: int = Field(description="Pages that the templates stand for.")
+    waiting: int = Field(description="Pages that wait for one like them.")
+    known_pages: int = Field(description="Pages of which lines are known.")
+    lines: int = Field(description="Lines that are the site's and no article's.")
+
+
+class Taught(BaseModel):
+    pages: int = Field(description="Saved pages that were read.")
+    templates: int = Field(description="Templates more.")
+
+
+class TryIn(BaseModel):
+    url: str = Field("", max_length=2000)
+    html: str = Field("", max_length=1_000_000, description="The page itself; empty: it is fetched.")
+
+
+class ReadingTold(BaseModel):
+    by: str = Field(description="best: the reader without templates; url_tree: the site's template.")
+    title: str | None
+    text: str | None
+    why: str | None = Field(description="Why it made nothing of the page.")
+
+
+class ForgetIn(BaseModel):
+    site: str = Field(min_length=1, max_length=300)
+    what: Literal["templates", "lines"] = "templates"
+
+
+class Rule(BaseModel):
+    """CSS selectors; what is left out is found without a rule."""
+
+    body: Selector | None = None
+    title: Selector | None = None
+    date: Selector | None = None
+    author: Selector | None = None
+    remove: list[Selector] = Field([], max_length=50)
+
+
+class RuleTold(Rule):
+    key: str
+
+
+class RuleIn(Rule):
+    url: str = Field("", max_length=2000, description="A page to lay it over; empty, and no html: saved or newest pages of the source.")
+    html: str = Field("", max_length=1_000_000, description="The page itself.")
+
+
+class PageChecked(BaseModel):
+    url: str
+    read: bool = Field(description="Whether the rule finds a text.")
+    likeness: float = Field(description="How much of the text the reader without rules has, too: 0 to 1.")
+    same_title: bool
+    same_date: bool
+
+
+class Checked(BaseModel):
+    whence: str = Field(description="pasted, fetched, archive or newest.")
+    read: int
+    alike: int
+    titles: int
+    dates: int
+    pages: list[PageChecked] = Field(description="Those that differ most first.")
+
+
+@router.get("/templates", summary="What sites' own pages taught")
+def templates(request: Request) -> list[SiteTaught]:
+    portal = Visit(request).portal
+    library, trouble = library_of(portal.known)
+    if trouble:
+        raise ApiError(503, "unreadable", trouble)
+    return [fill(SiteTaught, row) for row in rows_of(portal, library)]
+
+
+@router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=told_of(404))
+def learnt(request: Request) -> Taught:
+    """404 without an archive (`archive` in sources.yaml)."""
+    try:
+        done = learn_saved(Visit(request).portal, known_of(request))
+    except NewsportalError as error:
+        raise ApiError(503, "unreadable", str(error)) from error
+    if done is None:
+        raise ApiError(404, "no-archive", "No pages are saved.", "Name an archive in sources.yaml.")
+    log(request, "template.learn", "", {"pages": done[0], "templates": done[1]})
+    return Taught(pages=done[0], templates=done[1])
+
+
+@router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
+def read(request: Request, asked: TryIn) -> list[ReadingTold]:
+    """Nothing is learnt from it."""
+    visit, known = Visit(request), known_of(request)
+    try:
+        page = page_at(visit.portal, known, asked.url.strip(), asked.html)
+    except NewsportalError as error:
+        raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
+    found = readings(library_of(known)[0], page)
+    return [
+        ReadingTold(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
+        for one in found
+    ]
+
+
+@router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=told_of(404))
+def forgotten(request: Request, asked: ForgetIn) -> None:
+    """What comes later is learnt anew."""
+    try:
+        there = forget_site(Visit(request).portal, known_of(request), asked.site, asked.what)
+    except LibraryError as error:
+        raise ApiError(503, "unreadable", str(error)) from error
+    if not there:
+        raise HTTPException(404)
+    log(request, "template.forget", asked.site, {"what": asked.what})
+
+
+@router.get("/wrappers", summary="The rules of sources whose pages are articles")
+def wrappers(request: Request) -> list[RuleTold]:
+    """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
+    rules = [(one.key, one.article or ArticleRule()) for one in places_of(known_of(request))]
+    return [fill(RuleTold, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
+
+
+@router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=told_of(404))
+def tried(request: Request, key: str, asked: RuleIn) -> Checked:
+    """Nothing is written. A page is fetched as the portal's desk does; that may take some seconds."""
+    source = place_of(request, key)
+    told = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
+    rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})
+    if rule is None:
+        raise ApiError(422, "no-rule", fault)
+    try:
+        pages, whence = pages_of(Visit(request).portal, source, asked.url.strip(), asked.html)
+    except NewsportalError as error:
+        raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
+    found = cross_check(rule, pages)
+    return fill(Checked, found, whence=whence, pages=[fill(PageChecked, one, read=one.ruled is not None) for one in found.pages])

@@ -1,0 +1,281 @@
+"""Topics, stories, articles and search: what readers see, without the pages around it. Hidden articles are there for editors alone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import AwareDatetime, BaseModel, Field
+
+from newsportal.errors import SearchError
+from newsportal.portal.access import may
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
+from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.context import Visit
+from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, found
+from newsportal.search.base import Index
+from newsportal.search.base import Query as Asked
+from newsportal.services.accounts import Right
+from newsportal.store.gallery_tables import WallFilter, WallOrder
+from newsportal.store.results import StoredArticle, Story, StoryFilter
+
+router = APIRouter(tags=["Reading"])
+
+LIMIT = 30
+
+Filter = Annotated[str | None, Query(max_length=300)]
+
+
+class TopicTold(BaseModel):
+    name: str
+    stories: int
+
+
+class Totals(BaseModel):
+    articles: int
+    stories: int
+    by_topic: dict[str, int] = Field(description="Stories of each topic.")
+    by_category: dict[str, int]
+    by_source: dict[str, int] = Field(description="Articles of each source.")
+    newest: datetime | None
+
+
+class Picture(BaseModel):
+    url: str
+    caption: str | None = None
+
+
+class ArticleTold(BaseModel):
+    """An article; its text only where one is asked for."""
+
+    id: str
+    story_id: str
+    url: str
+    title: str
+    site: str = Field(description="Who published it: a name, or a host.")
+    published: datetime | None
+    first_seen: datetime
+    author: str | None
+    origin: str | None
+    summary: str | None
+    category: str | None
+    topics: list[str]
+    keywords: list[str]
+    source: str
+    revision: int
+    fold_reason: str | None = Field(description="Why it counts as the same story; null for the original.")
+    corrected: datetime | None = Field(description="When an editor corrected it.")
+    hidden: datetime | None = Field(description="Since when it is hidden; editors alone are told.")
+
+
+class ArticleWhole(ArticleTold):
+    text: str
+    html: str | None = Field(description="Sanitised markup of the body.")
+    images: list[Picture]
+
+
+class StoryTold(BaseModel):
+    id: str
+    head: ArticleTold
+    versions: int
+    sites: int
+    heat: float
+    first_seen: datetime
+    last_seen: datetime
+
+
+class StoryWhole(StoryTold):
+    head: ArticleWhole
+    articles: list[ArticleTold] = Field(description="Every version, the original first.")
+
+
+class PhotoStory(BaseModel):
+    article: ArticleTold
+    pictures: int
+    complete: bool
+    missing: list[int] = Field(description="Pages that are not there yet.")
+    sites: int
+
+
+class Revisions(BaseModel):
+    items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
+
+
+def article_told(article: StoredArticle) -> ArticleTold:
+    return ArticleTold.model_validate(_fields(article))
+
+
+def article_whole(article: StoredArticle) -> ArticleWhole:
+    images = [{"url": image.url, "caption": image.caption} for image in article.images]
+    return ArticleWhole.model_validate({**_fields(article), "text": article.text, "html": article.html, "images": images})
+
+
+def _fields(article: StoredArticle) -> dict[str, object]:
+    named = {name: getattr(article, name) for name in ArticleTold.model_fields if hasattr(article, name)}
+    return {**named, "site": article.publisher, "topics": list(article.topics), "keywords": list(article.keywords)}
+
+
+def _figures(story: Story) -> dict[str, object]:
+    times = {"first_seen": story.first_seen, "last_seen": story.last_seen}
+    return {"id": story.id, "versions": story.count, "sites": story.sites, "heat": story.heat, **times}
+
+
+@router.get("/topics", summary="The topics, with how many stories each has")
+def topics(request: Request) -> list[TopicTold]:
+    portal = Visit(request).portal
+    counted = portal.tally().by_topic
+    return [TopicTold(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
+
+
+@router.get("/tally", summary="Totals")
+def tally(request: Request) -> Totals:
+    found = Visit(request).portal.tally()
+    counted = {"by_topic": dict(found.by_topic), "by_category": dict(found.by_category), "by_source": dict(found.by_source)}
+    return Totals(articles=found.articles, stories=found.stories, newest=found.newest, **counted)
+
+
+@router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryTold], responses=told_of(400))
+def stories(
+    request: Request,
+    topic: Filter = None,
+    category: Filter = None,
+    source: Filter = None,
+    site: Filter = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    order: Literal["newest", "hottest"] = "newest",
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
+) -> Response:
+    """Every filter narrows. A cursor that is none begins at the front."""
+    which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
+    page = Visit(request).portal.store.stories(which)
+    items = [StoryTold.model_validate({**_figures(story), "head": article_told(story.head)}) for story in page.stories]
+    return tagged(request, Page[StoryTold](items=items, next=page.next))
+
+
+@router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
+def photos(
+    request: Request,
+    topic: Filter = None,
+    category: Filter = None,
+    source: Filter = None,
+    order: Annotated[WallOrder, Query(description="ranked: by pictures, sites and age.")] = "ranked",
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
+) -> Response:
+    wall = Visit(request).portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
+    items = [
+        PhotoStory(
+            article=article_told(one.article), pictures=one.gallery.pictures, complete=one.gallery.complete,
+            missing=list(one.gallery.missing), sites=one.sites,
+        )
+        for one in wall.stories
+    ]  # fmt: skip
+    return tagged(request, Page[PhotoStory](items=items, next=wall.next))
+
+
+@router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=told_of(404))
+def story(request: Request, id: str) -> Response:
+    found = Visit(request).portal.store.story(id, hidden=may(request, Right.EDIT))
+    if found is None:
+        raise ApiError(404, "no-story", "There is no such story; it may have been folded into another.", "Ask for the article by its id.")
+    versions = [article_told(version) for version in found.versions]
+    return tagged(request, StoryWhole.model_validate({**_figures(found), "head": article_whole(found.head), "articles": versions}))
+
+
+@router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=told_of(404))
+def article(request: Request, id: str) -> Response:
+    return tagged(request, article_whole(_article(request, id)))
+
+
+@router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=told_of(404))
+def revisions(request: Request, id: str) -> Response:
+    found = _article(request, id)
+    return tagged(request, Revisions(items=[article_whole(one) for one in Visit(request).portal.store.revisions(found.id)]))
+
+
+def _article(request: Request, id: str) -> StoredArticle:
+    found = Visit(request).portal.store.article(id)
+    if found is None or (found.hidden is not None and not may(request, Right.EDIT)):
+        raise ApiError(404, "no-article", "There is no such article.")
+    return found
+
+
+search_router = APIRouter(tags=["Search"])
+
+LAST = MAX_PAGES * PAGE  # so many hits can be paged through; who wants more narrows the search
+MAX_TYPED = 200
+
+
+class HitTold(BaseModel):
+    id: str
+    story_id: str
+    url: str
+    title: str
+    title_html: str = Field(description="Escaped; found words stand in <mark>.")
+    snippet_html: str
+    site: str | None
+    published: datetime | None
+    score: float
+    folded: int = Field(description="Other hits of the same story.")
+
+
+class Found(BaseModel):
+    items: list[HitTold]
+    next: str | None = None
+    total: int
+    capped: bool = Field(description="There are more than total.")
+    loose: bool = Field(description="Nothing holds all the words; these hold some.")
+    words: list[str]
+    facets: dict[str, dict[str, int]] = Field(description="site, category, topic, day: values with how many stories.")
+
+
+def _index(request: Request) -> Index:
+    found = Visit(request).portal.index
+    if found is None:
+        raise ApiError(503, "no-search", "This portal runs without a search index.")
+    return found
+
+
+@search_router.get("/search", summary="Search", response_model=Found, responses=told_of(400))
+def search(
+    request: Request,
+    q: Annotated[str, Query(max_length=10_000, description='Words, "phrases", -not, field:word, since:2026-03.')],
+    topic: Filter = None,
+    site: Filter = None,
+    category: Filter = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    sort: Literal["relevance", "time"] = "relevance",
+    collapse: Annotated[bool, Query(description="One hit a story.")] = True,
+    limit: Limit = PAGE,
+    cursor: Cursor = None,
+) -> Response:
+    offset = (place_of(cursor, int) or (0,))[0]
+    if not 0 <= offset <= LAST:
+        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+    zone = Visit(request).clock.zone
+    query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
+    try:
+        results = found(Visit(request).portal, _index(request), query)
+    except SearchError as error:
+        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
+    reached = offset + limit
+    told = fill(
+        Found, results, items=[fill(HitTold, hit) for hit in results.hits], words=list(results.words),
+        next=cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None,
+        facets={name: dict(values) for name, values in results.facets.items()},
+    )  # fmt: skip
+    return tagged(request, told)
+
+
+@search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")
+def suggestions(
+    request: Request, q: Annotated[str, Query(max_length=MAX_TYPED)], limit: Annotated[int, Query(ge=1, le=50)] = 10
+) -> list[str]:
+    try:
+        return list(_index(request).suggest(q, limit))
+    except SearchError as error:
+        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error

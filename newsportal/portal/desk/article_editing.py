@@ -1,0 +1,205 @@
+"""An editor corrects title, text, date and author of an article, or the captions of a photo story; and takes that back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from hashlib import blake2b
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+
+from newsportal.portal.access import needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk import article_changes
+from newsportal.portal.desk.article_changes import Version, page_of, version_of
+from newsportal.portal.language import Clock, _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.reading.picture_proxy import address_of
+from newsportal.portal.render import render
+from newsportal.portal.request_body import Form, Many
+from newsportal.portal.safe_text import body
+from newsportal.services.accounts import Right
+from newsportal.services.editing.differences import Line, difference, in_line, is_same
+from newsportal.services.editing.drafts import Draft, correction, draft_of
+from newsportal.store.corrections import Correction, Superseded
+from newsportal.store.gallery_tables import StoredPicture
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+MINUTES: Final = "%Y-%m-%dT%H:%M"  # what `<input type=datetime-local>` sends and takes
+FIRST_YEAR: Final = 1600  # an earlier year is a slip of the keyboard
+MOST_TITLE: Final = 500  # characters; more is a text that was put into the wrong field
+
+MISTAKES: Final = {
+    "title": _("An article needs a title of at most 500 characters."),
+    "published": _("Write the date as 2026-03-05 08:30, or leave it empty."),
+    "body": _("The text has a part %(mark)s that is not in this article: take its line out, or write its number as it was."),
+    "empty": _("An article needs a text: to take it out of sight, hide it."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What the page shows. ``typed``: the fields as they were sent; ``wrong``: mistakes by field; ``now``: what the article says by now if
+    somebody else changed it since."""
+
+    article: StoredArticle
+    typed: Mapping[str, str]
+    wrong: Mapping[str, str] = field(default_factory=dict)
+    said: Correction | None = None
+    changed: bool = False
+
+
+def has_text(article: StoredArticle) -> bool:
+    """Whether its text is its own: that of a thread is its posts', that of a photo story its captions'."""
+    return not is_thread(article.source) and not is_gallery(article.source)
+
+
+@router.get("/story/{story_id}/{article_id}/edit")
+def edit(request: Request, visit: Here, article: Version) -> Response:
+    """``?revision=N``: the form is filled with an earlier text."""
+    shown, number = article, visit.text("revision")
+    if number is not None:
+        shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
+    return _page(request, Sheet(article, _fields(draft_of(shown, body=has_text(article)), visit.clock, article.revision)))
+
+
+@router.post("/story/{story_id}/{article_id}/edit")
+def save(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+    sheet, here = _read(visit, Sheet(article, sent)), page_of(article)
+    if sheet.said is None or sent.get("step") != "save":
+        return _page(request, sheet)
+    if sheet.changed:
+        return _page(request, sheet, 409)
+    if not sheet.said:
+        return notify(request, here, _("Nothing was changed."))
+    try:
+        article_changes.correct(visit, article, sheet.said)
+    except Superseded:
+        return save(request, visit, version_of(request, article.story_id, article.id), {**sent, "seen": "-1"})
+    return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
+
+
+@router.post("/story/{story_id}/{article_id}/withdraw")
+def withdraw(request: Request, visit: Here, article: Version) -> Response:
+    """The article says again what its page said last."""
+    article_changes.withdraw(visit, article)
+    return notify(request, page_of(article), _("The article says again what its page says."))
+
+
+def _read(visit: Visit, sheet: Sheet) -> Sheet:
+    sent, article, mistakes = sheet.typed, sheet.article, {name: visit.say(message) for name, message in MISTAKES.items()}
+    wrong: dict[str, str] = {}
+    title, lines = sent.get("title", "").strip(), sent.get("body") if has_text(article) else None
+    if not 0 < len(title) <= MOST_TITLE:
+        wrong["title"] = mistakes["title"]
+    if lines is not None and not lines.strip():
+        wrong["body"] = mistakes["empty"]
+    published = None
+    try:
+        published = _moment(sent.get("published", "").strip(), visit.portal.site.zone)
+    except ValueError:
+        wrong["published"] = mistakes["published"]
+    said = None
+    if not wrong:
+        try:
+            said = correction(article, Draft(title, lines, published, sent.get("author", "")))
+        except ValueError as mark:
+            wrong["body"] = mistakes["body"] % {"mark": mark}
+    return replace(sheet, wrong=wrong, said=said, changed=sent.get("seen") != str(article.revision))
+
+
+def _moment(told: str, zone: tzinfo) -> datetime | None:
+    """Raises ``ValueError``."""
+    if not told:
+        return None
+    moment = datetime.fromisoformat(told.replace(" ", "T"))
+    if moment.year < FIRST_YEAR or moment.year > 9998 or moment.tzinfo is not None:
+        raise ValueError(told)
+    return moment.replace(tzinfo=zone)
+
+
+def _fields(draft: Draft, clock: Clock, seen: int) -> dict[str, str]:
+    published = clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
+    return {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author, "seen": str(seen)}
+
+
+def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
+    article, said, visit = sheet.article, sheet.said, Visit(request)
+    changes: dict[str, Any] = dict(said or {})
+    drafted = replace(article, **changes)
+    lines: list[Line] = difference(article.text, drafted.text) if said and "text" in said else []
+    dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
+    return render(
+        request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,
+        here=page_of(article),
+        typed={**dict.fromkeys(("title", "body", "published", "author"), ""), **sheet.typed, "seen": str(article.revision)},
+        wrong=sheet.wrong, compared=said is not None, changed=sheet.changed and said is not None,
+        title=in_line(article.title, drafted.title) if said and "title" in said else None,
+        author=in_line(article.author or "", drafted.author or "") if said and "author" in said else None,
+        published=dates if said and "published" in said else None, lines=lines, marked_up=bool(said and "text" in said and is_same(lines)),
+        preview=body(drafted) if said and "text" in said else None, has_text=has_text(article), photo_story=is_gallery(article.source),
+    )  # fmt: skip
+
+
+def _photo_story(article: Version) -> StoredArticle:
+    if not is_gallery(article.source):
+        raise HTTPException(404)
+    return article
+
+
+PhotoStory = Annotated[StoredArticle, Depends(_photo_story)]
+
+
+@router.get("/story/{story_id}/{article_id}/captions")
+def captions(request: Request, article: PhotoStory) -> Response:
+    return _captions_page(request, article, {})
+
+
+@router.post("/story/{story_id}/{article_id}/captions")
+def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Many) -> Response:
+    """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
+    sent, here = {name: values[-1] for name, values in fields.items()}, page_of(article)
+    pictures = visit.portal.store.galleries.pictures(article.id)
+    if "back" in request.query_params:
+        number = article_changes.caption(visit, article.id, {picture.image.url: None for picture in pictures})
+        words = visit.clock.words.ngettext("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
+        return redirect_with(request, here, words % {"num": number})
+    typed = {picture.image.url: _typed(sent, picture) for picture in pictures}
+    if any(len(one) > article_changes.MOST_CAPTION for one in typed.values()):
+        return _captions_page(request, article, sent, 422)
+    if sent.get("seen") != _state(pictures):
+        return _captions_page(request, article, sent, 409)
+    number = article_changes.caption(visit, article.id, typed)
+    if not number:
+        return notify(request, here, _("Nothing was changed."))
+    undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"
+    words = visit.clock.words.ngettext("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
+    return redirect_with(request, here, words % {"num": number}, undo=undo)
+
+
+def _typed(sent: Mapping[str, str], picture: StoredPicture) -> str:
+    return sent.get(f"caption-{picture.place}", picture.image.caption or "").strip()
+
+
+def _state(pictures: Sequence[StoredPicture]) -> str:
+    told = "\n".join(f"{one.image.url}\t{one.image.caption}" for one in pictures)
+    return blake2b(told.encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, str], status: int = 200) -> Response:
+    visit = Visit(request)
+    pictures = visit.portal.store.galleries.pictures(article.id)
+    fields = [
+        {"place": one.place, "address": address_of(visit.portal, article.id, one.place, one.image, thumb=True),
+         "typed": (typed := _typed(sent, one)), "told": one.told or "" if one.said else None,
+         "wrong": len(typed) > article_changes.MOST_CAPTION}
+        for one in pictures
+    ]  # fmt: skip
+    return render(
+        request, "captions.html", status, article=article, here=page_of(article), fields=fields,
+        seen=_state(pictures), changed=status == 409, most=article_changes.MOST_CAPTION, said=any(one.said for one in pictures),
+    )  # fmt: skip

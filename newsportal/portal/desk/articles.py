@@ -1,0 +1,201 @@
+"""``/articles``: editors choose articles by what may need work and change many at once; or one: its place, category and story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.errors import StoreError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk import article_changes
+from newsportal.portal.desk.article_changes import WAYS, Version, change, hide_all, judge, page_of, show_all, take_back
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.render import address, render
+from newsportal.portal.request_body import Form, Many
+from newsportal.portal.wording import all_called, calling, key_of
+from newsportal.search.base import Query
+from newsportal.services.accounts import Right
+from newsportal.services.editing.differences import Likeness, likeness
+from newsportal.store.article_rows import EDITOR
+from newsportal.store.lists import ArticleFilter
+from newsportal.store.results import StoredArticle, Story
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+PAGE: Final = 50
+MOST_NAMES: Final = 500  # sources that the field offers while one types: some 20 kB
+SHORT: Final = 100  # characters; a shorter text is a flash, or an extraction that went wrong
+UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
+
+
+FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
+    "all": (_("All"), ArticleFilter()),
+    "hidden": (_("Hidden"), ArticleFilter(hidden=True)),
+    "corrected": (_("Corrected"), ArticleFilter(corrected=True)),
+    "judged": (_("Category by an editor"), ArticleFilter(judged=True)),
+    "unsure": (_("Doubtful category"), ArticleFilter(unsure=UNSURE, hidden=False)),
+    "short": (_("Short text"), ArticleFilter(shorter=SHORT, hidden=False)),
+    "undated": (_("Without a date"), ArticleFilter(undated=True, hidden=False)),
+}
+"""``?show=`` -> name and filter."""
+
+ASSIGNERS: Final = ("source", "lexicon", "model ")  # whose category an editor may put back in place of his own
+
+
+@router.get("/articles")
+def article_list(visit: Here) -> Response:
+    return _page(visit)
+
+
+@router.get("/corrections")
+def corrections(visit: Here) -> Response:
+    """The categories that editors chose: what classifiers are trained anew from."""
+    return _page(visit, "judged")
+
+
+@router.post("/articles")
+def many(request: Request, visit: Here, fields: Many) -> Response:
+    """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
+    sent, ids = {name: values[-1] for name, values in fields.items()}, list(dict.fromkeys(fields.get("article", ())))[:PAGE]
+    do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
+    if not ids:
+        return notify(request, back, _("No article was chosen."))
+    if do not in WAYS:
+        raise HTTPException(422)
+    if do == "topic" and sent.get("topic") not in visit.portal.topics():
+        return notify(request, back, _("Choose a topic that there is."))
+    done = change(visit, do, ids, sent)
+    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
+    undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
+    return redirect_with(request, back, words % {"num": done.number}, undo=undo)
+
+
+@router.post("/articles/undo/{key}")
+def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
+    """Take back what was done to many; ``next``: where to go then."""
+    back, number = {**request.query_params, **sent}.get("next"), take_back(visit, key)
+    if number is None:
+        raise HTTPException(404)
+    words = visit.clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    return redirect_with(request, safe_next(back) if back else "/articles", words % {"num": number})
+
+
+@router.post("/story/{story_id}/{article_id}/hide")
+def hide(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+    """``reason``; ``whole``: all versions of the story."""
+    whole, here = bool(sent.get("whole")), page_of(article)
+    hidden = hide_all(visit, _meant(visit, article, whole), sent.get("reason", ""))
+    message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
+    return notify(request, here, message, undo=f"{here}/show{'?whole=1' if whole else ''}" if hidden else None)
+
+
+@router.post("/story/{story_id}/{article_id}/show")
+def show(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+    """``whole``: all versions of the story."""
+    show_all(visit, _meant(visit, article, bool({**sent, **request.query_params}.get("whole"))))
+    return notify(request, page_of(article), _("Readers see it again."))
+
+
+@router.post("/story/{story_id}/{article_id}/category")
+def category(request: Request, visit: Here, article: Version, fields: Form) -> Response:
+    """``category``, empty for none. In the address also ``by``: an editor takes his word back."""
+    sent, here = {**request.query_params, **fields}, page_of(article)
+    by = sent.get("by", EDITOR)
+    if by != EDITOR and not by.startswith(ASSIGNERS):
+        raise HTTPException(422)
+    judge(visit, [article], sent.get("category", "").strip() or None, by)
+    undo = urlencode({"category": article.category or "", "by": article.category_by or "lexicon"})
+    return notify(request, here, _("The category was changed."), undo=f"{here}/category?{undo}" if by == EDITOR else None)
+
+
+def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
+    story = visit.portal.store.story(article.story_id, hidden=True) if whole else None
+    return [version.id for version in story.versions] if story is not None else [article.id]
+
+
+def _page(visit: Visit, chosen: str | None = None) -> Response:
+    asked = visit.asked.get("show", "all")
+    show = chosen or (asked if asked in FILTERS else "all")
+    names = all_called(visit.portal, visit.clock.words)
+    values: dict[str, Any] = {"source": key_of(visit.text("source"), names), "category": visit.text("category")}
+    page = visit.portal.store.pick(replace(FILTERS[show][1], **values, before=visit.text("before"), limit=PAGE))
+    path = "/corrections" if chosen else "/articles"
+    more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
+    links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
+    return render(
+        visit.request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
+        called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MOST_NAMES],
+        categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
+    )  # fmt: skip
+
+
+CANDIDATES: Final = 10  # stories that are offered
+HITS: Final = 30  # articles that are asked for: several may be of one story
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    story: Story
+    likeness: Likeness
+
+
+@router.get("/story/{story_id}/{article_id}/fold")
+def fold_candidates(visit: Here, article: Version) -> Response:
+    """``?q=``: words of the story, its address or its id; without them the article's own title."""
+    return _fold_page(visit, article)
+
+
+@router.post("/story/{story_id}/{article_id}/fold")
+def put_together(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+    """``story`` in the form, or in the address (a link that takes something back)."""
+    try:
+        moved = article_changes.put_into(visit, article.id, named(sent.get("story") or request.query_params.get("story", "")))
+    except StoreError:
+        wrong = _("There is no such story, or the article is in it already: choose another one.")
+        return _fold_page(visit, article, visit.say(wrong))
+    back = f"/story/{moved.story}/{article.id}"
+    undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
+    return notify(request, f"/story/{moved.story}#versions", _("The article was put into this story."), undo=undo)
+
+
+@router.post("/story/{story_id}/{article_id}/unfold")
+def take_out(request: Request, visit: Here, article: Version) -> Response:
+    try:
+        moved = article_changes.take_out(visit, article.id)
+    except StoreError:
+        return notify(request, page_of(article), _("The article stands in a story of its own already."))
+    undo = f"/story/{moved.story}/{article.id}/fold?story={moved.came_from}"
+    return notify(request, f"/story/{moved.story}", _("The article stands in a story of its own now."), undo=undo)
+
+
+def named(text: str) -> str:
+    """The id of the story that an editor names: its id, or its address in this portal."""
+    _, found, rest = text.strip().partition("/story/")
+    return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
+
+
+def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
+    asked = visit.text("q") or ""
+    return render(
+        visit.request, "fold.html", 422 if wrong else 200, article=article, here=page_of(article), asked=asked,
+        candidates=candidates(visit, article, asked or article.title), searched=visit.portal.index is not None, wrong=wrong,
+    )  # fmt: skip
+
+
+def candidates(visit: Visit, article: StoredArticle, asked: str) -> list[Candidate]:
+    """Stories that are found by ``asked``, the most alike first."""
+    store, ids = visit.portal.store, [named(asked)]
+    if visit.portal.index is not None:
+        ids += [hit.story_id for hit in visit.portal.index.search(Query(asked, limit=HITS)).hits]
+    stories = [story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id]
+    chosen = list({story.id: story for story in stories}.values())[:CANDIDATES]
+    whole = {head.id: head for head in store.articles([story.head.id for story in chosen])}
+    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in chosen if story.head.id in whole]
+    return sorted(found, key=lambda one: -one.likeness.shared)

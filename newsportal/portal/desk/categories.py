@@ -1,0 +1,131 @@
+"""``/categories``: the categories that articles may get, and the words of one's own that ``sources.yaml`` gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk.source_fields import Field
+from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, shown_as
+from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, Fields, failure_of, known_of, one, path_of, write
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
+from newsportal.portal.render import render
+from newsportal.portal.wording import by_field
+from newsportal.services.accounts import Right
+from newsportal.services.topics.changing import words
+from newsportal.sources import edit
+from newsportal.sources.categories import LIST, Known, NameTaken, drop, known, put, values_of
+from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of
+from newsportal.sources.editing import EditConflict
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+NAME: Final = Field(
+    "name", _("Name of the category"), "text", _("Sources that name it follow its new name; stored articles keep the old one."), needed=True
+)
+OWN: Final = (
+    Field("words", _("Words that nearly decide alone"), "lines", _("One a line, or with commas; of two characters or more.")),
+    Field("hints", _("Words that only hint at it"), "lines", _("Several of them together decide.")),
+    Field("enabled", _("In use"), "switch", _("Otherwise the lexicon gives it to no article."), usual=True),
+)
+
+
+@router.get("/categories")
+def categories(request: Request, visit: Here) -> Response:
+    said = visit.portal.known
+    found = known(said.categories) if said is not None else []
+    return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=said)
+
+
+@router.get("/categories/new")
+def new(request: Request) -> Response:
+    return _form(request, None, {})
+
+
+@router.post("/categories/new")
+def add(request: Request, fields: Fields) -> Response:
+    return _save(request, None, fields)
+
+
+@router.get("/categories/{name}/edit")
+def category(request: Request, name: str) -> Response:
+    found = _known(request, name)
+    return _form(request, found, _entry(request, name) or {"name": name})
+
+
+@router.post("/categories/{name}/edit")
+def save(request: Request, name: str, fields: Fields) -> Response:
+    return _save(request, _known(request, name), fields)
+
+
+@router.post("/categories/{name}/drop")
+def take_out(request: Request, name: str, fields: Fields) -> Response:
+    """One that comes with newsportal is as it came, one of one's own is gone."""
+    found = _known(request, name)
+    change = drop(name, one(fields, "seen") or None)
+    try:
+        done = write(request, lambda path: edit(path, change), "category.delete", name, _entry(request, name))
+    except (SourcesError, EditConflict, EntryChanged, NoEntry):
+        return notify(request, "/categories", ELSEWHERE)
+    except OSError as error:
+        return notify(request, "/categories", CANNOT, why=error.strerror or error)
+    text = _("The category %(name)s was removed; stored articles keep it.") if found.packaged is None else _("%(name)s is as it came.")
+    return notify(request, "/categories", text, name=name, undo=done.undo)
+
+
+def _save(request: Request, found: Known | None, fields: Fields) -> Response:
+    """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
+    name = found.name if found is not None and found.packaged is not None else one(fields, "name").strip()
+    values = values_of(name, words(one(fields, "words")), words(one(fields, "hints")), enabled=bool(one(fields, "enabled")))
+    there = found is not None and found.said is not None
+    kept = [entry.name for entry in known_of(request).categories]
+    place = kept.index(found.name) if found is not None and there else len(kept)
+    change = put(values, found.name if found is not None and there else None, one(fields, "seen") or None)
+    try:
+        done = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
+    except (NewsportalError, OSError) as error:
+        status = 422 if isinstance(error, SourcesError | NameTaken) else 503 if isinstance(error, OSError) else 409
+        return _form(request, found, values, _mistakes(request, error, place, found), status)
+    return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=done.undo)
+
+
+def _mistakes(request: Request, error: Exception, place: int, found: Known | None) -> Mistakes:
+    language = Visit(request).clock.words
+    if isinstance(error, SourcesError):
+        fields, others = by_field(error.problems, LIST, place, language)
+        return Mistakes({"name" if key == LIST else key: text for key, text in fields.items()}, others)
+    if isinstance(error, EntryChanged) and found is not None:
+        return Mistakes({}, (language.gettext(MEANWHILE),), _entry(request, found.name))
+    if isinstance(error, NameTaken):
+        return Mistakes({"name": language.gettext(_("There is a category of this name already."))})
+    if isinstance(error, OSError):
+        return Mistakes({}, (failure_of(request, error),))
+    return Mistakes({}, (language.gettext(ELSEWHERE),))
+
+
+def _form(request: Request, found: Known | None, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200) -> Response:
+    asked: Sequence[Field] = OWN if found is not None and found.packaged is not None else (NAME, *OWN)
+    seen = mistakes.now if mistakes.now is not None else _entry(request, found.name) if found is not None else None
+    return render(
+        request, "category.html", status, found=found, fields=[shown_as(field, values, mistakes) for field in asked],
+        others=mistakes.others, faults=len(mistakes.fields), seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
+    )  # fmt: skip
+
+
+def _known(request: Request, name: str) -> Known:
+    found = next((one for one in known(known_of(request).categories) if one.name == name), None)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _entry(request: Request, name: str) -> dict[str, Any] | None:
+    """What the file says of the category."""
+    found = entry_of(path_of(request).read_bytes(), LIST, name)
+    return found[1] if found else None

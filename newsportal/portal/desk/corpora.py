@@ -1,0 +1,300 @@
+"""``/corpora``: labelled texts that classifiers learn from; ``/models``: what was trained on them, how good it is, what is in use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect
+
+from newsportal.classify.base import CLASSIFIERS, DEFAULT
+from newsportal.classify.measure import Report, matrix
+from newsportal.errors import CorpusError, ModelError, StoreError
+from newsportal.portal.access import log, needs
+from newsportal.portal.api_errors import ApiError
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk.jobs import jobs_of, start_job
+from newsportal.portal.desk.sources_yaml import Fields, one
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify
+from newsportal.portal.render import address, render
+from newsportal.portal.request_body import MAX_FILE, Refused
+from newsportal.services.accounts import Right
+from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
+from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
+from newsportal.services.learning.files import mistakes as bad_lines
+from newsportal.services.learning.gathering import give_label
+from newsportal.store.columns import NAME_CHARS
+from newsportal.store.labels import CATEGORIES, RANKS, Corpus
+from newsportal.store.models import Model
+from newsportal.store.store import Store
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+SHOWN: Final = 30  # documents of a page
+LAST: Final = 200  # pages of a list: a store reads all before one
+ENCODINGS: Final = (UTF8, "gb18030", "big5", "utf-16")
+
+JOBS: Final = ("gather", "train", "retrain")
+
+
+@router.get("/corpora")
+def corpora(request: Request) -> Response:
+    return _list(request)
+
+
+def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status: int = 200) -> Response:
+    portal = Visit(request).portal
+    return render(
+        request, "corpora.html", status, corpora=portal.store.corpora.all(), job=jobs_of(request).latest(JOBS), faults=faults, name=name,
+        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.known is not None,
+    )  # fmt: skip
+
+
+@router.post("/corpora/upload")
+async def upload(request: Request) -> Response:
+    """A file of labelled texts: it lies on disk while it comes, and is taken whole or not at all."""
+    said = Visit(request).clock.words
+    try:
+        async with request.form(max_files=1, max_fields=10) as sent:
+            return await run_in_threadpool(_taken, request, sent)
+    except (ClientDisconnect, Refused):
+        text = said.gettext("The file is too large, or broke off: at most %(number)s MB.") % {"number": MAX_FILE >> 20}
+        return await run_in_threadpool(_list, request, (text,), "", 413)
+    except MultiPartException:
+        raise HTTPException(400) from None
+
+
+def _taken(request: Request, sent: FormData) -> Response:
+    visit = Visit(request)
+    said = visit.clock.words
+    file, name, encoding = sent.get("file"), str(sent.get("name", "")).strip(), str(sent.get("encoding", UTF8))
+    if not name or len(name) > NAME_CHARS or "/" in name:
+        return _list(request, (said.gettext("The corpus needs a name without a slash."),), name, 422)
+    if not isinstance(file, UploadFile) or not file.filename or encoding not in ENCODINGS:
+        return _list(request, (said.gettext("Choose a file."),), name, 422)
+    form = "csv" if file.filename.lower().endswith(".csv") else "jsonl"
+    called = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
+    wrong = bad_lines(file.file, form, called, encoding)
+    if wrong:
+        return _list(request, tuple(visit.clock.says(one.message) for one in wrong), name, 422)
+    file.file.seek(0)
+    documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))
+    try:
+        brought = visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
+    except CorpusError as error:
+        raise HTTPException(422) from error
+    log(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
+    text = _("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
+    same = brought.same + brought.kept + brought.repeated
+    return notify(request, f"/corpora/{quote(name, safe='')}", text, added=brought.added, relabelled=brought.relabelled, same=same)
+
+
+@router.post("/corpora/gather")
+def gather(request: Request) -> Response:
+    """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
+    return start_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"], back="/corpora")
+
+
+@router.get("/corpora/{name}")
+def corpus(request: Request, visit: Here, name: str) -> Response:
+    found = corpus_of(request, name)
+    label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
+    page = min(max(1, visit.whole("page")), LAST)
+    store = visit.portal.store.corpora
+    documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
+    shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
+    counted = store.count(name)
+    return render(
+        request, "corpus.html", corpus=found, counted=counted, ranks=tuple(RANKS), label=label, editors=editors, page=page,
+        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < LAST, labels=sorted({*(one.label for one in counted)}),
+        total=sum(one.documents for one in counted),
+    )  # fmt: skip
+
+
+@router.post("/corpora/{name}/label")
+def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
+    """An editor's word on one document; an empty label leaves it out of training for ever."""
+    id, wanted = one(fields, "id"), one(fields, "label").strip()
+    back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
+    if len(wanted) > NAME_CHARS:
+        return notify(request, back, _("The label is too long."))
+    corpus_of(request, name)
+    try:
+        by = visit.who.person.name if visit.who else None
+        give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
+    except StoreError:
+        return notify(request, back, _("The document is gone."))
+    log(request, "corpus.label", name, {"document": id, "label": wanted or None})
+    return notify(request, back, _("It is %(label)s now.") if wanted else _("It is left out of training."), label=wanted)
+
+
+@router.get("/corpora/{name}/export.jsonl")
+def export(request: Request, name: str) -> Response:
+    """The corpus as JSON lines, as ``/corpora`` takes them."""
+    corpus_of(request, name)
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
+    return StreamingResponse(json_lines(Visit(request).portal.store, name), media_type="application/x-ndjson", headers=headers)
+
+
+@router.get("/corpora/{name}/delete")
+def asked(request: Request, name: str) -> Response:
+    return render(request, "corpus_delete.html", corpus=corpus_of(request, name))
+
+
+@router.post("/corpora/{name}/delete")
+def deleted(request: Request, name: str) -> Response:
+    found = corpus_of(request, name)
+    Visit(request).portal.store.corpora.delete(name)
+    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
+
+
+def corpus_of(request: Request, name: str) -> Corpus:
+    found = Visit(request).portal.store.corpora.find(name)
+    if found is None:
+        raise ApiError(404, "no-corpus", f"There is no corpus {name!r}.")
+    return found
+
+
+def model_of(request: Request, corpus: str, version: int) -> Model:
+    try:
+        return Visit(request).portal.store.corpora.model(corpus, version)
+    except StoreError as error:
+        raise ApiError(404, "no-model", str(error)) from error
+
+
+def json_lines(store: Store, name: str) -> Iterator[str]:
+    """A corpus as ``newsportal corpus export`` writes it."""
+    for document in store.corpora.documents(name):
+        row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+SHADES: Final = 5  # steps of a cell's shade: the share of its row
+TRAINED: Final = tuple(name for name in CLASSIFIERS if name != "lexicon")  # algorithms that learn; the lexicon is written by hand
+
+
+@router.get("/models")
+def models(request: Request, visit: Here) -> Response:
+    store = visit.portal.store.corpora
+    rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
+    job = jobs_of(request).latest(("train", "retrain"))
+    return render(request, "models.html", rows=rows, job=job, changes=visit.portal.known is not None)
+
+
+@router.post("/models/retrain")
+def retrain(request: Request) -> Response:
+    """All models that are worth it, as ``newsportal up`` does after enough new articles."""
+    return start_job(request, "retrain", "", ["retrain", "--force", "--json"], back="/models")
+
+
+@router.get("/models/{corpus}")
+def versions(request: Request, corpus: str) -> Response:
+    found, models = corpus_of(request, corpus), Visit(request).portal.store.corpora.models(corpus)
+    job = jobs_of(request).latest(("train",), corpus)
+    return render(request, "model_versions.html", corpus=found, models=models, job=job, algorithms=TRAINED, default=DEFAULT)
+
+
+@router.post("/models/{corpus}/train")
+def train(request: Request, corpus: str, fields: Fields) -> Response:
+    corpus_of(request, corpus)
+    algorithm = one(fields, "algorithm") or DEFAULT
+    if algorithm not in TRAINED:
+        raise HTTPException(400)
+    words = ["train", "--corpus", corpus, "--algorithm", algorithm, "--json"]
+    return start_job(request, "train", corpus, words, back=f"/models/{quote(corpus, safe='')}")
+
+
+@router.post("/models/{corpus}/{version}/use")
+def use(request: Request, corpus: str, version: int) -> Response:
+    portal = Visit(request).portal
+    text = _("Version %(version)s is in use now.")
+    return _changed(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
+
+
+@router.post("/models/{corpus}/back")
+def back(request: Request, corpus: str) -> Response:
+    """To the version that was in use before."""
+    portal = Visit(request).portal
+    text = _("The version that was in use before is in use again.")
+    return _changed(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
+
+
+def _changed(request: Request, corpus: str, action: str, version: int | None, change: Callable[[], object], text: str) -> Response:
+    target = f"/models/{quote(corpus, safe='')}"
+    corpus_of(request, corpus)
+    try:
+        change()
+    except (StoreError, ModelError) as error:
+        return notify(request, target, _("It cannot be put to use: %(why)s"), why=str(error))
+    log(request, action, corpus, {"version": version})
+    return notify(request, target, text, version=version)
+
+
+@router.get("/models/{corpus}/{version}")
+def model(request: Request, corpus: str, version: int) -> Response:
+    """The figures on what the version has not seen, and who is taken for whom."""
+    found = model_of(request, corpus, version)
+    report = Report.from_json(found.facts["report"]) if found.facts.get("report") else None
+    rows, headings = matrix(report) if report else ([], [])
+    return render(request, "model.html", corpus=corpus, model=found, report=report, rows=rows, headings=headings, shade=shade)
+
+
+def shade(share: float) -> int:
+    """The step of a cell's shade; what is not nothing has one."""
+    return min(SHADES, max(1, round(SHADES * share))) if share else 0
+
+
+@router.get("/models/{corpus}/{version}/mistakes")
+def wrong(request: Request, visit: Here, corpus: str, version: int) -> Response:
+    """Documents held back that the version takes for another label; ``true`` and ``given`` narrow them."""
+    found = model_of(request, corpus, version)
+    true, given = visit.text("true"), visit.asked.get("given")
+    try:
+        seen = mistakes(visit.portal.store, corpus, version, true=true, given=given) if found.size else None
+    except ModelError:
+        seen = None
+    return render(request, "model_mistakes.html", corpus=corpus, model=found, seen=seen, was=true, answer=given)
+
+
+@router.get("/models/{corpus}/{version}/words")
+def words(request: Request, visit: Here, corpus: str, version: int) -> Response:
+    found = model_of(request, corpus, version)
+    labels = sorted(found.facts.get("labels", ()))
+    label = visit.text("label") or next(iter(labels), None)
+    try:
+        known = opened(visit.portal.store, corpus, version) if found.size and label in labels else None
+    except ModelError:
+        known = None
+    reasons = words_for(visit.portal.store, corpus, known, label) if known and label else ()
+    most = max((reason.weight for reason in reasons), default=1.0)
+    return render(request, "model_words.html", corpus=corpus, model=found, labels=labels, label=label, reasons=reasons, most=most)
+
+
+@router.get("/models/{corpus}/{version}/delete")
+def ask_delete_model(request: Request, corpus: str, version: int) -> Response:
+    return render(request, "model_delete.html", corpus=corpus, model=model_of(request, corpus, version))
+
+
+@router.post("/models/{corpus}/{version}/delete")
+def delete_model(request: Request, corpus: str, version: int) -> Response:
+    """Never the one in use."""
+    visit, target = Visit(request), f"/models/{quote(corpus, safe='')}"
+    if model_of(request, corpus, version).active:
+        return notify(request, target, _("Version %(version)s is in use; put another one to use first."), version=version)
+    try:
+        visit.portal.store.corpora.delete_model(corpus, version)
+    except StoreError:
+        return notify(request, target, _("Version %(version)s cannot be deleted any more."), version=version)
+    log(request, "model.delete", corpus, {"version": version})
+    return notify(request, target, _("Version %(version)s was deleted."), version=version)

@@ -1,0 +1,119 @@
+"""``/desk``: where editors begin: a function for each kind of task, which answers nothing where nothing waits, and the latest crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from newsportal.portal.access import may, needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk.articles import FILTERS
+from newsportal.portal.monitor.process_metrics import disk as disk_of
+from newsportal.portal.render import render
+from newsportal.services.accounts import Right
+from newsportal.store.lists import ArticleFilter
+
+LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today
+MOST: Final = 99  # articles that are counted; of more it is said that there are more
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """``words`` follow the number; ``path`` is where it is done. ``bad``: something is broken, rather than waiting. ``unit`` follows the
+    number at once: a plus where there are more."""
+
+    number: int
+    words: str
+    path: str
+    bad: bool = False
+    unit: str = ""
+
+
+def mistakes(visit: Visit) -> Task | None:
+    number = len(visit.portal.broken)
+    said = visit.clock.words.ngettext("mistake in sources.yaml", "mistakes in sources.yaml", number)
+    path = "/sources/file" if may(visit.request, Right.ADMINISTER) else "/sources"
+    return Task(number, said, path, bad=True) if number else None
+
+
+def sources(visit: Visit) -> Task | None:
+    number = sum(one.health.bad for one in visit.portal.health())
+    said = visit.clock.words.ngettext("source does badly", "sources do badly", number)
+    return Task(number, said, "/sources", bad=True) if number else None
+
+
+def disk(visit: Visit) -> Task | None:
+    if visit.portal.known is None:
+        return None
+    try:
+        found = disk_of(visit.portal.known)
+    except OSError:  # the disk does not tell: /monitor/system says so
+        return None
+    said = visit.clock.words.gettext("of the disk is free")
+    return Task(round(100 * found.free / found.total), said, "/monitor/system", bad=True, unit="%") if found.low else None
+
+
+def published(visit: Visit) -> Task | None:
+    number = sum(counts.get("failed", 0) for counts in visit.portal.store.outbox.counts().values())
+    said = visit.clock.words.ngettext("article could not be published", "articles could not be published", number)
+    return Task(number, said, "/publishing", bad=True) if number else None
+
+
+def alerts(visit: Visit) -> Task | None:
+    """Of who looks: nobody sees another's."""
+    accounts = visit.portal.accounts
+    if accounts is None or visit.who is None:
+        return None
+    number = accounts.alerts.failing(visit.who.person.id, visit.portal.now() - LATELY)
+    said = visit.clock.words.ngettext("alert of yours could not be sent", "alerts of yours could not be sent", number)
+    return Task(number, said, "/alerts", bad=True) if number else None
+
+
+def unsure(visit: Visit) -> Task | None:
+    found, more = _articles(visit, FILTERS["unsure"][1])
+    said = visit.clock.words.ngettext("article of doubtful category this week", "articles of doubtful category this week", found)
+    return Task(found, said, "/articles?show=unsure", unit="+" if more else "") if found else None
+
+
+def undated(visit: Visit) -> Task | None:
+    found, more = _articles(visit, FILTERS["undated"][1])
+    said = visit.clock.words.ngettext("article without a date this week", "articles without a date this week", found)
+    return Task(found, said, "/articles?show=undated", unit="+" if more else "") if found else None
+
+
+def suggested(visit: Visit) -> Task | None:
+    number = len(visit.request.app.state.suggesting.suggestions())
+    said = visit.clock.words.ngettext("site could become a source", "sites could become sources", number)
+    return Task(number, said, "/suggestions") if number else None
+
+
+def _articles(visit: Visit, which: ArticleFilter) -> tuple[int, bool]:
+    """How many came in lately, and whether there are more than are counted; none for who cannot change them."""
+    if not may(visit.request, Right.EDIT):
+        return 0, False
+    page = visit.portal.store.pick(replace(which, since=visit.portal.now() - LATELY, limit=MOST))
+    return len(page.articles), page.next is not None
+
+
+TASKS: Final[tuple[Callable[[Visit], Task | None], ...]] = (mistakes, sources, disk, published, alerts, unsure, undated, suggested)
+"""In the order of the page: what is broken first. A part that knows what waits adds a line."""
+
+
+def tasks(visit: Visit) -> list[Task]:
+    return [found for look in TASKS if (found := look(visit)) is not None]
+
+
+LOOKED = 50  # of so many reports, the last is told of for which something was due
+
+router = APIRouter(dependencies=[needs(Right.WATCH)])
+
+
+@router.get("/desk")
+def desk(request: Request, visit: Here) -> Response:
+    runs = visit.portal.store.runs(LOOKED)
+    last = next((run for run in runs if not run.idle), next(iter(runs), None))
+    return render(request, "desk_start.html", tasks=tasks(visit), last=last)

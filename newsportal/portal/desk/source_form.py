@@ -1,0 +1,280 @@
+"""``/sources/KEY``: one source: its health, its form, and its changes; ``/sources/many``: the same change of several. All can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.messages import Message
+from newsportal.portal.access import needs
+from newsportal.portal.context import Visit
+from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
+from newsportal.portal.desk.sources import Filter, line
+from newsportal.portal.desk.sources_yaml import (
+    ELSEWHERE,
+    NOT_WRITTEN,
+    Entry,
+    Fields,
+    entry,
+    failure_of,
+    known_of,
+    one,
+    path_of,
+    restored,
+    write,
+)
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.render import render
+from newsportal.portal.wording import by_field, worded
+from newsportal.services.accounts import Right
+from newsportal.sources import Source, edit
+from newsportal.sources.changing import WAYS, EntryChanged, NoEntry, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
+from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
+from newsportal.sources.history import NoVersion, versions
+from newsportal.sources.watched import judged, watched
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+LATEST = 8  # visits that a source's page shows
+MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
+VARIABLES = _("Only administrators may name environment variables here.")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A field as the form shows it: ``value`` is its text (of topics: names), ``now`` what somebody else wrote meanwhile."""
+
+    field: Field
+    value: str | tuple[str, ...]
+    fault: str | None = None
+    now: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """``fields``: by key; ``others``: elsewhere in the file; ``now``: the entry as somebody else wrote it."""
+
+    fields: Mapping[str, str]
+    others: Sequence[str] = ()
+    now: Mapping[str, Any] | None = None
+
+
+NONE = Mistakes({})
+
+
+DONE: Final[Mapping[Way, str]] = {
+    "enable": _("%(number)s sources were switched on."),
+    "disable": _("%(number)s sources were switched off."),
+    "interval": _("%(number)s sources have this interval now."),
+    "remove": _("%(number)s sources were removed; their articles stay."),
+}
+
+MOST_MISTAKES: Final = 3  # that are told: one of an interval comes once for each source
+
+
+@router.post("/sources/many")
+def many(request: Request, fields: Fields) -> Response:
+    visit, back = Visit(request), one(fields, "next") or "/sources"
+    words, way = visit.clock.words, cast(Way, one(fields, "do"))
+    if way not in WAYS:
+        raise HTTPException(400)
+    chosen = _chosen(request, fields)
+    if not chosen:
+        return notify(request, back, _("Choose at least one source."))
+    minutes = number_of(text) if (text := one(fields, "interval").strip()) else None
+    keys = [source.key for source in chosen]
+    change = change_many(way, chosen, minutes)
+    try:
+        done = write(
+            request, lambda path: edit(path, change), f"sources.{way}", ", ".join(keys)[:500], {"sources": keys, "interval": minutes}
+        )
+    except SourcesError as error:
+        said = dict.fromkeys(worded(problem, words) for problem in error.problems)
+        return redirect_with(request, back, " ".join((words.gettext(_("Nothing was changed.")), *list(said)[:MOST_MISTAKES])))
+    except NOT_WRITTEN as error:
+        return redirect_with(request, back, failure_of(request, error))
+    text = DONE[way] if done.undo else _("It was the same as before.")
+    return notify(request, back, text, number=len(chosen), undo=done.undo)
+
+
+def _chosen(request: Request, fields: Mapping[str, Sequence[str]]) -> list[Source]:
+    """The sources of the file that were ticked; or all that fit what the list was narrowed to."""
+    known_of(request)
+    portal = Visit(request).portal
+    keys: Sequence[str] = fields.get("key", ())
+    if one(fields, "all"):
+        asked = Filter(one(fields, "q").strip() or None, one(fields, "state") or None, one(fields, "kind") or None)
+        keys = [found.source.key for found in portal.health() if asked.fits(found, portal)]
+    return [portal.by_key[key] for key in dict.fromkeys(keys) if key in portal.by_key]
+
+
+@router.get("/sources/write")
+def blank(request: Request) -> Response:
+    """An empty form for a source that the wizard cannot find."""
+    kind = Visit(request).text("kind") or "feeds"
+    if kind not in FORMS:
+        raise HTTPException(404)
+    return _form(request, kind, {})
+
+
+@router.post("/sources/write")
+def add(request: Request, fields: Fields) -> Response:
+    kind = one(fields, "list")
+    if kind not in FORMS:
+        raise HTTPException(404)
+    values = _without_nothing(values_of(kind, fields))
+    family = next(family for family, name in FAMILIES.items() if name == kind)
+    key = f"{family}:{values.get('name', '')}"
+    place = len(getattr(known_of(request), kind))
+    if fault := _forbidden(request, values, {}):
+        return _form(request, kind, values, Mistakes(fault), 422)
+    try:
+        done = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
+    except (NewsportalError, OSError) as error:
+        return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
+    name = next((source.name for source in getattr(known_of(request), kind)[place:]), values.get("name", ""))
+    target, text = address_of(f"{family}:{name}"), _("%(name)s was added to %(file)s.")
+    return notify(request, target, text, name=name, file=path_of(request).name, undo=done.undo)
+
+
+@router.get("/sources/{key}")
+def source(request: Request, key: str) -> Response:
+    found = entry(request, key)
+    return _form(request, found.kind, found.written, found=found)
+
+
+@router.post("/sources/{key}")
+def save(request: Request, key: str, fields: Fields) -> Response:
+    found = entry(request, key)
+    values = values_of(found.kind, fields)
+    if fault := _forbidden(request, values, found.written):
+        return _form(request, found.kind, values, Mistakes(fault), 422, found)
+    change = set_entry(found.kind, found.source.name, values, one(fields, "seen") or None)
+    details = {name: value for name, value in values.items() if value != found.written.get(name)}
+    try:
+        done = write(request, lambda path: edit(path, change), "source.change", key, details)
+    except (NewsportalError, OSError) as error:
+        return _form(request, found.kind, values, _mistakes(request, error, found.kind, found.place, key), _status(error), found)
+    after = getattr(known_of(request), found.kind)[found.place].key
+    text = _("%(name)s was saved.") if done.undo else _("It was the same as before.")
+    return notify(request, address_of(after), text, name=values["name"], undo=done.undo)
+
+
+@router.post("/sources/{key}/enable")
+def enable(request: Request, key: str, fields: Fields) -> Response:
+    found = entry(request, key)
+    on = bool(one(fields, "enabled"))
+    change = set_entry(found.kind, found.source.name, {"enabled": None if on else False})
+    text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
+    return _done(request, lambda path: edit(path, change), "source.enable" if on else "source.disable", found, text, one(fields, "next"))
+
+
+@router.post("/sources/{key}/delete")
+def delete(request: Request, key: str) -> Response:
+    found = entry(request, key)
+    change = drop_entry(found.kind, found.source.name)
+    text = _("%(name)s was removed; its articles stay.")
+    return _done(request, lambda path: edit(path, change), "source.delete", found, text, "/sources", found.written)
+
+
+@router.post("/sources/undo/{version}/{digest}")
+def undo(request: Request, version: str, digest: str) -> Response:
+    """Take back the change after which the file held ``digest``; before it, it held ``version``."""
+    kept = next((one for one in versions(path_of(request).resolve()) if one.id == version), None)
+    if kept is None:
+        return notify(request, "/sources/versions", ELSEWHERE)
+    try:
+        done = restored(request, kept, digest, "sources.undo")
+    except OSError as error:
+        return redirect_with(request, "/sources", failure_of(request, error))
+    except OtherKeys as error:
+        return redirect_with(request, "/sources/versions", failure_of(request, error))
+    except (EditConflict, NoVersion, SourcesError):
+        return notify(request, "/sources/versions", ELSEWHERE)
+    return notify(request, "/sources", _("It is as it was before."), undo=done.undo)
+
+
+def _done(
+    request: Request, change: Any, action: str, found: Entry, text: str, target: str, details: Mapping[str, Any] | None = None
+) -> Response:
+    try:
+        done = write(request, change, action, found.source.key, details)
+    except NOT_WRITTEN as error:
+        return redirect_with(request, "/sources", failure_of(request, error))
+    return notify(request, target or "/sources", text, name=found.source.name, undo=done.undo)
+
+
+def _forbidden(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str]:
+    if Visit(request).may("administer"):
+        return {}
+    words = Visit(request).clock.words.gettext
+    return dict.fromkeys(new_variables(values, before), words(VARIABLES))
+
+
+def _without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: _without_nothing(value) if isinstance(value, dict) else value for key, value in values.items()}
+    return {key: value for key, value in kept.items() if value is not None and value != {}}
+
+
+def _status(error: Exception) -> int:
+    return 422 if isinstance(error, SourcesError) else 409 if isinstance(error, EntryChanged | NoEntry | EditConflict) else 503
+
+
+def _mistakes(request: Request, error: Exception, kind: str, place: int, key: str | None = None) -> Mistakes:
+    words = Visit(request).clock.words
+    if isinstance(error, SourcesError):
+        return Mistakes(*by_field(error.problems, kind, place, words))
+    if isinstance(error, EntryChanged) and key is not None:
+        return Mistakes({}, (words.gettext(MEANWHILE),), entry(request, key).written)
+    return Mistakes({}, (failure_of(request, error),))
+
+
+def _form(
+    request: Request,
+    kind: str,
+    values: Mapping[str, Any],
+    mistakes: Mistakes = NONE,
+    status: int = 200,
+    found: Entry | None = None,
+) -> Response:
+    visit = Visit(request)
+    seen = mistakes.now if mistakes.now is not None else found.written if found else None
+    return render(
+        request, "source.html", status, kind=kind, kind_name=visit.clock.words.gettext(KINDS[kind]),
+        groups=[(name, [shown_as(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
+        topic_names=[topic.name for topic in known_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
+        seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
+        **(_doing(visit, found) if found and status == 200 else {"health": None}),
+    )  # fmt: skip
+
+
+def shown_as(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:
+    value = written(field, values)
+    now = written(field, mistakes.now) if mistakes.now is not None else value
+    other = None if now == value else now if isinstance(now, str) else ", ".join(now)
+    return Shown(field, value, mistakes.fields.get(field.key), other)
+
+
+def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
+    """How the source does: its health, its last visits, its entries of the last days."""
+    portal = visit.portal
+    named = [one for one in watched(known_of(visit.request)) if one.key == found.source.key]
+    if not named:
+        return {"health": None}
+    (judgement,) = judged(portal.store, named, visit.clock.local(visit.clock.now))
+    remedy = judgement.health.remedy()
+    visits = portal.store.visits.recent([found.source.key], each=LATEST).get(found.source.key, ())
+    return {
+        "health": judgement.health,
+        "state": visit.clock.says(Message(f"state.{judgement.health.state}")),
+        "reason": visit.clock.says(judgement.health.reason()),
+        "remedy": visit.clock.says(remedy) if remedy else None,
+        "line": line(judgement.days),
+        "days": judgement.days,
+        "visits": visits,
+    }

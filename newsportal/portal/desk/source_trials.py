@@ -1,0 +1,307 @@
+"""``/sources/new``: paste addresses, see what stands behind them, choose. ``/sources/KEY/test``: what a source gives right now.
+
+Both look at other sites, so they run beside the pages (:mod:`newsportal.portal.desk.trial_runner`), whose progress a page shows.
+``/sources/KEY/run``: visit a source now, and see what it brought. Whoever crawls takes it; where nobody does, the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast, get_args
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect
+
+from newsportal.errors import SourcesError
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
+from newsportal.portal.desk.sources_yaml import Fields, entry, known_of, one, path_of, write
+from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.render import address, render
+from newsportal.portal.request_body import Refused
+from newsportal.portal.wording import by_field
+from newsportal.services.accounts import Right
+from newsportal.services.discovery.opml import MAX_BYTES
+from newsportal.services.trying.proposing import AlreadyThere, Family
+from newsportal.services.trying.proposing import write as write_entries
+from newsportal.services.trying.saved import tried
+from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
+from newsportal.sources import mask
+from newsportal.sources.editing import EditConflict
+from newsportal.sources.timing import visit_soon
+from newsportal.sources.watched import Watched
+from newsportal.store.lists import ArticleFilter
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+MOST_SHOWN = 100
+"""Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""
+
+NEWEST = 10  # articles of a source that was visited
+SHOWN = 5  # entries of a proposal, and of a trial twice as many
+BUSY = _("Too many look at other sites just now. Try again in a minute.")
+NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
+NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")
+MANY = _("At most %(number)s addresses at a time; for more, paste an OPML list.")
+
+
+@router.get("/sources/new")
+def asked(request: Request) -> Response:
+    return _asked(request)
+
+
+@router.post("/sources/new")
+def begin(request: Request, fields: Fields) -> Response:
+    """Look at what was pasted: addresses, one a line, or an OPML list."""
+    text, kind = one(fields, "addresses").strip(), one(fields, "kind")
+    words = Visit(request).clock.words.gettext
+    known, everything = known_of(request), bool(one(fields, "everything"))
+    if kind not in get_args(Family):
+        kind = ""
+    if text.startswith("<"):
+        return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
+    addresses = text.split()
+    if not addresses or len(addresses) > MAX_ADDRESSES:
+        fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
+        return _asked(request, fields, fault)
+    if wrong := next((address for address in addresses if not _is_address(address)), None):
+        return _asked(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
+    family = cast("Family | None", kind or None)
+    about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
+    return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
+
+
+@router.post("/sources/opml")
+async def upload(request: Request) -> Response:
+    """The feeds of an OPML file from another reader, to be chosen from."""
+    words = Visit(request).clock.words.gettext
+    try:
+        async with request.form(max_files=1, max_fields=1) as sent:
+            file = sent.get("file")
+            body = await file.read(MAX_BYTES + 1) if isinstance(file, UploadFile) and file.filename else b""
+    except (ClientDisconnect, Refused):
+        body = b" " * (MAX_BYTES + 1)
+    except MultiPartException:
+        raise HTTPException(400) from None
+    if len(body) > MAX_BYTES:
+        text = words(_("The file is too large, or broke off: at most %(number)s MB.")) % {"number": MAX_BYTES >> 20}
+        return await run_in_threadpool(_asked, request, {}, None, 413, text)
+    if not body:
+        return await run_in_threadpool(_asked, request, {}, None, 422, words(_("Choose a file.")))
+    return await run_in_threadpool(_offered, request, body)
+
+
+def _offered(request: Request, body: bytes) -> Response:
+    known = known_of(request)
+    return _begun(request, {"what": "new"}, lambda tell: listed(body, known), {})
+
+
+def _is_address(text: str) -> bool:
+    """Whether it may be asked for: words without a dot are what somebody looks for, not where it stands."""
+    try:
+        host = urlsplit(text if "://" in text else f"https://{text}").hostname or ""
+    except ValueError:
+        return False
+    return host == "localhost" or any(sign in host for sign in ".。:")
+
+
+@router.post("/sources/{key}/test")
+def test(request: Request, key: str) -> Response:
+    """Fetch a list page and an article of the source."""
+    known = known_of(request)
+    entry(request, key)
+    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), {})
+
+
+@router.get("/sources/looks/{id}")
+def look(request: Request, id: str) -> Response:
+    """How a look goes on; htmx asks for the inner part every second."""
+    return _shown(request, look_of(request, id), {}, whole="hx-request" not in request.headers)
+
+
+@router.post("/sources/looks/{id}/end")
+def end(request: Request, id: str) -> Response:
+    end_look(request, id)
+    return RedirectResponse("/sources/new", 303)
+
+
+@router.post("/sources/looks/{id}")
+def add(request: Request, id: str, fields: Fields) -> Response:
+    """Write what was chosen into the file."""
+    found, visit = look_of(request, id), Visit(request)
+    words = visit.clock.words.gettext
+    rest = bool(one(fields, "rest"))
+    chosen = [
+        (number, choice)
+        for number, choice in _choices(found)
+        if str(number) in fields.get("take", ()) or (rest and number >= MOST_SHOWN and choice.best)
+    ]
+    if not chosen:
+        return _shown(request, found, fields, words(_("Choose at least one.")), status=422)
+    new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
+    kinds = dict.fromkeys(kind for kind, _values_ in new)
+    first = {kind: len(getattr(known_of(request), kind)) for kind in kinds}
+    family = {kind: name for name, kind in FAMILIES.items()}
+    keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
+    try:
+        done = write(
+            request,
+            lambda path: write_entries(path, new),
+            "source.add",
+            ", ".join(keys)[:500],
+            {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
+        )
+    except SourcesError as error:
+        beside = [by_field(error.problems, kind, first[kind], visit.clock.words) for kind in kinds]
+        faults = [text for known, others in beside for text in (*known.values(), *others)]
+        return _shown(request, found, fields, " ".join(faults) or str(error), status=422)
+    except (EditConflict, OSError) as error:
+        return _shown(request, found, fields, str(error), status=409)
+    said = words(_("%(number)s sources were added to %(file)s.")) if len(new) > 1 else words(_("%(name)s was added to %(file)s."))
+    text = said % {"number": len(new), "name": new[0][1]["name"], "file": path_of(request).name}
+    since = visit.portal.now()
+    for key in keys:
+        visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
+    request.app.state.pushed()
+    target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
+    return redirect_with(request, target, text, undo=done.undo)
+
+
+def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A choice as it is written: under the name, category and topics that were typed."""
+    if number >= MOST_SHOWN:
+        return dict(choice.values)
+    name, category = one(fields, f"name-{number}").strip(), one(fields, f"category-{number}").strip()
+    topics = [topic for topic in fields.get(f"topics-{number}", ()) if topic]
+    values = {**choice.values, "name": name or choice.values["name"]}
+    values.pop("category", None)
+    return values | ({"category": category} if category else {}) | ({"topics": topics} if topics else {})
+
+
+def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[str, Sequence[str]]) -> Response:
+    try:
+        return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
+    except TooMany:
+        text = Visit(request).say(BUSY)
+        return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _asked(request, fields, text, 429)
+
+
+def _asked(
+    request: Request,
+    fields: Mapping[str, Sequence[str]] | None = None,
+    fault: str | None = None,
+    status: int = 422,
+    file_fault: str | None = None,
+) -> Response:
+    given = fields or {"addresses": [Visit(request).text("url", 2000) or ""]}
+    words = Visit(request).clock.words.gettext
+    return render(
+        request, "source_new.html", status if fault or file_fault else 200, addresses=one(given, "addresses"), kind=one(given, "kind"),
+        everything=one(given, "everything"), families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
+        kinds=[(kind, words(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
+        most=MAX_ADDRESSES, file=path_of(request),
+    )  # fmt: skip
+
+
+def _shown(
+    request: Request, found: Look, fields: Mapping[str, Sequence[str]], fault: str | None = None, *, status: int = 200, whole: bool = True
+) -> Response:
+    visit = Visit(request)
+    words = visit.clock.words
+    results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
+    numbers = {id(choice): number for number, choice in _choices(found)}
+    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
+    return render(
+        request, "source_look.html" if whole else "parts/source_look.html", status, look=found, what=found.about["what"],
+        results=shown[: 2 * MOST_SHOWN], rest=max(0, len(numbers) - MOST_SHOWN), rest_taken=bool(one(fields, "rest")) if fields else True,
+        faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
+        failure=found.error, trials=found.found if found.about["what"] == "test" and found.found else [],
+        number=lambda choice: numbers[id(choice)], typed=lambda name, usual: one(fields, name) if name in fields else usual,
+        taken=lambda choice: str(numbers[id(choice)]) in fields.get("take", ()) if fields else choice.best,
+        topics_of=lambda choice: fields.get(f"topics-{numbers[id(choice)]}", ()),
+        topic_names=[topic.name for topic in known_of(request).topics],
+        kind_names={kind: words.gettext(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
+    )  # fmt: skip
+
+
+def _choices(found: Look) -> list[tuple[int, Choice]]:
+    results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
+    return list(enumerate(choice for result in results for choice in result.choices))
+
+
+def begin_look(request: Request, about: dict[str, Any], work: Any) -> Look:
+    """Raises ``TooMany``."""
+    begun = cast(Looks, request.app.state.looks).start(owner_of(request), about, work)
+    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
+    return begun
+
+
+def look_of(request: Request, id: str) -> Look:
+    found = cast(Looks, request.app.state.looks).get(id, owner_of(request))
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def end_look(request: Request, id: str) -> None:
+    look_of(request, id)
+    cast(Looks, request.app.state.looks).drop(id, owner_of(request))
+
+
+def owner_of(request: Request) -> str:
+    who = signed(request)
+    return who.person.id if who else ""
+
+
+@router.post("/sources/{key}/run")
+def run(request: Request, visit: Here, key: str) -> Response:
+    if not watched_as(visit, key).enabled:
+        return notify(request, address_of(key), _("It is switched off: switch it on first."))
+    since = visit.portal.now()
+    visit_soon(visit.portal.store, key, since)
+    log(request, "source.run", key)
+    request.app.state.pushed()
+    return RedirectResponse(address(address_of(key, "/run"), since=since.isoformat()), 303)
+
+
+@router.get("/sources/{key}/run")
+def state(request: Request, visit: Here, key: str) -> Response:
+    """How far it is; htmx asks for the inner part every few seconds."""
+    portal, source = visit.portal, watched_as(visit, key)
+    since = moment(visit.text("since"))
+    known = portal.store.source_state(key)
+    visits = portal.store.visits.recent([key], each=1).get(key, ())
+    done = known.last_run is not None and (since is None or known.last_run >= since)
+    came = portal.store.pick(ArticleFilter(source=key, limit=NEWEST)).articles if done else ()
+    rests = known.rest_until if known.rest_until is not None and known.rest_until > portal.now() else None
+    return render(
+        request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
+        done=done and bool(visits), visits=visits, came=came, rests=rests,
+        crawls=portal.crawls or bool(portal.queues and portal.queues().workers),
+    )  # fmt: skip
+
+
+def watched_as(visit: Visit, key: str) -> Watched:
+    """The source that is visited under this key, a search engine too; 404 where there is none."""
+    found = next((one for one in visit.portal.sources if one.key == key), None)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def moment(text: str | None) -> datetime | None:
+    """An aware moment of an address; ``None`` for anything else."""
+    try:
+        found = datetime.fromisoformat((text or "").replace(" ", "+"))
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None

@@ -1,0 +1,146 @@
+"""``/sources/file``: the whole of ``sources.yaml`` as text, for what forms lack. ``/sources/versions``: what it said before.
+
+The text holds addresses of databases and may name files, so only administrators see and write it. Who edits
+sources may go back, as far as nothing else changes by it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Visit
+from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, Fields, failure_of, one, path_of, restored, write
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.render import render
+from newsportal.services.accounts import Right
+from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
+from newsportal.sources.history import NoVersion, content_of, digest_of, versions
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+CONTEXT: Final = 3  # lines around a difference, as diff has them
+MAX_LINES: Final = 2000  # of a difference: more is no reading
+
+CONFLICT = _(
+    "Somebody else has changed the file meanwhile. Your text stands here, with what it would change; save again to put it in place."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a difference: ``way`` is ``added``, ``removed``, ``same`` or ``place``."""
+
+    way: str
+    text: str
+
+
+@router.get("/sources/file", dependencies=[needs(Right.ADMINISTER)])
+def whole(request: Request) -> Response:
+    content = _content(request)
+    return _editor(request, content.decode("utf-8", "replace"), digest_of(content))
+
+
+@router.post("/sources/file", dependencies=[needs(Right.ADMINISTER)])
+def save(request: Request, fields: Fields) -> Response:
+    """Write the text if it loads and nobody else wrote; else show both, with every mistake and its line."""
+    visit, before = Visit(request), _content(request)
+    text, seen = one(fields, "text"), one(fields, "seen")
+    written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
+    words = visit.clock.words.gettext
+    try:
+        done = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
+    except SourcesError as error:
+        return _editor(request, text, seen, 422, problems=error.problems)
+    except EditConflict:
+        now = _content(request)
+        diff = list(difference(now, written.encode()))
+        return _editor(request, text, digest_of(now), 409, fault=words(CONFLICT), diff=diff)
+    except OSError as error:
+        return _editor(request, text, seen, 503, fault=failure_of(request, error))
+    return notify(request, "/sources/file", _("sources.yaml was saved.") if done.undo else _("It was the same as before."), undo=done.undo)
+
+
+@router.get("/sources/versions")
+def earlier(request: Request) -> Response:
+    path = path_of(request).resolve()
+    return render(request, "sources_versions.html", versions=versions(path), file=path, diff=None, version=None)
+
+
+@router.get("/sources/versions/{id}")
+def version(request: Request, id: str) -> Response:
+    """What would change if the file went back to this version. Secrets are not shown: see :func:`difference`."""
+    path = path_of(request).resolve()
+    try:
+        before = content_of(path, id)
+    except NoVersion as error:
+        raise HTTPException(404) from error
+    now = _content(request)
+    found, ways = next(one for one in versions(path) if one.id == id), [line.way for line in difference(now, before)]
+    return render(
+        request, "sources_versions.html", versions=versions(path), file=path, version=found, seen=digest_of(now),
+        diff=list(difference(now, before)) if Visit(request).may("administer") else None,
+        numbers=(ways.count("added"), ways.count("removed")),
+    )  # fmt: skip
+
+
+@router.post("/sources/versions/{id}")
+def restore(request: Request, id: str, fields: Fields) -> Response:
+    found = next((one for one in versions(path_of(request).resolve()) if one.id == id), None)
+    if found is None:
+        raise HTTPException(404)
+    try:
+        done = restored(request, found, one(fields, "seen"), "sources.restore")
+    except OtherKeys as error:
+        return redirect_with(request, "/sources/versions", failure_of(request, error))
+    except SourcesError as error:
+        return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
+    except (EditConflict, NoVersion):
+        return notify(request, "/sources/versions", ELSEWHERE)
+    except (NewsportalError, OSError) as error:
+        return notify(request, "/sources/versions", CANNOT, why=error)
+    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=done.undo)
+
+
+def difference(before: bytes, after: bytes) -> Iterator[Line]:
+    """What changes from one text to the other, with lines around it; cut where it is too long to be read."""
+    lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=CONTEXT)
+    ways = {"+": "added", "-": "removed", "@": "place"}
+    for place, line in enumerate(lines):
+        if place >= MAX_LINES:
+            yield Line("place", "…")
+            return
+        if place >= 2:  # the first two name files
+            yield Line(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").splitlines()
+
+
+def _content(request: Request) -> bytes:
+    try:
+        return path_of(request).read_bytes()
+    except OSError as error:
+        raise HTTPException(404) from error
+
+
+def _editor(
+    request: Request,
+    text: str,
+    seen: str,
+    status: int = 200,
+    *,
+    fault: str | None = None,
+    problems: tuple[object, ...] = (),
+    diff: list[Line] | None = None,
+) -> Response:
+    values = {"text": text, "seen": seen, "fault": fault, "problems": problems, "diff": diff, "file": path_of(request)}
+    return render(request, "sources_file.html", status, lines=min(40, max(12, text.count("\n") + 2)), **values)

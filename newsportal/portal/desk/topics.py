@@ -1,0 +1,253 @@
+"""``/topics``: the topics in order, and how much they brought; a topic's form, with what its words would find, as they are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from gettext import NullTranslations
+from typing import Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.classify.topics import TopicRule, rule
+from newsportal.errors import Problem, SourcesError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
+from newsportal.portal.desk.sources_yaml import Fields, failure_of, known_of, one, path_of, write
+from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.render import render
+from newsportal.portal.wording import by_field, worded
+from newsportal.search.highlight import marked, one_line, snippet
+from newsportal.services.accounts import Right
+from newsportal.services.jobs.desk import Busy
+from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put, words
+from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
+from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources.changing import NoEntry
+from newsportal.sources.editing import Change
+from newsportal.sources.loading import built_in
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What is in the form: texts as typed. ``before``: what the topic is called in the file, ``None`` for a new one."""
+
+    before: str | None = None
+    digest: str = ""
+    name: str = ""
+    any: str = ""
+    must: str = ""
+    never: str = ""
+    query: str = ""
+    pages: str = ""
+    engines: tuple[str, ...] = ()
+    hours: bool = False  # the file names pages for hours of the day, which the field does not show
+    enabled: bool = True
+    auto_classify: bool = False
+    follow: bool = True  # stored articles, once it is saved
+    faults: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+    def draft(self) -> Draft:
+        """As it is written into the file."""
+        return Draft(
+            self.name.strip(), words(self.must), words(self.any), words(self.never), words(self.query), self.engines,
+            self.pages.strip() or None, not self.hours, self.enabled, self.auto_classify,
+        )  # fmt: skip
+
+    def rule(self) -> TopicRule:
+        """What it would find: as the file has it, a topic without words looks for its name."""
+        must, any_, never = words(self.must), words(self.any), words(self.never)
+        named = self.name.strip()
+        return rule(named, must, any_ or (() if must or not named else (named,)), never)
+
+
+def typed_of(topic: Topic, digest: str) -> Typed:
+    kept = topic.keywords
+    own = kept.any if kept.any != (topic.name,) or kept.must else ()
+    pages = set(topic.breadth.by_hour)
+    plain = topic.breadth != Breadth() and len(pages) == 1
+    return Typed(
+        topic.name, digest, topic.name, "\n".join(own), "\n".join(kept.must), "\n".join(kept.not_), "\n".join(topic.query),
+        str(next(iter(pages))) if plain else "", topic.engines, len(pages) > 1, topic.enabled, topic.auto_classify,
+    )  # fmt: skip
+
+
+def typed(sent: Mapping[str, Sequence[str]]) -> Typed:
+    return Typed(
+        one(sent, "before") or None, one(sent, "digest"), one(sent, "name"), one(sent, "any"), one(sent, "must"), one(sent, "not"),
+        one(sent, "query"), one(sent, "pages"), tuple(dict.fromkeys(sent.get("engines", ()))), bool(one(sent, "hours")),
+        bool(one(sent, "enabled")), bool(one(sent, "auto_classify")), bool(one(sent, "follow")),
+    )  # fmt: skip
+
+
+FIELDS: Final = {
+    "name": "name", "keywords.any": "any", "keywords.must": "must", "keywords.not": "not", "keywords": "any", "query": "query",
+    "engines": "engines", "breadth": "pages", "breadth.default": "pages", "enabled": "enabled", "auto_classify": "auto_classify",
+}  # fmt: skip
+"""Key of the file → field of the form."""
+
+
+def with_faults(form: Typed, problems: Sequence[Problem], place: int, language: NullTranslations) -> Typed:
+    """The form with mistakes beside their fields."""
+    beside, others = by_field(problems, "topics", place, language)
+    faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
+    more = [text for key, text in beside.items() if key not in FIELDS]
+    return replace(form, faults=faults, others=(*others, *more))
+
+
+def engines_of(known: Sources) -> list[str]:
+    """The engines that a topic may ask: those of the file first."""
+    return [*(engine.name for engine in known.engines), *built_in()]
+
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+ASSIGN_DAYS = (7, 30, 90, 365)  # how far back stored articles may follow, by choice
+FOLLOW_DAYS = "30"  # how far back they follow a topic that is saved
+FOLLOWS = _("Stored articles of the last %(days)s days follow now.")
+FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let them below when it is done.")
+
+
+@router.get("/topics")
+def topics(request: Request, visit: Here) -> Response:
+    known = visit.portal.known
+    names = [topic.name for topic in known.topics] if known else []
+    lately = counts(visit.portal.store, names, visit.portal.now())
+    job = jobs_of(request).latest(("assign",))
+    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names))
+
+
+@router.get("/topics/new")
+def new(request: Request) -> Response:
+    name = Visit(request).text("name", 100) or ""
+    return _form(request, Typed(digest=digest(path_of(request)), name=name))
+
+
+@router.get("/topics/{name}/edit")
+def change(request: Request, name: str) -> Response:
+    path = path_of(request)
+    stamp = digest(path)
+    topic = load(path).topic(name)
+    if topic is None:
+        raise HTTPException(404)
+    return _form(request, typed_of(topic, stamp))
+
+
+@router.post("/topics/preview")
+def tried(request: Request, sent: Fields) -> Response:
+    """What the words would find: a part of the page for a script, else the whole of it."""
+    form = typed(sent)
+    if request.headers.get("hx-request"):
+        return render(request, "parts/topic_preview.html", **_preview(request, form))
+    return _form(request, form)
+
+
+@router.post("/topics/save")
+def save(request: Request, sent: Fields) -> Response:
+    form, path = typed(sent), path_of(request)
+    said = Visit(request).clock.words.gettext
+    action, name = "topic.change" if form.before else "topic.add", form.draft().name
+    details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
+    try:
+        done = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
+    except SourcesError as error:
+        known = load(path)
+        names = [topic.name for topic in known.topics]
+        place = names.index(form.before) if form.before in names else len(names)
+        return _form(request, with_faults(form, error.problems, place, Visit(request).clock.words), 422)
+    except (EditConflict, NoSuchTopic) as error:
+        clash = said("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
+        gone = isinstance(error, NoSuchTopic)
+        form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
+        return _form(request, form, 409)
+    except OSError as error:
+        return _form(request, replace(form, others=(failure_of(request, error),)), 503)
+    text = said("The topic %(name)s was saved.") % {"name": name}
+    if form.follow and form.enabled:
+        former = form.before if form.before != name else None
+        try:
+            begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
+            text += " " + said(FOLLOWS) % {"days": FOLLOW_DAYS}
+        except Busy:
+            text += " " + said(FOLLOWS_NOT)
+    return redirect_with(request, f"/topics?saved={quote(name, safe='')}", text, undo=done.undo)
+
+
+@router.get("/topics/{name}/delete")
+def asked(request: Request, name: str) -> Response:
+    known = known_of(request)
+    if known.topic(name) is None:
+        raise HTTPException(404)
+    named = [source.name for source in known.all() if name in getattr(source, "topics", ())]
+    published = [target.name for target in known.publish if name in getattr(target.only, "topics", ())]
+    return render(request, "topic_delete.html", name=name, named=named, published=published)
+
+
+@router.post("/topics/{name}/delete")
+def deleted(request: Request, name: str) -> Response:
+    return _changed(request, delete(name), "topic.delete", name, _("The topic %(name)s was deleted."))
+
+
+@router.post("/topics/{name}/up")
+def up(request: Request, name: str) -> Response:
+    return _changed(request, move(name, -1), "topic.move", name)
+
+
+@router.post("/topics/{name}/down")
+def down(request: Request, name: str) -> Response:
+    return _changed(request, move(name, 1), "topic.move", name)
+
+
+@router.post("/topics/assign")
+def assign(request: Request, sent: Fields) -> Response:
+    """Let stored articles follow: all topics, one, or one that is no more."""
+    name, days = one(sent, "name"), one(sent, "days")
+    there = [topic.name for topic in known_of(request).topics]
+    gone = name if name and name in _gone(request, there) else None
+    if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
+        raise HTTPException(400)
+    words = assigning(days, None if gone else name, gone)
+    return start_job(request, "assign", name, words, back="/topics", params={"days": days})
+
+
+def _gone(request: Request, names: Sequence[str]) -> list[str]:
+    """Topics of stored articles that the file has no more: deleted, or renamed."""
+    return sorted(set(Visit(request).portal.tally().by_topic) - set(names))
+
+
+def _form(request: Request, form: Typed, status: int = 200) -> Response:
+    engines = engines_of(known_of(request))
+    values = {"title": form.before or "", "engines": engines, "follow_days": FOLLOW_DAYS}
+    return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
+
+
+def _preview(request: Request, form: Typed) -> dict[str, Any]:
+    """What the form's words find, each story with its title and the beginning of its text, the words marked."""
+    portal = Visit(request).portal
+    found: Preview | None = None
+    if form.name.strip() or form.any or form.must:
+        found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now())
+    shown = [
+        (one, marked(one_line(one.article.title), one.words), snippet(lead(one.article), one.words))
+        for one in (found.newest if found else ())
+    ]
+    return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
+
+
+def _changed(request: Request, made: Change, action: str, name: str, text: str | None = None) -> Response:
+    try:
+        done = write(request, lambda file: edit(file, made), action, name)
+    except SourcesError as error:
+        return redirect_with(request, "/topics", " ".join(worded(problem, Visit(request).clock.words) for problem in error.problems))
+    except (EditConflict, NoSuchTopic, NoEntry):
+        return notify(request, "/topics", _("sources.yaml was changed meanwhile; nothing was written."))
+    except OSError as error:
+        return redirect_with(request, "/topics", failure_of(request, error))
+    if text is None:
+        return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
+    return notify(request, "/topics", text, name=name, undo=done.undo)

@@ -1,0 +1,218 @@
+"""``/health`` for monitors, ``/metrics`` in Prometheus' form, ``/healthz`` (this process lives) and ``/readyz`` (it can answer readers)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from newsportal import __version__
+from newsportal.errors import NewsportalError, SearchError, StoreError
+from newsportal.messages.reasons import cause_of
+from newsportal.portal.access import may, signed
+from newsportal.portal.context import Portal, Visit
+from newsportal.portal.monitor.process_metrics import machine
+from newsportal.services.accounts import Right
+from newsportal.sources.watched import ORDER
+
+OUTCOMES: Final = ("known", "repeated", "fetched", "parsed", "stored", "folded", "same")
+
+
+def gauge(name: str, meaning: str, labels: tuple[str, ...], rows: Mapping[Any, float]) -> Metric:
+    """One figure for each label, or tuple of labels, of ``rows``."""
+    family = GaugeMetricFamily(name, meaning, labels=labels)
+    for labelled, number in rows.items():
+        family.add_metric(labelled if isinstance(labelled, tuple) else (labelled,), number)
+    return family
+
+
+class Told(Collector):
+    """What the portal knows at this moment, asked when it is scraped. What does not answer is left out: ``newsportal_up`` tells so."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+
+    def describe(self) -> list[Metric]:
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily("newsportal_build", "Which version answers.", {"version": __version__})
+        up = GaugeMetricFamily("newsportal_up", "Whether a part answers: 1, or 0.", labels=("part",))
+        parts: dict[str, Callable[[], list[Metric]]] = {
+            "store": self._store, "index": self._index, "queue": self._queue, "accounts": self._accounts, "sources": self._sources,
+            "machine": self._machine,
+        }  # fmt: skip
+        for name, ask in parts.items():
+            try:
+                found = ask()
+            except (NewsportalError, OSError):
+                up.add_metric((name,), 0)
+                continue
+            up.add_metric((name,), 1)
+            yield from found
+        yield up
+
+    def _store(self) -> list[Metric]:
+        tally, store = self._portal.tally(), self._portal.store
+        totals = GaugeMetricFamily("newsportal_articles", "Articles that are stored.", tally.articles)
+        stories = GaugeMetricFamily("newsportal_stories", "Stories that they make.", tally.stories)
+        rows = {(target, state): number for target, counts in store.outbox.counts().items() for state, number in counts.items()}
+        outbox = gauge("newsportal_outbox_articles", "Articles to be published elsewhere.", ("target", "state"), rows)
+        return [totals, stories, outbox, *self._last_run()]
+
+    def _last_run(self) -> list[Metric]:
+        last = next((run for run in self._portal.store.runs(5) if run.ended is not None), None)
+        if last is None or last.ended is None:
+            return []
+        total = last.total
+        ended = GaugeMetricFamily(
+            "newsportal_last_run_timestamp_seconds", "When the last crawl ended, in seconds since 1970.", last.ended.timestamp()
+        )
+        took = GaugeMetricFamily(
+            "newsportal_last_run_duration_seconds", "How long the last crawl took.", (last.ended - last.started).total_seconds()
+        )
+        outcomes = {name: getattr(total, name) for name in OUTCOMES}
+        links = gauge("newsportal_last_run_links", "What became of the links of the last crawl.", ("outcome",), outcomes)
+        failed = Counter[str]()
+        for reason, number in (*total.failed.items(), *total.list_failed.items()):
+            failed[cause_of(reason)] += number
+        failures = gauge("newsportal_last_run_failures", "Failures of the last crawl, by their cause.", ("cause",), failed)
+        return [ended, took, links, failures]
+
+    def _index(self) -> list[Metric]:
+        if self._portal.index is None:
+            return []
+        behind = max(0, self._portal.store.last_seq() - self._portal.index.position())
+        return [GaugeMetricFamily("newsportal_index_behind_changes", "Changes that the search does not know yet.", behind)]
+
+    def _queue(self) -> list[Metric]:
+        if self._portal.queues is None:
+            return []
+        told = self._portal.queues()
+        if told.away:
+            raise NewsportalError(told.away)
+        rows = {(row.name, state): getattr(row, state) for row in told.queues for state in ("waiting", "later", "leased", "aside")}
+        family = gauge("newsportal_queue_requests", "Requests of the crawl, by what they wait for.", ("queue", "state"), rows)
+        numbers = Counter[tuple[str, str]]()
+        for retry in told.retries:
+            numbers[retry.queue, retry.reason] += retry.links
+        retries = gauge("newsportal_links_retry", "Links that wait for another try, by why.", ("queue", "reason"), numbers)
+        workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(told.workers))
+        return [family, retries, workers]
+
+    def _accounts(self) -> list[Metric]:
+        if self._portal.accounts is None:
+            return []
+        counted = Counter[str]()
+        for states in self._portal.accounts.alerts.counts().values():
+            counted.update(states)
+        return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counted)]
+
+    def _sources(self) -> list[Metric]:
+        if self._portal.known is None:
+            return []
+        counted = Counter(one.health.state for one in self._portal.health())
+        states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counted[state] for state in ORDER})
+        mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml as it stands.", len(self._portal.broken))
+        return [states, mistakes]
+
+    def _machine(self) -> list[Metric]:
+        found = machine(self._portal.known)
+        free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk_free)
+        size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk_total)
+        sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}
+        return [free, size, gauge("newsportal_part_size_bytes", "What lies on this disk, by part.", ("part",), sizes)]
+
+
+router = APIRouter()
+
+UNCACHED: Final = {"cache-control": "no-store"}
+
+
+@router.get("/healthz")
+def alive() -> Response:
+    """Tells nothing but that the process answers."""
+    return PlainTextResponse("ok\n", headers=UNCACHED)
+
+
+@router.get("/readyz")
+def ready(request: Request) -> Response:
+    """503 while the store does not answer."""
+    portal: Portal = request.app.state.portal
+    try:
+        portal.store.last_seq()
+    except StoreError:
+        return PlainTextResponse("the store does not answer\n", 503, headers=UNCACHED)
+    return PlainTextResponse("ok\n", headers=UNCACHED)
+
+
+@router.get("/metrics")
+def metrics(request: Request) -> Response:
+    """``portal.metrics`` in ``sources.yaml`` says for whom."""
+    portal = Visit(request).portal
+    way = portal.known.portal.metrics if portal.known is not None else "token"
+    if way == "off":
+        raise HTTPException(404)
+    if way == "token" and not may(request, Right.WATCH):
+        if portal.accounts is None:
+            raise HTTPException(404)
+        if signed(request) is not None:
+            raise HTTPException(403)
+        return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
+    told = CollectorRegistry()
+    for collector in (request.app.state.meter.registry, ProcessCollector(registry=None), Told(portal)):
+        told.register(collector)
+    encode, kind = choose_encoder(request.headers.get("accept", ""))  # the text form, or OpenMetrics where it is asked for
+    return Response(encode(told), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
+
+
+HIDDEN = "the index does not follow the store; the log says why"  # for everybody: the error itself may name hosts and files
+
+
+@router.get("/health")
+def health(request: Request) -> Response:
+    portal = Visit(request).portal
+    try:
+        told, status = {"status": "ok", **store_health(portal)}, 200
+    except StoreError:
+        told, status = {"status": "store-unavailable"}, 503
+    search = search_health(portal, int(told.get("seq", 0)))
+    if status == 200 and search.get("status") == "unavailable":
+        told["status"] = "degraded"
+    if portal.missed:
+        told["not_recorded"] = dict(portal.missed)
+    following = getattr(request.app.state, "follower", None)
+    if following and following.error:
+        search["error"] = following.error if may(request, Right.WATCH) else HIDDEN
+    return JSONResponse({**told, "version": __version__, "search": search}, status, headers={"cache-control": "no-store"})
+
+
+def store_health(portal: Portal) -> dict[str, Any]:
+    tally = portal.tally()
+    last = next(iter(portal.store.runs(1)), None)
+    return {
+        "articles": tally.articles,
+        "stories": tally.stories,
+        "newest": tally.newest.isoformat() if tally.newest else None,
+        "seq": portal.store.last_seq(),
+        "last_run": {"id": last.id, "started": last.started.isoformat(), "ended": last.ended.isoformat() if last.ended else None}
+        if last
+        else None,
+    }
+
+
+def search_health(portal: Portal, seq: int) -> dict[str, Any]:
+    """How far the index is behind the store, in rows of the change log."""
+    if portal.index is None:
+        return {"status": "off"}
+    try:
+        return {"status": "ok", "behind": max(0, seq - portal.index.position())}
+    except SearchError:
+        return {"status": "unavailable"}

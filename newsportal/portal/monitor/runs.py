@@ -1,0 +1,189 @@
+"""``/runs``: the reports of crawls; ``/monitor``: who crawls and what waits, how the portal is read (paper C, figures 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from gettext import NullTranslations
+from typing import Any, Final, get_args
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.errors import NewsportalError
+from newsportal.items.report import COUNTERS, Run, SourceReport
+from newsportal.messages import Message
+from newsportal.messages.reasons import CAUSES
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Here
+from newsportal.portal.desk.source_fields import KINDS, address_of
+from newsportal.portal.desk.sources_yaml import Fields, one
+from newsportal.portal.language import _
+from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, going, line
+from newsportal.portal.monitor.queues import Way
+from newsportal.portal.monitor.system import run_log
+from newsportal.portal.notices import notify
+from newsportal.portal.render import render
+from newsportal.portal.wording import calling
+from newsportal.recommend.formulas import ALPHA
+from newsportal.services.accounts import Right
+from newsportal.store.reader_months import Month
+
+router = APIRouter(dependencies=[needs(Right.WATCH)])
+
+SHOWN = 50
+LOOKED = 500  # of so many, those are shown for which something was due
+
+SPIDERS: Final[Mapping[str, str]] = {
+    "rss": KINDS["feeds"],
+    "sitemap": KINDS["sitemaps"],
+    "hub": KINDS["regions"],
+    "forum": KINDS["forums"],
+    "gallery": KINDS["galleries"],
+    "metasearch": _("Search engines"),
+}
+"""What a spider visits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table: the counters in their order, then all failures, the two rates, and how many seconds it took."""
+
+    name: str
+    values: tuple[int, ...]
+    failed: int
+    precision: float | None
+    recall: float | None
+    seconds: float
+    notes: tuple[Message, ...] = ()
+    total: bool = False
+
+
+@router.get("/runs")
+def runs(request: Request, visit: Here) -> Response:
+    """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
+    read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
+    found = [run for run in read if whole or not run.idle]
+    kinds = {name: visit.clock.words.gettext(kind) for name, kind in SPIDERS.items()}
+    return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=whole, kinds=kinds)
+
+
+@router.get("/runs/{run_id}")
+def run(request: Request, visit: Here, run_id: str) -> Response:
+    found = visit.portal.store.run(run_id)
+    if found is None:
+        raise HTTPException(404)
+    words = visit.clock.words
+    total = row_of(found.total, words.gettext("total"), total=True)
+    return render(
+        request, "run.html", run=found, total=found.total, failures=failures_of(found), columns=columns(words),
+        rows=[*(row_of(source, source.source) for source in found.sources), *([total] if found.sources else [])], **run_log(visit, found),
+    )  # fmt: skip
+
+
+def row_of(report: SourceReport, name: str, *, total: bool = False) -> Row:
+    failed = report.failures + sum(report.list_failed.values())
+    notes = () if total else report.notes
+    return Row(name, tuple(getattr(report, key) for key in COUNTERS), failed, report.precision, report.recall, report.seconds, notes, total)
+
+
+def failures_of(run: Run) -> list[tuple[str, int]]:
+    """Reasons with their counts, articles and list pages together, the most frequent first."""
+    total = run.total
+    counted: dict[str, int] = dict(total.failed)
+    for reason, count in total.list_failed.items():
+        counted[reason] = counted.get(reason, 0) + count
+    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def columns(words: NullTranslations) -> list[str]:
+    """The heads of the table, in the order of ``report.COUNTERS`` and the figures derived from them."""
+    named = {
+        "list_pages": words.gettext("list pages"), "not_modified": words.gettext("unchanged"), "entries": words.gettext("entries"),
+        "known": words.gettext("known"), "repeated": words.gettext("repeated"), "new": words.gettext("new"),
+        "fetched": words.gettext("fetched"), "parsed": words.gettext("parsed"), "stored": words.gettext("stored"),
+        "folded": words.gettext("folded"), "same": words.gettext("same"),
+    }  # fmt: skip
+    derived = [words.gettext("failed"), words.gettext("precision"), words.gettext("recall"), words.gettext("time")]
+    return [*(named.get(key, key) for key in COUNTERS), *derived]
+
+
+LATEST: Final = 20  # reports among which those of crawls at work are looked for: each spider of a crawl writes one
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The last fit: when, α and λ, and whatever else it tells of itself."""
+
+    made: datetime
+    alpha: float
+    decay: float | None
+    facts: tuple[tuple[str, Any], ...]
+
+
+@router.get("/monitor")
+def monitor(request: Request, visit: Here) -> Response:
+    reading = visit.portal.reading()
+    learnt = learnt_of(*reading.fit) if reading.fit else None
+    months = reading.months
+    alpha = learnt.alpha if learnt else ALPHA
+    queues = visit.portal.queues() if visit.portal.queues is not None else None
+    days = visit.whole("days") if visit.whole("days") in RANGES else RANGES[1]
+    kept: FiguresCache = request.app.state.figures
+    daily = request.app.state.daily
+    counted = kept.figures(visit.portal, daily, days) if daily is not None else None
+    values: dict[str, Any] = {
+        "days": days, "ranges": RANGES, "figures": counted, "bars": bars(counted.series) if counted else (),
+        "curve": line(counted.growth) if counted else "", "crawled": kept.crawled(visit.portal, days),
+        "causes": {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())},
+        "lines": lines_of(months), "learnt": learnt, "alpha": alpha, "named": named(visit.clock.words),
+        "called": calling(visit.portal, visit.clock.words),
+        "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None, "queues": queues,
+        "settles": request.app.state.settle is not None and visit.may("edit"),
+        "going": going(visit.portal.store.runs(LATEST), visit.portal.now()),
+    }  # fmt: skip
+    return render(request, "monitor.html", **values)
+
+
+@router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
+def aside(request: Request, fields: Fields) -> Response:
+    """Requests that were set aside wait anew, or are forgotten."""
+    way, settle = one(fields, "do"), request.app.state.settle
+    if settle is None or way not in get_args(Way):
+        raise HTTPException(404 if settle is None else 400)
+    try:
+        number = settle(way)
+    except NewsportalError as error:
+        return notify(request, "/monitor", _("The queue of requests cannot be asked: %(why)s"), why=error)
+    log(request, f"queue.{way}", "", {"requests": number})
+    text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
+    return notify(request, "/monitor", text, number=number)
+
+
+def named(words: NullTranslations) -> dict[str, str]:
+    """What the figures of a fit are called; one that we do not know keeps its own name."""
+    return {
+        "by": words.gettext("worked out by"), "views": words.gettext("views learnt from"), "readers": words.gettext("readers"),
+        "stories": words.gettext("stories that may be recommended"), "seconds": words.gettext("seconds that it took"),
+        "let_go": words.gettext("views and offers let go, as promised"),
+    }  # fmt: skip
+
+
+def lines_of(months: Sequence[Month]) -> list[dict[str, object]]:
+    """Precision as the paper's formula 4 has it: recommended stories that were read to the share α, of all that were recommended."""
+    return [
+        {"name": f"{month.start:%Y-%m}", "month": month, "opened": month.opened / month.offered if month.offered else None,
+         "precision": month.liked / month.offered if month.offered else None}
+        for month in months
+    ]  # fmt: skip
+
+
+FIRST = ("views", "readers", "stories", "by", "seconds", "let_go")
+
+
+def learnt_of(made: datetime, facts: Mapping[str, Any]) -> Learnt:
+    """A fit's figures, what people ask for first at the beginning; one that tells no α used the paper's."""
+    alpha, decay = facts.get("alpha"), facts.get("lambda")
+    plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
+    plain.sort(key=lambda fact: (FIRST.index(fact[0]) if fact[0] in FIRST else len(FIRST), fact[0]))
+    return Learnt(made, alpha if isinstance(alpha, float) else ALPHA, decay if isinstance(decay, float) else None, tuple(plain))

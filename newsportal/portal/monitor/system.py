@@ -1,0 +1,204 @@
+"""``/monitor/system``: memory, disk and files, requests, and the last lines of the logs: bounded, without secrets."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from newsportal.items.report import Run
+from newsportal.portal.access import needs
+from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.language import _
+from newsportal.portal.monitor.process_metrics import Meter, machine
+from newsportal.portal.render import render
+from newsportal.services.accounts import Right
+from newsportal.services.jobs.records import Records, job_of
+from newsportal.sources.uris import mask
+from newsportal.text import clean
+
+KEPT: Final = 1000  # lines of the own log: some days of warnings, at most a megabyte
+MAX_LINE: Final = 1000  # characters of a line
+TAIL: Final = 256 * 1024  # bytes that are read from the end of a file
+LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+HEADERS: Final = re.compile(r"(?i)\b((?:authorization|cookie|set-cookie|x-api-key)['\"]?\s*[:=]\s*).*")
+TOKENS: Final = re.compile(r"\bnp_[A-Za-z0-9_-]{8,}|\bbot\d{5,}:[A-Za-z0-9_-]{10,}|(?i:\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}")
+NAMED: Final = re.compile(r"(?i)\b((?:password|passwd|pwd|secret|token|api_?key|signature)['\"]?\s*[:=]\s*['\"]?)[^\s'\"&,;)]+")
+HOOKS: Final = re.compile(r"(/(?:hook|webhook|services|robot)s?/)[^\s/?'\"]{6,}[^\s?'\"]*")
+
+SCRAPY: Final = re.compile(r"(?P<at>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)\S* \[(?P<name>[\w.-]{1,80})\] (?P<level>[A-Z]{4,8}): (?P<text>.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``at`` ``None``: the line goes on from the one before (a trace). ``from_`` is who logged it."""
+
+    at: datetime | None
+    level: str
+    from_: str
+    text: str
+
+
+class Ring(logging.Handler):
+    """The last lines of this process."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        super().__init__(logging.INFO)
+        self._lines: deque[Line] = deque(maxlen=kept)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):
+            text = str(record.msg)
+        if record.exc_info and record.exc_info[1] is not None:
+            text = f"{text} ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+        moment = datetime.fromtimestamp(record.created, UTC)
+        self._lines.append(Line(moment, record.levelname if record.levelname in LEVELS else "INFO", record.name, harmless(text)))
+
+    def lines(self) -> list[Line]:
+        """The earliest first."""
+        return list(self._lines)
+
+
+def harmless(text: str) -> str:
+    """One line that holds no password, token, cookie or key of a webhook, and nothing that a terminal would obey."""
+    text = mask(clean(text))[: MAX_LINE * 2]
+    text = HEADERS.sub(r"\g<1>***", text)
+    text = TOKENS.sub("***", text)
+    text = NAMED.sub(r"\g<1>***", text)
+    return HOOKS.sub(r"\g<1>***", text)[:MAX_LINE]
+
+
+def tail(file: Path, limit: int = KEPT) -> list[Line]:
+    """The last lines of a crawl's log, the earliest first. Raises ``OSError``."""
+    with file.open("rb") as opened:
+        size = opened.seek(0, os.SEEK_END)
+        opened.seek(max(0, size - TAIL))
+        raw = opened.read(TAIL).decode("utf-8", "replace").splitlines()
+    return list(_lines(raw[1:] if size > TAIL else raw))[-limit:]
+
+
+def _lines(raw: list[str]) -> Iterator[Line]:
+    level = "INFO"
+    for text in raw:
+        if found := SCRAPY.match(text):
+            level = found["level"] if found["level"] in LEVELS else "INFO"
+            yield Line(datetime.fromisoformat(found["at"]).astimezone(), level, found["name"], harmless(found["text"]))
+        elif text.strip():
+            yield Line(None, level, "", harmless(text))
+
+
+def chosen(lines: list[Line], level: str | None, words: str | None, limit: int) -> list[Line]:
+    """The last of those that are at least of ``level`` and hold ``words``, the latest first."""
+    least = LEVELS.index(level) if level in LEVELS else 0
+    wanted = (words or "").lower()
+    found = [line for line in lines if LEVELS.index(line.level) >= least and wanted in f"{line.from_} {line.text}".lower()]
+    return list(reversed(found[-limit:]))
+
+
+router = APIRouter(dependencies=[needs(Right.WATCH)])
+
+SHOWN: Final = 200  # lines
+LOGS: Final = 10  # files of crawls that may be chosen, the latest
+JOB: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}")  # how a job may be called: no name that leads elsewhere
+
+PARTS: Final = {
+    "store": _("Store"),
+    "index": _("Search index"),
+    "accounts": _("Accounts"),
+    "queue": _("Queue of requests"),
+    "known": _("Filter of known addresses"),
+    "archive": _("Archive"),
+}
+
+
+@router.get("/monitor/system")
+def system(request: Request, visit: Here) -> Response:
+    meter: Meter = request.app.state.meter
+    minutes = meter.minutes()
+    said = visit.clock.words.gettext
+    return render(
+        request,
+        "system.html",
+        machine=machine(visit.portal.known),
+        parts={name: said(text) for name, text in PARTS.items()},
+        minutes=[sum(one.values()) for one in minutes],
+        kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
+        **log_of(request, visit),
+    )
+
+
+@router.get("/monitor/log")
+def log(request: Request) -> Response:
+    """What the page polls; without a script the page itself is loaded anew."""
+    return render(request, "parts/log.html", **log_of(request, Visit(request)))
+
+
+def log_of(request: Request, visit: Visit) -> dict[str, Any]:
+    files = log_files(visit.portal)
+    level, words, name = visit.text("level", 10), visit.text("words", 100), visit.text("file", 100)
+    chosen_file = log_file(visit.portal, name)
+    failed = False
+    lines: list[Line] = []
+    if chosen_file is not None:
+        try:
+            lines = tail(chosen_file)
+        except OSError:  # it was let go meanwhile
+            failed = True
+    else:
+        name = None
+        ring: Ring | None = request.app.state.ring
+        lines = ring.lines() if ring is not None else []
+    labels = {file.stem: label(visit, file) for file in dict.fromkeys((*files, *((chosen_file,) if chosen_file else ())))}
+    shown = {"level": level if level in LEVELS else None, "words": words, "file": name}
+    return {"lines": chosen(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
+
+
+def run_log(visit: Visit, run: Run) -> dict[str, Any]:
+    """The end of a crawl's log, where it wrote one on this machine."""
+    name = job_of(run)
+    file = log_file(visit.portal, name)
+    if file is None:
+        return {"wanted": None}
+    try:
+        lines = tail(file)
+    except OSError:
+        return {"wanted": None}
+    return {"wanted": {"file": name}, "lines": chosen(lines, None, None, SHOWN), "failed": False}
+
+
+def log_files(portal: Portal) -> list[Path]:
+    """The logs that crawls write beside the store (``newsportal up`` and ``schedule``), the latest first."""
+    folder = portal.known.jobs_folder if portal.known is not None else None
+    try:
+        found = [(file.stat().st_mtime, file) for file in folder.glob("*.log")] if folder is not None else []
+    except OSError:
+        return []
+    return [file for _, file in sorted(found, reverse=True)[:LOGS]]
+
+
+def log_file(portal: Portal, name: str | None) -> Path | None:
+    """The log of this job; none for what names no job."""
+    if portal.known is None or name is None or not JOB.fullmatch(name):
+        return None
+    file = portal.known.jobs_folder / f"{name}.log"
+    return file if file.is_file() else None
+
+
+def label(visit: Visit, file: Path) -> str:
+    """When the crawl began whose log it is, and what it visits; the job's id where no more is known."""
+    record = Records(file.parent).get(file.stem)
+    if record is None:
+        return file.stem
+    began = visit.clock.full(record.started) if record.started else None
+    return " ".join(filter(None, (began, record.subject or record.kind, file.stem)))

@@ -1,1 +1,0 @@
-"""One file a page. Each has a ``router``; ``app.ROUTERS`` names them in the order they are asked."""

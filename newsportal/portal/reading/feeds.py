@@ -1,0 +1,208 @@
+"""The feeds: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, an OPML of them; OpenSearch, robots.txt, the icon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from email.utils import format_datetime, parsedate_to_datetime
+from hashlib import blake2b
+from xml.sax.saxutils import escape
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+
+from newsportal.errors import SearchError
+from newsportal.portal import safe_text
+from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture, opml
+from newsportal.portal.reading.search_query import asked_of
+from newsportal.portal.reading.story import absolute, figures, lead, shown
+from newsportal.portal.render import address, render, static_address, topic_address
+from newsportal.portal.request_body import has_etag
+from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
+from newsportal.text import clean
+
+router = APIRouter()
+
+ENTRIES = 40
+CATEGORIES = 30  # of the page that lists the feeds; any other has one, too, at its list
+SUMMARY_CHARS = 300
+MAX_AGE = 300  # seconds: readers of feeds ask every quarter of an hour at most
+HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
+"""Addresses that people try. They lead to ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAddresses:
+    """The addresses of one list in the three formats."""
+
+    title: str
+    rss: str
+    atom: str
+    json: str
+
+
+FILTERS = ("site", "source", "category")
+
+
+def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
+    """The feeds of everything or of ``topic``, narrowed as lists are by ``filters`` (:data:`FILTERS`)."""
+    base = topic_address(topic) if topic else ""
+    return FeedAddresses(clean(title), *(address(f"{base}/feed.{ending}", **(filters or {})) for ending in ("rss", "atom", "json")))
+
+
+@router.get("/feed.{ending}")
+def everything(visit: Here, ending: str) -> Response:
+    """The newest stories, of ``?site=``, ``?source=`` or ``?category=`` alone where one is asked for."""
+    return of_list(visit, ending, "/latest" if _filters(visit) else "/", None)
+
+
+@router.get("/topic/{name:path}/feed.{ending}")
+def of_topic(visit: Here, name: str, ending: str) -> Response:
+    if name not in visit.portal.topics():
+        raise HTTPException(404)
+    return of_list(visit, ending, topic_address(name), name)
+
+
+def of_list(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
+    narrowed = _filters(visit)
+    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=ENTRIES)
+    found = visit.portal.store.stories(which).stories
+    title = " · ".join((*([topic] if topic else []), *narrowed.values(), visit.portal.site.title))
+    return answer(visit, ending, title, address(page, **narrowed), [story.head.id for story in found])
+
+
+def _filters(visit: Visit) -> dict[str, str]:
+    return {name: value for name in FILTERS if (value := visit.text(name))}
+
+
+@router.get("/search/feed.{ending}")
+def of_search(visit: Here, ending: str) -> Response:
+    """The newest stories for ``?q=`` and the filters. Asked for nothing, or without an index, a feed without entries: readers keep
+    asking."""
+    asked = replace(asked_of(visit), sort="time", page=1)
+    try:
+        query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
+        hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
+    except SearchError as error:
+        raise HTTPException(503) from error
+    name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
+    return answer(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
+
+
+@router.get("/feeds.opml")
+def feeds_opml(request: Request, visit: Here) -> Response:
+    base = base_address(request)
+    rows = [(visit.portal.site.title, f"{base}/feed.rss", f"{base}/")]
+    rows += [(name, f"{base}{topic_address(name)}/feed.rss", f"{base}{topic_address(name)}") for name in visit.portal.topics()]
+    disposition = {"content-disposition": 'attachment; filename="newsportal.opml"'}
+    return Response(opml(visit.portal.site.title, rows), media_type="text/x-opml; charset=utf-8", headers=disposition)
+
+
+@router.get("/feeds")
+def feeds_page(request: Request, visit: Here) -> Response:
+    rows = [(visit.clock.words.gettext("Everything"), feed_addresses(visit.portal.site.title))]
+    rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
+    counted = visit.portal.tally().by_category
+    frequent = sorted(counted, key=lambda name: (-counted[name], name))[:CATEGORIES]
+    categories = [(clean(name), feed_addresses(name, None, {"category": name})) for name in frequent if clean(name)]
+    return render(request, "feeds.html", feeds=rows, categories=categories, feed=feed_addresses(visit.portal.site.title))
+
+
+def habitual(request: Request) -> Response:
+    path = request.url.path
+    ending = "json" if path.endswith("json") else "atom" if "atom" in path else "rss"
+    return RedirectResponse(f"/feed.{ending}", 301)
+
+
+for path in HABITS:
+    router.add_api_route(path, habitual)
+
+
+def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
+    """The feed in the format ``ending``, or 304 when the reader has it already."""
+    write = FORMATS.get(ending)
+    if write is None:
+        raise HTTPException(404)
+    base = base_address(visit.request)
+    portal = visit.portal
+    entries = [pictured(entry_of(article, base), article, portal, base) for article in portal.store.articles(ids) if article.hidden is None]
+    feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
+    content = write(feed)
+    headers = {
+        "etag": f'W/"{blake2b(content, digest_size=10).hexdigest()}"',
+        "last-modified": format_datetime(feed.updated, usegmt=True),
+        "cache-control": f"max-age={MAX_AGE}",
+    }
+    if is_known(visit.request, headers["etag"], feed):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=f"{TYPES[ending]}; charset=utf-8", headers=headers)
+
+
+def is_known(request: Request, etag: str, feed: Feed) -> bool:
+    """RFC 9110 section 13.2.2: the ETag decides where there is one; the date only where there is none."""
+    if "if-none-match" in request.headers:
+        return has_etag(request, etag)
+    try:
+        since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
+        return bool(feed.entries) and feed.updated.replace(microsecond=0) <= since
+    except (TypeError, ValueError):
+        return False
+
+
+def entry_of(article: StoredArticle, base: str) -> Entry:
+    return Entry(
+        id=f"urn:newsportal:{article.id}", title=safe_text.title(article), read=f"{base}/story/{article.story_id}",
+        url=safe_text.web_address(article.url), published=article.moment, updated=max(article.moment, article.fetched),
+        summary=safe_text.excerpt(article, SUMMARY_CHARS), html=str(safe_text.body(article)), site=safe_text.site_name(article),
+        author=clean(article.author) if article.author else None, topics=article.topics, language=article.language,
+    )  # fmt: skip
+
+
+def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) -> Entry:
+    """A photo story with its pictures; any other article as it is."""
+    pictures = portal.store.galleries.pictures(article.id) if is_gallery(article.source) else []
+    if not pictures:
+        return entry
+    seen = shown(portal, article.id, pictures)
+    formats = {picture.place: picture.image.format for picture in pictures if portal.desk is None}  # ours are written anew
+    enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
+    return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)
+
+
+def base_address(request: Request) -> str:
+    """The portal's own address as ``sources.yaml`` gives it, else as the reader called us (the guard has checked the host)."""
+    return Visit(request).portal.site.url or str(request.base_url).rstrip("/")
+
+
+OPEN_SEARCH = """<?xml version="1.0" encoding="utf-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>{name}</ShortName>
+<Description>{title}</Description>
+<InputEncoding>UTF-8</InputEncoding>
+<Image type="image/svg+xml">{icon}</Image>
+<Url type="text/html" template="{base}/search?q={{searchTerms}}"/>
+<Url type="application/x-suggestions+json" template="{base}/search/suggest?q={{searchTerms}}"/>
+</OpenSearchDescription>
+"""
+
+SHORT_NAME_CHARS = 16  # the OpenSearch specification's limit
+
+
+@router.get("/opensearch.xml")
+def open_search(request: Request) -> Response:
+    title, base = clean(Visit(request).portal.site.title), base_address(request)
+    told = {"name": title[:SHORT_NAME_CHARS], "title": title, "icon": base + static_address("icon.svg"), "base": base}
+    content = OPEN_SEARCH.format(**{key: escape(value, {'"': "&quot;"}) for key, value in told.items()})
+    return Response(content, media_type="application/opensearchdescription+xml")
+
+
+@router.get("/robots.txt")
+def robots(request: Request) -> Response:
+    """A portal repeats what others published: search engines should send readers to the originals."""
+    return PlainTextResponse("User-agent: *\nDisallow: /\n")
+
+
+@router.get("/favicon.ico")
+def icon(request: Request) -> Response:
+    return RedirectResponse(static_address("icon.svg"), 301)

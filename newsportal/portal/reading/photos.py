@@ -1,0 +1,128 @@
+"""``/photos``: the wall of photo stories (套图), by score or by time, by topic; and its feeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from gettext import NullTranslations
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from newsportal.messages import explain
+from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.reading.feeds import FeedAddresses, answer
+from newsportal.portal.reading.picture_proxy import address_of
+from newsportal.portal.reading.story_lists import Chip, Choice
+from newsportal.portal.render import address, render
+from newsportal.portal.safe_text import title
+from newsportal.store.gallery_tables import StoredGallery, WallFilter, WallOrder, WallStory
+from newsportal.store.results import StoredArticle
+from newsportal.text import clean
+
+router = APIRouter()
+
+PAGE = 30
+FEED_ENTRIES = 40
+FILTERS = ("source", "category")
+COLUMN = 27  # width of a column in half rems (`photos.css`: 13.5rem); heights of covers are told in the same unit
+HEIGHTS = range(14, 43, 2)  # in half rems: no wider than 2:1, no higher than about 2:3; what is beyond is cut at its edges
+LINE = 13.5  # Chinese characters in a line of a card, with some room
+LATIN = 0.66  # what a letter takes of that, capitals and wide ones included
+USUAL = (3, 2)  # of a picture whose size nobody told
+
+EXAMPLE = """galleries:
+  - name: 某图片站
+    seeds: [https://pictures.example.org/]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A photo story on the wall. ``height`` is that of its cover in half rems, ``why`` it is not complete in words."""
+
+    article: StoredArticle
+    cover: str | None
+    width: int
+    tall: int
+    height: int
+    short: bool
+    pictures: int
+    sites: int
+    complete: bool
+    why: str
+
+
+@router.get("/photos")
+def photos(request: Request, visit: Here) -> Response:
+    portal, said = visit.portal, visit.clock.words.gettext
+    topic, before = visit.text("topic"), visit.text("before")
+    order: WallOrder = "newest" if visit.text("order") == "newest" else "ranked"
+    chosen = {name: visit.text(name) for name in FILTERS}
+    found = portal.store.galleries.wall(WallFilter(topic, chosen["category"], chosen["source"], order, before, PAGE))
+    here: dict[str, Any] = {"topic": topic, "order": "newest" if order == "newest" else None, **chosen}
+    return render(
+        request, "photos.html", heading=f"{said('Photo stories')} · {clean(topic)}" if topic else said("Photo stories"), topic=topic,
+        order=order, ranked=address("/photos", **{**here, "order": None}), newest=address("/photos", **{**here, "order": "newest"}),
+        choices=choices(visit, topic, here) if found.stories or topic else [],
+        filters=[Chip(clean(value), address("/photos", **{**here, name: None})) for name, value in chosen.items() if value],
+        cards=[card_of(visit.portal, story, visit.clock.words) for story in found.stories],
+        next=address("/photos", **here, before=found.next) if found.next else None, later=address("/photos", **here) if before else None,
+        example=EXAMPLE, feed=feed_addresses(visit, topic),
+    )  # fmt: skip
+
+
+def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:
+    """All topics as links, the chosen one marked; none where there is nothing to choose."""
+    topics = visit.portal.topics()
+    everything = Choice(visit.clock.words.gettext("All photo stories"), address("/photos", **{**here, "topic": None}), topic is None)
+    rest = [Choice(clean(name), address("/photos", **{**here, "topic": name}), name == topic) for name in topics]
+    return [everything, *rest] if rest else []
+
+
+def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
+    article, gallery = story.article, story.gallery
+    places = enumerate(article.images, 1)
+    cover = next(((place, image) for place, image in places if address_of(portal, article.id, place, image, thumb=True)), None)
+    image = cover[1] if cover else None
+    width, tall = (image.width, image.height) if image and image.width and image.height else USUAL
+    return Card(
+        article=article,
+        cover=address_of(portal, article.id, *cover, thumb=True) if cover else None,
+        width=width,
+        tall=tall,
+        height=height_of(width, tall),
+        short=sum(1.0 if character >= "\u2e80" else LATIN for character in title(article)) <= LINE,  # of one line for certain
+        pictures=gallery.pictures,
+        sites=story.sites,
+        complete=gallery.complete,
+        why=why_incomplete(gallery, words),
+    )
+
+
+def height_of(width: int, tall: int) -> int:
+    """The height of a cover, the nearest of ``HEIGHTS``."""
+    return min(HEIGHTS, key=lambda height: abs(height - COLUMN * tall / width))
+
+
+def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
+    """Why a photo story is not complete, in a sentence; empty for one that is."""
+    if gallery.complete:
+        return ""
+    if gallery.failure:
+        return explain(gallery.failure, words.gettext) or clean(gallery.failure)
+    return words.gettext("the next visit looks for the rest")
+
+
+def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
+    """The feeds of the wall, of ``topic`` alone if one is chosen."""
+    name = visit.clock.words.gettext("Photo stories")
+    title = f"{name} · {clean(topic)}" if topic else f"{name} · {visit.portal.site.title}"
+    return FeedAddresses(clean(title), *(address(f"/photos/feed.{ending}", topic=topic) for ending in ("rss", "atom", "json")))
+
+
+@router.get("/photos/feed.{ending}")
+def feed(visit: Here, ending: str) -> Response:
+    """The newest photo stories, pictures in the text and as enclosures."""
+    topic = visit.text("topic")
+    found = visit.portal.store.galleries.wall(WallFilter(topic, order="newest", limit=FEED_ENTRIES)).stories
+    title = feed_addresses(visit, topic).title
+    return answer(visit, ending, title, address("/photos", topic=topic), [story.article.id for story in found])

@@ -1,0 +1,219 @@
+"""Pictures on demand: their addresses, the desk that fetches each once from its publisher, rewrites and caches it, and their routes.
+
+Only the store's own pictures are asked for, so it is no open proxy; only pixels are handed on, so nothing of a stranger is active on our
+origin (threats E). ``/picture/ARTICLE/PLACE`` and ``…/thumb`` are off unless ``pictures.cache`` is set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final, Self
+
+from fastapi import APIRouter, Request, Response
+
+from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
+from newsportal.extractors.images.head import MAX_PIXELS
+from newsportal.extractors.images.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+from newsportal.items import Image, content_id
+from newsportal.net import egress
+from newsportal.portal.context import Portal
+from newsportal.portal.reading.picture_cache import PictureCache
+from newsportal.portal.safe_text import thumbnail, web_address
+from newsportal.store.results import StoredArticle, is_gallery
+
+VERSION_CHARS = 8
+
+
+def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thumb: bool = False) -> str | None:
+    """The address of a picture of a story, fit for a browser, else None. ``place`` counts from 1 among those shown."""
+    url = web_address(image.url)
+    if url is None or portal.desk is None:
+        return url
+    return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={version(url)}"
+
+
+def beside(portal: Portal, article: StoredArticle) -> str | None:
+    """The address of the picture that stands beside an article's headline, None where it has none."""
+    found = thumbnail(article.images)
+    return address_of(portal, article.id, *found, thumb=True) if found else None
+
+
+def version(url: str) -> str:
+    """Tells one picture from another at the same place of a story: what stands there may change, the address with it."""
+    return content_id(url)[:VERSION_CHARS]
+
+
+AT_ONCE: Final = 6  # pictures that are fetched at the same time: what a browser asks of one host
+SECONDS: Final = 15.0  # for one picture; a reader has scrolled on by then
+REST: Final = 600.0  # seconds in which a picture that could not be had is not asked for again
+MAX_FAILURES: Final = 5000  # failures remembered; the oldest are forgotten first
+TYPES: Final[Mapping[str, str]] = {"jpg": "image/jpeg", "webp": "image/webp"}  # what the cache's names end with, and what that is
+ENDINGS: Final = {media: ending for ending, media in TYPES.items()}
+ACCEPT: Final = "image/webp,image/png,image/jpeg,image/avif;q=0.9,image/*;q=0.8"
+
+
+class NoPicture(Exception):
+    """Raised for a picture that cannot be had or shown; ``reason`` is a slug."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    body: bytes
+    type: str
+
+
+class Desk:
+    """``cache`` keeps what was made; ``policy`` says which addresses may be asked."""
+
+    def __init__(self, cache: PictureCache, policy: egress.Policy, user_agent: str, *, max_pixels: int = MAX_PIXELS) -> None:
+        self.cache = cache
+        self._policy = policy
+        self._agent = user_agent
+        self._max_pixels = max_pixels
+        self._under_way: dict[str, asyncio.Task[Ready]] = {}
+        self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._decoding = asyncio.Semaphore(1)  # decoders wait for one another: not in the threads that the store's answers need
+
+    @classmethod
+    def of(cls, sources: Any) -> Self | None:
+        """As ``sources.yaml`` says; ``None`` where it names no folder."""
+        said = getattr(sources, "pictures", None)
+        folder: Path | None = getattr(said, "cache", None)
+        if said is None or folder is None:
+            return None
+        policy = egress.Policy(tuple(sources.politeness.allow_private))
+        return cls(PictureCache(folder, said.cache_size), policy, sources.user_agent, max_pixels=said.max_pixels)
+
+    async def picture(self, url: str, referer: str, *, thumb: bool) -> Ready:
+        """The picture at ``url`` as we show it, from the cache or its publisher. Raises :class:`NoPicture`.
+
+        Many readers who ask at once wait for one request; one who goes away does not end it.
+        """
+        name = f"{content_id(url)}.{'thumb' if thumb else 'full'}"
+        kept = await asyncio.to_thread(self._kept, name)
+        if kept is not None:
+            return kept
+        if name not in self._under_way:
+            self._under_way[name] = task = asyncio.ensure_future(self._make(name, url, referer, thumb=thumb))
+            task.add_done_callback(lambda done: self._done(name, done))
+        return await asyncio.shield(self._under_way[name])
+
+    def _done(self, name: str, task: asyncio.Task[Ready]) -> None:
+        self._under_way.pop(name, None)
+        if not task.cancelled():
+            task.exception()  # seen: whoever waited was told, and the last one may have gone away
+
+    async def _make(self, name: str, url: str, referer: str, *, thumb: bool) -> Ready:
+        if thumb:  # the viewer wants the large one next: it is fetched once, and the small one made of it
+            large = await self.picture(url, referer, thumb=False)
+            return await self._write(name, large.body, THUMB_SIDE)
+        until, why = self._failed.get(name, (0.0, ""))
+        if monotonic() < until:
+            raise NoPicture(why)
+        try:
+            async with self._turn:
+                body = await self._fetched(url, referer)
+                return await self._write(name, body, FULL_SIDE)
+        except NoPicture as why_not:
+            self._failed[name] = (monotonic() + REST, why_not.reason)
+            while len(self._failed) > MAX_FAILURES:
+                self._failed.popitem(last=False)
+            raise
+
+    async def _fetched(self, url: str, referer: str) -> bytes:
+        headers = {"user-agent": self._agent, "accept": ACCEPT}
+        if referer:
+            headers["referer"] = referer.encode("ascii", "ignore").decode()
+        try:
+            page = await egress.fetch_async(url, self._policy, timeout=SECONDS, headers=headers)
+        except (EgressDenied, FetchFailed) as error:
+            raise NoPicture(error.reason) from error
+        if page.status != 200:
+            raise NoPicture(f"http-{page.status}")
+        return page.body
+
+    async def _write(self, name: str, body: bytes, side: int) -> Ready:
+        async with self._decoding:
+            return await asyncio.to_thread(self._written, name, body, side)
+
+    def _written(self, name: str, body: bytes, side: int) -> Ready:
+        try:
+            made = rewritten(body, side, max_pixels=self._max_pixels)
+        except NotApplicable as why:
+            raise NoPicture(why.reason) from why
+        self.cache.put(f"{name}.{ENDINGS[made.type]}", made.body)
+        return Ready(made.body, made.type)
+
+    def _kept(self, name: str) -> Ready | None:
+        found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
+        return next((Ready(body, media) for body, media in found if body), None)
+
+
+picture_router = APIRouter()
+
+FOREVER: Final = "public, max-age=31536000, immutable"  # for an address with the version of what it shows
+A_WHILE: Final = "public, max-age=3600"
+NOT_NOW: Final = "public, max-age=300"
+HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # were it ever anything but a picture, it could do nothing
+NOT_HERE, NOT_THERE = 404, 502
+MAX_PLACE: Final = 10_000
+
+
+@picture_router.get("/picture/{article_id}/{place}")
+async def picture(request: Request, article_id: str, place: str) -> Response:
+    return await _shown(request, article_id, place, thumb=False)
+
+
+@picture_router.get("/picture/{article_id}/{place}/thumb")
+async def thumb(request: Request, article_id: str, place: str) -> Response:
+    return await _shown(request, article_id, place, thumb=True)
+
+
+async def _shown(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
+    portal: Portal = request.app.state.portal
+    number = int(place) if place.isascii() and place.isdecimal() and len(place) < 6 else 0
+    if portal.desk is None or not 1 <= number <= MAX_PLACE:
+        return _none(NOT_HERE)
+    found = await asyncio.to_thread(_stored, portal, article_id, number)
+    if found is None:
+        return _none(NOT_HERE)
+    url, referer = found
+    tag = f'"{version(url)}{"-t" if thumb else ""}"'
+    keeping = FOREVER if request.query_params.get("v") == version(url) else A_WHILE
+    headers = {**HARMLESS, "cache-control": keeping, "etag": tag}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    try:
+        ready: Ready = await portal.desk.picture(url, referer, thumb=thumb)
+    except NoPicture:
+        return _none(NOT_THERE)
+    return Response(ready.body, media_type=ready.type, headers=headers)
+
+
+def _none(status: int) -> Response:
+    """No page: the browser shows the picture's caption in its place."""
+    return Response(status_code=status, headers={**HARMLESS, "cache-control": NOT_NOW}, media_type="text/plain")
+
+
+def _stored(portal: Portal, article_id: str, place: int) -> tuple[str, str] | None:
+    """The address of a picture that the store knows, and the page on which it stands ("" for one that may not be told)."""
+    article = portal.store.article(article_id)
+    if article is None or article.hidden is not None:
+        return None
+    images: list[Image] = list(article.images)
+    if is_gallery(article.source):
+        images = [one.image for one in portal.store.galleries.pictures(article_id)]
+    if place > len(images) or web_address(images[place - 1].url) is None:
+        return None
+    image = images[place - 1]
+    return image.url, web_address(image.page) or web_address(article.url) or ""

@@ -1,0 +1,161 @@
+"""Search: words in, stories out, narrowed by time, kind, site, topic and category. Whatever is asked, there is an answer and no error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from newsportal.errors import SearchError
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.reading.feeds import FeedAddresses
+from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
+from newsportal.portal.reading.search_query import found as found_by
+from newsportal.portal.reading.story_lists import Chip, Choice
+from newsportal.portal.render import render
+from newsportal.search.base import Results
+from newsportal.store.results import is_gallery, is_thread
+from newsportal.text import CONTROL, clean
+
+router = APIRouter()
+
+FACET_VALUES = 12
+SUGGESTIONS = 8
+PROPOSALS = 6
+SUGGESTIONS_KEPT = "public, max-age=60"  # titles change slowly: who types the same again within a minute need not ask again
+EMPTY = Results(hits=(), total=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    label: str
+    choices: list[Choice]
+
+
+@router.get("/search")
+def search(request: Request, visit: Here) -> Response:
+    asked = asked_of(visit)
+    results, away = look(visit, asked)
+    return render(
+        request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=kept(asked),
+        kept_but_days=kept(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]}, away=away, results=results,
+        sorts=sorts(asked, visit), filters=chips(asked, visit),
+        facets=facets(asked, results, visit) if not asked.empty and not away else [],
+        proposals=proposals(asked, results, visit) if not asked.empty and not away and not results.total else [],
+        later=asked.address(page=asked.page - 1) if asked.page > 1 else None,
+        next=asked.address(page=asked.page + 1) if asked.page * PAGE < results.total and results.hits and asked.page < MAX_PAGES else None,
+        feed=feed_of(asked, visit) if not asked.empty else None,
+    )  # fmt: skip
+
+
+@router.get("/search/suggest")
+def suggest(visit: Here) -> Response:
+    """What completes ``?q=``, in the form of OpenSearch suggestions: the query, and a list. Never an error."""
+    typed = visit.text("q", SHOWN_QUERY_CHARS) or ""
+    return JSONResponse([typed, suggested(visit, typed, SUGGESTIONS)], headers={"cache-control": SUGGESTIONS_KEPT})
+
+
+def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
+    """Completions of ``typed``; none while search is away: the page that shows hits tells of it."""
+    try:
+        return [clean(one) for one in visit.portal.index.suggest(typed, limit)] if visit.portal.index else []
+    except SearchError:
+        return []
+
+
+def kept(asked: Asked, changes: Mapping[str, object] | None = None) -> dict[str, str]:
+    """What a form sends beside its own fields. A name that no page can show (terminal escapes, NUL) is left out."""
+    values = {name: value for name, value in asked.parameters(**(changes or {})).items() if name != "q"}
+    return {name: str(value) for name, value in values.items() if value and not CONTROL.search(str(value))}
+
+
+def feed_of(asked: Asked, visit: Visit) -> FeedAddresses:
+    """The feeds of this search with its filters; they bring the newest, in whatever order the page is."""
+    title = " · ".join(clean(part)[:60] for part in (asked.text, *asked.filters.values()) if part)
+    addresses = (asked.address(f"/search/feed.{ending}", sort=None, folds=None) for ending in ("rss", "atom", "json"))
+    return FeedAddresses(clean(f"{title} · {visit.portal.site.title}"), *addresses)
+
+
+def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
+    """The results, and a sentence instead of them when search is away."""
+    words = visit.clock.words
+    if visit.portal.index is None:
+        return EMPTY, words.gettext("This portal runs without a search index.")
+    if asked.empty:
+        return EMPTY, None
+    try:
+        return found_by(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
+    except SearchError:
+        return EMPTY, words.gettext("Search is away for the moment; everything else works. Please try again in a minute.")
+
+
+def sorts(asked: Asked, visit: Visit) -> list[Choice]:
+    """Without words there is nothing to be relevant to."""
+    said = visit.clock.words.gettext
+    by_time = Choice(said("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
+    return [Choice(said("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
+
+
+def names(visit: Visit) -> dict[str, dict[str | None, str]]:
+    """What the choices that no index counts are called."""
+    said = visit.clock.words.gettext
+    return {
+        "when": {None: said("any time"), "day": said("24 hours"), "week": said("7 days"), "month": said("a month"), "year": said("a year")},
+        "kind": {None: said("All kinds"), "article": said("Articles"), "thread": said("Forum threads"), "photos": said("Photo stories")},
+        "folds": {None: said("one hit a story"), "open": said("every version")},
+    }
+
+
+def chips(asked: Asked, visit: Visit) -> list[Chip]:
+    """The filters that are set, each with the way to the search without it."""
+    said, named = visit.clock.words.gettext, names(visit)
+    shown = {"since": said("from %(day)s on"), "until": said("up to %(day)s")}
+    return [
+        Chip(
+            shown[name] % {"day": value} if name in shown else named.get(name, {}).get(value) or clean(value), asked.address(**{name: None})
+        )
+        for name, value in asked.filters.items()
+        if name != "when"
+    ]
+
+
+def facets(asked: Asked, results: Results, visit: Visit) -> list[Facet]:
+    """Time first, then what the index counted, then how versions are shown."""
+    said, named = visit.clock.words.gettext, names(visit)
+    labels = {"topic": said("Topic"), "site": said("Site"), "category": said("Category"), "day": said("Day")}
+    listed = [Facet(said("Time"), plain(asked, "when", named["when"]))]
+    if any(is_thread(source) or is_gallery(source) for source in visit.portal.tally().by_source):
+        listed.append(Facet(said("Kind"), plain(asked, "kind", named["kind"])))
+    counted = [Facet(labels[name], choices(asked, name, results.facets.get(name, {}))) for name in FACETS]
+    folds = Facet(said("Versions"), plain(asked, "folds", named["folds"]))
+    return [*listed, *(facet for facet in counted if facet.choices), folds]
+
+
+def plain(asked: Asked, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
+    return [Choice(label, asked.address(**{name: key}), getattr(asked, name) == key) for key, label in labels.items()]
+
+
+def choices(asked: Asked, name: str, counted: Mapping[str, int]) -> list[Choice]:
+    """The most frequent values of the facet ``name``, the newest days. The one that is chosen offers to be dropped."""
+    frequent = [(value, count) for value, count in counted.items() if value]
+    now = getattr(asked, name)
+    return [
+        Choice(clean(value), asked.address(**{name: None if value == now else value}), value == now, count)
+        for value, count in frequent[:FACET_VALUES]
+    ]
+
+
+def proposals(asked: Asked, results: Results, visit: Visit) -> list[Choice]:
+    """What may be looked for where nothing was found: the same without filters, each word by itself, and what begins alike."""
+    found = []
+    if asked.text and asked.filters:
+        found.append(
+            Choice(visit.clock.words.gettext("“%(query)s” without filters") % {"query": asked.text[:60]}, Asked(asked.text).address())
+        )
+    words = [word for word in results.words if len(word) > 1] if len(results.words) > 1 else []
+    beginning = asked.text[: max(2, len(asked.text) // 2)]
+    words += suggested(visit, beginning, PROPOSALS) if asked.text else []
+    found += [Choice(word, Asked(word).address()) for word in dict.fromkeys(words) if word != asked.text]
+    return found[:PROPOSALS]

@@ -1,0 +1,267 @@
+"""The reading views of a story, a thread and a photo story, of each version, and the earlier texts of an article."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+from markupsafe import Markup
+
+from newsportal.items import Image
+from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.language import _
+from newsportal.portal.reading.for_you import Suggested, further
+from newsportal.portal.reading.picture_proxy import address_of
+from newsportal.portal.render import address, render
+from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title, web_address
+from newsportal.services.editing.differences import Line, difference, in_line, is_same
+from newsportal.store.gallery_tables import StoredGallery, StoredPicture
+from newsportal.store.lists import cursor_of
+from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
+from newsportal.store.store import Store
+from newsportal.store.threads import StoredPost, StoredThread
+from newsportal.text import clean
+
+MOST_HEADLINES: Final = 30  # headlines that are compared: more nobody reads
+MOST_STATES: Final = 20  # states of an article that are compared, the newest ones
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state of an article, and what it changed. ``before`` ``None``: nothing is told of the one before it. ``title``, ``lines``: what
+    differs, ``None`` where nothing does; ``dated``: whether it has another date."""
+
+    now: StoredArticle
+    before: StoredArticle | None
+    title: Line | None = None
+    lines: Sequence[Line] | None = None
+    dated: bool = False
+
+
+def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle, Line]]:
+    """The other headlines of a story against that of ``article``, each once."""
+    own, told = title(article), dict[str, StoredArticle]()
+    for version in story.versions:
+        told.setdefault(title(version), version)
+    others = [version for words, version in told.items() if words != own][:MOST_HEADLINES]
+    return [(version, in_line(own, title(version))) for version in others]
+
+
+def states(article: StoredArticle, earlier: Sequence[StoredArticle]) -> list[State]:
+    """All states, the newest first. What is too long to be compared in time is shown as a whole."""
+    whole = (*earlier, article)[-MOST_STATES:]
+    pairs = [(now, before) for before, now in zip((None, *whole), whole, strict=False)]
+    return [_state(now, before) for now, before in reversed(pairs)]
+
+
+def _state(now: StoredArticle, before: StoredArticle | None) -> State:
+    if before is None:
+        return State(now, None)
+    names = in_line(title(before), title(now))
+    lines = difference(before.text, now.text)
+    return State(now, before, None if is_same([names]) else names, None if is_same(lines) else lines, now.published != before.published)
+
+
+PAGE = 50
+
+
+NAMES = (_("Opening post"), _("First reply"), _("Second reply"), _("Third reply"))
+"""The first floors have names of their own: 楼主, 沙发, 板凳, 地板."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A post as a page shows it; everything from the forum is cleaned."""
+
+    anchor: str
+    number: int
+    label: str
+    author: str | None
+    by_opener: bool
+    post: StoredPost
+    body: Markup
+    quoted: Markup
+    pictures: tuple[Image, ...]
+    earlier: tuple[Markup, ...]
+
+
+def thread_view(request: Request, story: Story, article: StoredArticle, thread: StoredThread) -> Response:
+    visit = Visit(request)
+    topic = visit.text("topic")
+    last = max(1, -(-thread.posts // PAGE))
+    number = visit.whole("page")
+    if not 1 <= number <= last:
+        raise HTTPException(404)
+    kept = visit.portal.store.threads
+    posts = kept.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
+    from_zero = any(post.place == 1 and post.floor == 1 for post in kept.posts(thread.id, limit=2))
+    here = f"/story/{story.id}"
+    return render(
+        request, "thread.html", story=story, article=article, thread=thread, board=clean(thread.board) if thread.board else None,
+        floors=[floor(post, article, visit, from_zero) for post in posts], number=number, last=last,
+        before=address(here, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
+        after=address(here, topic=topic, page=number + 1) if number < last else None,
+        newest=address(here, topic=topic, page=last) if number < last else None,
+    )  # fmt: skip
+
+
+def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
+    """A post for the page. Its number is the forum's own where that is known (``from_zero``: 1 is its first reply), else its place."""
+    own = (post.floor or 0) + (1 if from_zero and post.place else 0)
+    number = own if post.floor is not None and own > 0 else post.place + 1
+    return Floor(
+        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label(number, visit),
+        author=clean(post.author) if post.author else None,
+        by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
+        quoted=paragraphs(post.quoted or ""), pictures=tuple(image for image in post.images if web_address(image.url)),
+        earlier=tuple(map(paragraphs, post.earlier)),
+    )  # fmt: skip
+
+
+def label(number: int, visit: Visit) -> str:
+    words = visit.clock.words
+    if number <= len(NAMES):
+        return words.gettext(NAMES[number - 1])
+    return words.gettext("Floor %(num)d") % {"num": number}
+
+
+AT_ONCE = 2  # pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture as a page shows it. ``address`` is the whole picture, ``small`` what stands in the page; both are fit for a browser."""
+
+    place: int
+    address: str
+    small: str
+    caption: str | None
+    width: int | None
+    height: int | None
+    waits: bool
+
+
+def gallery_view(
+    request: Request, story: Story, article: StoredArticle, gallery: StoredGallery, near: tuple[Story | None, ...]
+) -> Response:
+    visit = Visit(request)
+    pictures = shown(visit.portal, article.id, visit.portal.store.galleries.pictures(article.id))
+    older, newer = near
+    suggested: Sequence[Suggested] = further(visit, story.id)
+    return render(
+        request, "gallery.html", story=story, article=article, versions=story.versions, gallery=gallery, missing=numbered(gallery.missing),
+        pictures=pictures, lead=lead(article.text, pictures), older=older, newer=newer, topic=visit.text("topic"), suggested=suggested,
+        headlines=headlines(story, article),
+    )  # fmt: skip
+
+
+def shown(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[Shown, ...]:
+    """The pictures that can be shown. A place is the story's own, so one that cannot be shown leaves a gap in the numbers."""
+    made: list[Shown] = []
+    for picture in stored:
+        image = picture.image
+        address = address_of(portal, article_id, picture.place, image)
+        small = address_of(portal, article_id, picture.place, image, thumb=True)
+        if address is None or small is None:
+            continue
+        caption = clean(image.caption) if image.caption else None
+        made.append(Shown(picture.place, address, small, caption, image.width, image.height, len(made) >= AT_ONCE))
+    return tuple(made)
+
+
+def numbered(missing: Sequence[int]) -> str:
+    """Numbers of pages for people: ``3, 5–9``."""
+    runs: list[list[int]] = []
+    for number in sorted(set(missing)):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+
+
+def figures(pictures: Sequence[Shown], text: Markup, base: str = "") -> Markup:
+    """The story as HTML for feeds; addresses of our own begin with ``base``."""
+    figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
+    return Markup("\n").join(
+        (text, *(figure.format(absolute(one.address, base), one.caption or "", one.caption or "") for one in pictures))
+    )
+
+
+def absolute(address: str, base: str) -> str:
+    return f"{base}{address}" if address.startswith("/") else address
+
+
+def lead(text: str, pictures: Sequence[Shown]) -> Markup:
+    """What the story says beside its captions: the text of its article is both."""
+    captions = {picture.caption for picture in pictures}
+    return paragraphs("\n".join(line for line in text.splitlines() if clean(line) not in captions))
+
+
+router = APIRouter()
+
+
+@router.get("/story/{story_id}")
+def story(request: Request, visit: Here, story_id: str) -> Response:
+    """A story. The id of one that was folded into another, or of one of its versions, leads to where it is now."""
+    store = visit.portal.store
+    found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
+    now = found.id if found else moved.story_id if moved else None
+    if now is None or (found is None and now == story_id):  # the second: editors hide it
+        raise HTTPException(404)
+    if found is None or now != story_id:
+        return RedirectResponse(f"/story/{now}", 303)
+    return reading_view(request, found, found.head)
+
+
+@router.get("/story/{story_id}/{article_id}")
+def version(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
+    """One version of a story. A version that was moved to another story leads there."""
+    store, editor = visit.portal.store, visit.may("edit")
+    article = store.article(article_id)
+    if article is None or (article.hidden is not None and not editor):
+        raise HTTPException(404)
+    if article.story_id != story_id:
+        return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
+    found = store.story(story_id, hidden=editor)
+    if found is None:
+        raise HTTPException(404)
+    return reading_view(request, found, next((one for one in found.versions if one.id == article_id), article))
+
+
+@router.get("/story/{story_id}/{article_id}/revisions")
+def revisions(request: Request, visit: Here, story_id: str, article_id: str) -> Response:
+    """The states of an article, the newest first, each with what differs from the one before."""
+    article = visit.portal.store.article(article_id)
+    if article is None or article.story_id != story_id or (article.hidden is not None and not visit.may("edit")):
+        raise HTTPException(404)
+    return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
+
+
+def reading_view(request: Request, found: Story, article: StoredArticle) -> Response:
+    visit = Visit(request)
+    thread = visit.portal.store.threads.thread(article.id) if is_thread(article.source) else None
+    if thread is not None:
+        return thread_view(request, found, article, thread)
+    topic = visit.text("topic")
+    older, newer = neighbours(visit.portal.store, found, topic)
+    gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
+    if gallery is not None:
+        return gallery_view(request, found, article, gallery, (older, newer))
+    shown = body(article)
+    return render(
+        request, "story.html", story=found, article=article, versions=found.versions, body=shown, pictures=pictures(article, shown),
+        older=older, newer=newer, topic=topic, suggested=further(visit, found.id), headlines=headlines(found, article),
+        minutes=minutes(article.text), similar=visit.portal.similar(article),
+    )  # fmt: skip
+
+
+def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:
+    """The next older and the next newer story (of ``topic``), None at the ends."""
+    here = cursor_of(story)
+    older = store.stories(StoryFilter(topic=topic, before=here, limit=1)).stories
+    newer = store.stories(StoryFilter(topic=topic, after=here, limit=1)).stories
+    return next(iter(older), None), next(iter(newer), None)

@@ -1,0 +1,145 @@
+"""Lists of stories: everything (``/latest``) and a topic (``/topic/旅游``) with its figures; newest or hottest, filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Response
+
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.language import by_day
+from newsportal.portal.reading.feeds import feed_addresses
+from newsportal.portal.render import address, render, topic_address
+from newsportal.search.overview import Overview
+from newsportal.store.results import Order, Story, StoryFilter, StoryPage
+from newsportal.text import clean
+
+STEP: Final = 20
+GAP: Final = 4
+HEIGHT: Final = 96
+LEAST: Final = 2  # of a day with something
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One day; ``x``, ``y`` and ``tall`` in units of the drawing."""
+
+    day: date
+    count: int
+    x: int
+    y: int
+    tall: int
+
+
+def bars(days: Sequence[tuple[date, int]]) -> tuple[Bar, ...]:
+    most = max((count for _, count in days), default=0)
+    made = []
+    for place, (day, count) in enumerate(days):
+        tall = max(LEAST, round(HEIGHT * count / most)) if count else 0
+        made.append(Bar(day, count, place * STEP, HEIGHT - tall, tall))
+    return tuple(made)
+
+
+def width(days: Sequence[tuple[date, int]]) -> int:
+    return max(0, len(days) * STEP - GAP)
+
+
+router = APIRouter()
+
+PAGE = 30
+LOOKS = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
+SHARES = 8  # sites and categories that the page of a topic names: those that bring most
+FILTERS = ("site", "source", "category")
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set, and the address of the list without it."""
+
+    label: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A link that narrows or widens a list or a search."""
+
+    label: str
+    address: str
+    chosen: bool = False
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A topic in numbers, as its page shows them."""
+
+    whole: Overview
+    bars: tuple[Bar, ...]
+    width: int
+    sites: tuple[Choice, ...]
+    categories: tuple[Choice, ...]
+
+
+@router.get("/latest")
+def latest(visit: Here) -> Response:
+    return listing(visit, "/latest", None, visit.clock.words.gettext("Latest"))
+
+
+@router.get("/topic/{name:path}")
+def topic(visit: Here, name: str) -> Response:
+    if name not in visit.portal.topics():
+        raise HTTPException(404)
+    return listing(visit, topic_address(name), name, clean(name))
+
+
+def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
+    """The next page or two of the list in which ``PAGE`` stories are unread, without those that were read; looked for in as many pages
+    as ``LOOKS`` says, so that a reader who has read all does not make us walk through years."""
+    left: list[Story] = []
+    for _ in range(LOOKS):
+        page = visit.portal.store.stories(which)
+        marked = visit.marks_on([story.id for story in page.stories])
+        left += [story for story in page.stories if not marked.read(story)]
+        if page.next is None or len(left) >= PAGE:
+            return StoryPage(tuple(left), page.next)
+        which = replace(which, before=page.next)
+    return StoryPage(tuple(left), which.before)
+
+
+def seen(whole: Overview, path: str) -> Seen:
+    def shares(name: str, counted: Mapping[str, int]) -> tuple[Choice, ...]:
+        frequent = list(counted.items())[:SHARES]
+        return tuple(Choice(clean(value), address(path, **{name: value}), count=count) for value, count in frequent if clean(value))
+
+    return Seen(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
+
+
+def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Response:
+    """The list at ``path``, narrowed by the filters in the query. A filter that fits nothing is an empty list, no error."""
+    chosen = {name: visit.text(name) for name in FILTERS}
+    order: Order = "hottest" if visit.text("order") == "hottest" else "newest"
+    before = visit.text("before")
+    which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
+    unread = visit.keeps and visit.text("show") == "unread"
+    found = unread_of(visit, which) if unread else visit.portal.store.stories(which)
+    counted = dict(visit.portal.tally().by_topic)
+    whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
+    ordered = "hottest" if order == "hottest" else None
+    shown = "unread" if unread else None
+    here: dict[str, Any] = {"order": ordered, **chosen, "show": shown}
+    title = " · ".join(part for part in (topic, *chosen.values(), visit.portal.site.title) if part)
+    return render(
+        visit.request, "list.html", heading=heading, topic=topic, topics=visit.portal.topics(),
+        count=counted.get(topic, 0) if topic and not any(chosen.values()) else None, order=order,
+        newest=address(path, **chosen, show=shown), hottest=address(path, order="hottest", **chosen, show=shown), unread=unread,
+        others=address(path, **{**here, "show": None if unread else "unread"}), here=address(path, **here),
+        filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
+        overview=seen(whole, path) if whole and whole.reports else None,
+        days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=found.stories,
+        next=address(path, **here, before=found.next) if found.next else None, later=address(path, **here) if before else None,
+        feed=feed_addresses(title, topic, chosen),
+    )  # fmt: skip

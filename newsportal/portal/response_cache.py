@@ -1,0 +1,206 @@
+"""Whole answers that readers without an account share, for some seconds: of those who open the front page at once one has it written.
+
+Shared is what depends on the address, the reader's choices and language alone: pages of lists and stories. Whoever brings any other cookie
+(a session, a reader's name, a notice) or a token, whoever was here before and wants to know what is new, gets a page of his own, and none
+of it is kept. A page is kept :data:`SECONDS`, and no longer than the store stays as it is; what somebody signed in sends lets go of all.
+With an ``ETag`` on top a browser that has the very page gets 304.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from hashlib import blake2b
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from newsportal.errors import StoreError
+from newsportal.portal.language import choose
+from newsportal.portal.preferences import CHOICES, VISIT_COOKIE, last_visit, preferences, remember_visit
+from newsportal.portal.request_body import SAFE, has_etag
+
+if TYPE_CHECKING:
+    from newsportal.portal.context import Portal
+
+SECONDS: Final = 5.0  # what no change of the store tells of (a crawl that begins, a clock that goes on) may be seen this much later
+MOST_BYTES: Final = 16 * 2**20  # of all that is kept: some 800 pages, compressed
+LARGEST: Final = 2**20
+MAX_QUERY: Final = 200  # bytes: of what readers type nothing is kept
+PAGES: Final = ("/latest", "/photos")
+BELOW: Final = ("/topic/", "/story/", "/latest/", "/photos/")  # addresses whose pages are shared, beside the front page's
+
+Raw = list[tuple[bytes, bytes]]
+_choose = lru_cache(1000)(choose)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An answer without its cookies. ``greets``: with the one that says when its reader was here."""
+
+    headers: Raw
+    body: bytes
+    etag: str
+    greets: bool
+    portal: Portal
+    seq: int
+    now: datetime
+    at: float
+
+    def holds(self, portal: Portal, seq: int) -> bool:
+        passed = abs((portal.now() - self.now).total_seconds())
+        return self.portal is portal and self.seq >= seq and passed < SECONDS and monotonic() - self.at < SECONDS
+
+
+class Shared:
+    """ASGI middleware: around what compresses, within what guards."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
+        self._bytes = 0
+        self._making: dict[tuple[object, ...], asyncio.Event] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        key = _key(request)
+        if key is None:
+            await self._app(scope, receive, send)
+            if scope["method"] not in SAFE and not _anonymous(request):
+                self._let_go()
+            return
+        await self._share(key, request, receive, send)
+
+    async def _share(self, key: tuple[object, ...], request: Request, receive: Receive, send: Send) -> None:
+        portal: Portal = request.app.state.portal
+        try:
+            seq = await run_in_threadpool(portal.store.last_seq)
+        except StoreError:
+            await self._app(request.scope, receive, send)  # which says so
+            return
+        if (written := self._making.get(key)) is not None:
+            await written.wait()
+        kept = self._kept.get(key)
+        if kept is not None and kept.holds(portal, seq):
+            self._kept.move_to_end(key)
+            await _tell(kept, request, send)
+            return
+        written = self._making[key] = asyncio.Event()
+        try:
+            await self._make(key, request, seq, receive, send)
+        finally:
+            written.set()
+            if self._making.get(key) is written:
+                del self._making[key]
+
+    async def _make(self, key: tuple[object, ...], request: Request, seq: int, receive: Receive, send: Send) -> None:
+        """Let the page be written, for this reader and those who come next."""
+        portal: Portal = request.app.state.portal
+        now, at = portal.now(), monotonic()
+        started: Message = {}
+        body = bytearray()
+        whole = False
+
+        async def heard(message: Message) -> None:
+            nonlocal started, whole
+            if message["type"] == "http.response.start" and _shareable(message):
+                started = message
+            elif started and message["type"] == "http.response.body" and len(body) < LARGEST:
+                body.extend(message.get("body", b""))
+                whole = not message.get("more_body", False)
+            elif started:  # too large: told as it comes
+                held, started = started, {}
+                await send(held)
+                await send({"type": "http.response.body", "body": bytes(body), "more_body": True})
+                await send(message)
+            else:
+                await send(message)
+
+        await self._app(request.scope, receive, heard)
+        if not (started and whole):
+            return
+        headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
+        greets = len(headers) < len(list(started["headers"]))
+        kept = _Kept(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
+        self._keep(key, kept)
+        await _tell(kept, request, send)
+
+    def _keep(self, key: tuple[object, ...], kept: _Kept) -> None:
+        if (old := self._kept.pop(key, None)) is not None:
+            self._bytes -= len(old.body)
+        self._kept[key] = kept
+        self._bytes += len(kept.body)
+        while self._bytes > MOST_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.body)
+
+    def _let_go(self) -> None:
+        self._kept.clear()
+        self._bytes = 0
+
+
+def _key(request: Request) -> tuple[object, ...] | None:
+    """What the answer depends on; None where it is one reader's own."""
+    scope = request.scope
+    path, query = scope["path"], scope.get("query_string", b"")
+    portal: Portal = request.app.state.portal
+    if scope["method"] != "GET" or not (path == "/" or path in PAGES or path.startswith(BELOW)) or len(query) > MAX_QUERY:
+        return None
+    if portal.site.members or not _anonymous(request):
+        return None
+    if path == "/" and last_visit(request, portal.now())[0] is not None:
+        return None
+    headers, chosen = request.headers, preferences(request.cookies)
+    language = _choose(chosen.lang, headers.get("accept-language", "")[:1000], portal.site.language)
+    packed = "gzip" in headers.get("accept-encoding", "")
+    return scope["scheme"], headers.get("host"), path, query, language, chosen, packed
+
+
+def _anonymous(request: Request) -> bool:
+    """Nothing but choices comes along."""
+    known = request.cookies.keys() <= CHOICES.keys() | {VISIT_COOKIE}
+    return known and "authorization" not in request.headers and "hx-request" not in request.headers
+
+
+def _shareable(message: Message) -> bool:
+    headers = Headers(raw=message["headers"])
+    cookies = headers.getlist("set-cookie")
+    return (
+        message["status"] == 200
+        and headers.get("content-type", "").startswith("text/html")
+        and "no-store" not in headers.get("cache-control", "")
+        and all(cookie.startswith(f"{VISIT_COOKIE}=") for cookie in cookies)
+    )
+
+
+def _etag(headers: Raw, body: bytes) -> str:
+    """Of the page as it is read: packing it leaves other bytes each second."""
+    plain = gzip.decompress(body) if (b"content-encoding", b"gzip") in headers else body
+    return f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
+
+
+async def _tell(kept: _Kept, request: Request, send: Send) -> None:
+    headers = [*kept.headers, (b"etag", kept.etag.encode())]
+    if kept.greets:
+        greeting = Response()
+        remember_visit(greeting, last_visit(request, request.app.state.portal.now())[1])
+        headers += [(name, value) for name, value in greeting.raw_headers if name == b"set-cookie"]
+    if has_etag(request, kept.etag):
+        unsaid = (b"content-length", b"content-encoding", b"content-type")
+        await send({"type": "http.response.start", "status": 304, "headers": [one for one in headers if one[0] not in unsaid]})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": kept.body})
