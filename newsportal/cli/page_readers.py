@@ -122,17 +122,16 @@ def results(
 
     A page that cannot be read (captcha, broken file) gives a line with "error", and the run goes on.
     """
-    from newsportal.extractors.lists import engines
-    from newsportal.extractors.lists.engines import reading
+    from newsportal.extractors.lists import engines, result_pages
 
-    if engine != AUTO and engine not in engines.ENGINES:
+    if engine != AUTO and engine not in engines.names():
         raise typer.BadParameter(f"{engine!r} is not one of: {', '.join((AUTO, *engines.names()))}", param_hint="--engine")
     now = datetime.now(UTC)
 
     def read(page: SavedPage) -> dict[str, Any]:
         parsed = _parse(page, page.url)
-        chosen = reading.guess(parsed) if engine == AUTO else engines.load(engine)
-        found = reading.read(chosen, parsed, now)
+        chosen = result_pages.guess(parsed) if engine == AUTO else engines.load(engine)
+        found = result_pages.read(chosen, parsed, now)
         rows = [{"title": row.title, "link": row.link, "site": row.site, "summary": row.summary, "date": row.date} for row in found.results]
         return {"engine": chosen.name, "by": found.by, "results": rows}
 

@@ -23,7 +23,7 @@ from newsportal.sources.spelling import did_you_mean
 
 
 def built_in() -> tuple[str, ...]:
-    return tuple(engines.ENGINES)
+    return engines.names()
 
 
 def check(tree: Tree) -> Iterator[Mistake]:

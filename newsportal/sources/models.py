@@ -194,7 +194,7 @@ def json_schema() -> dict[str, Any]:
     """The schema as plain values. The names of built-in engines are offered, others allowed."""
     made = Sources.model_json_schema(by_alias=True)
     topic = made["$defs"]["Topic"]["properties"]["engines"]
-    offered = {"anyOf": [{"enum": list(engines.ENGINES)}, {"type": "string", "minLength": 1, "maxLength": 100}]}
+    offered = {"anyOf": [{"enum": list(engines.names())}, {"type": "string", "minLength": 1, "maxLength": 100}]}
     topic["anyOf"] = [offered, {"type": "array", "items": offered}]
     return {"$schema": DIALECT, "title": "sources.yaml of newsportal", **{key: value for key, value in made.items() if key != "title"}}
 

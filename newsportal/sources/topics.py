@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 
-from newsportal.extractors.lists.engines.base import Engine
-from newsportal.extractors.lists.engines.custom import custom
+from newsportal.extractors.lists.custom_engine import custom
+from newsportal.extractors.lists.engines import Engine
 from newsportal.messages import Message
 from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.uris import mask

@@ -20,7 +20,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from newsportal.extractors.lists.engines import selector
+from newsportal.extractors.lists import selector
 from newsportal.messages import Message, as_text
 from newsportal.sources import patterns, uris
 from newsportal.sources.spelling import did_you_mean

@@ -16,9 +16,9 @@ from newsportal.crawl.ledger import utcnow
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists import engines
-from newsportal.extractors.lists.engines.base import Engine, Result, ResultPage
-from newsportal.extractors.lists.engines.reading import read, target_of
+from newsportal.extractors.lists.engines import Engine, Result, ResultPage
 from newsportal.extractors.lists.redirect import needs_fetch
+from newsportal.extractors.lists.result_pages import read, target_of
 from newsportal.items import Link
 from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from newsportal.extractors.lists.engines import selector
-from newsportal.extractors.lists.engines.custom import cross_check, custom
-from newsportal.extractors.lists.engines.reading import read
-from newsportal.extractors.lists.engines.selector import MAX_MATCHES
+from newsportal.extractors.lists import selector
+from newsportal.extractors.lists.custom_engine import custom
+from newsportal.extractors.lists.result_pages import read
+from newsportal.extractors.lists.selector import MAX_MATCHES
 from newsportal.text.dom import Document, from_text
 
 NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)
@@ -80,21 +80,6 @@ def test_a_slow_pattern_gives_way_to_the_template_free_reader(monkeypatch: pytes
     monkeypatch.setattr(selector, "TIME_LIMIT", 0.1)
     page = read(custom("own", URL, block=r"re:(<li|<li class)+(.|..)*\1nothing"), site_search(), NOW)
     assert (len(page.results), page.by, page.changed) == (6, "generic", True)
-
-
-def test_a_wrapper_is_trusted_after_several_pages() -> None:
-    report = cross_check(custom("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
-    assert (report.pages, report.results, report.trusted, report.problems) == (2, 11, True, ())
-    assert set(report.shares.values()) == {1.0}
-    assert not cross_check(custom("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
-
-
-def test_a_wrapper_that_fails_on_one_page_is_not_trusted() -> None:
-    other = from_text(site_search(6).html.replace('class="item"', 'class="new"'))
-    report = cross_check(custom("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
-    assert not report.trusted
-    assert [problem.partition(":")[0] for problem in report.problems[:2]] == ["page 2", "page 3"]
-    assert "captcha" in report.problems[1]
 
 
 def test_matches_of_a_wide_block_are_bounded() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.extractors.lists.engines.reading import UNKNOWN, guess
+from newsportal.extractors.lists.result_pages import UNKNOWN, guess
 from newsportal.text.dom import from_text
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -8,8 +8,8 @@ import pytest
 
 from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.lists import engines
-from newsportal.extractors.lists.engines.base import Engine, Result
-from newsportal.extractors.lists.engines.reading import read, target_of
+from newsportal.extractors.lists.engines import Engine, Result
+from newsportal.extractors.lists.result_pages import read, target_of
 from newsportal.text.dom import from_text
 
 NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)

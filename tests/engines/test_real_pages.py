@@ -14,8 +14,8 @@ import pytest
 from rapidfuzz.distance import LCSseq
 
 from newsportal.extractors.lists import engines
-from newsportal.extractors.lists.engines.reading import read
 from newsportal.extractors.lists.result_list import result_list
+from newsportal.extractors.lists.result_pages import read
 from newsportal.text.dom import Document, decode, from_text
 
 pytestmark = pytest.mark.data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.lists.engines import selector
+from newsportal.extractors.lists import selector
 from newsportal.text.dom import parse_html
 
 HTML = (

@@ -16,15 +16,15 @@ from newsportal.extractors.lists.result_list import page_host, result_list
 from newsportal.text.dom import Document, from_text
 
 FIXTURES = Path(__file__).parents[1] / "engines" / "fixtures"
-LAYOUTS = sorted(path.stem for path in FIXTURES.glob("*.json") if path.stem != "google_news_rss")
+LAYOUTS = sorted(path.stem for path in FIXTURES.glob("*.html") if path.stem != "google_news_rss")
 
 NO_WORTH = frozenset({"google_news-front"})
 """Without its classes this page shows only linked lines of text, like any navigation."""
 
 
 def layout(name: str) -> tuple[str, list[tuple[str, str]]]:
-    rows = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
-    return (FIXTURES / f"{name}.html").read_text(encoding="utf-8"), [(row["title"], row["link"]) for row in rows]
+    html, _, answer = (FIXTURES / f"{name}.html").read_text(encoding="utf-8").partition("<!-- answer\n")
+    return html, [(row["title"], row["link"]) for row in json.loads(answer.removesuffix("-->\n"))]
 
 
 def found(html: str) -> list[tuple[str, str]]:

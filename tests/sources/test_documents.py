@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 from ruamel.yaml import YAML
 
-from newsportal.extractors.lists.engines import ENGINES
+from newsportal.extractors.lists import engines
 from newsportal.search import INDEXES
 from newsportal.sources import Breadth, Sources, json_schema, load, parse, schema_text
 from newsportal.sources.models import KINDS
@@ -100,7 +100,15 @@ def test_every_key_says_something_in_editors() -> None:
 
 
 def test_every_built_in_engine_is_documented() -> None:
-    assert [name for name in ENGINES if f"`{name}`" not in DOCUMENT] == []
+    schema = (ROOT / "docs" / "sources.schema.json").read_text("utf-8")
+    assert [name for name in engines.names() if f'"{name}"' not in schema] == []
+
+
+@pytest.mark.parametrize("file", ["docs/sources.md", "README.md", "README.zh.md", "sources.yaml"])
+def test_every_engine_that_is_named_exists(file: str) -> None:
+    named = set(re.findall(r"\b[a-z0-9]+_(?:news_rss|news|web)\b", (ROOT / file).read_text("utf-8")))
+    assert named
+    assert named <= set(engines.names())
 
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))

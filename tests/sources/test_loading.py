@@ -8,7 +8,7 @@ import pytest
 
 from newsportal import __version__
 from newsportal.errors import SourcesError
-from newsportal.extractors.lists.engines import ENGINES
+from newsportal.extractors.lists import engines
 from newsportal.sources import Breadth, Keywords, Sources, Topic, find, load, parse
 from newsportal.sources.uris import mask
 
@@ -169,7 +169,7 @@ def test_a_declared_engine_may_replace_a_built_in_one() -> None:
     assert sources.engine("baidu_news") is None
 
 
-@pytest.mark.parametrize("name", sorted(ENGINES))
+@pytest.mark.parametrize("name", engines.names())
 def test_every_built_in_engine_may_be_named(name: str) -> None:
     assert loaded(f"topics:\n- {{name: a, engines: [{name}]}}").topics[0].engines == (name,)
 

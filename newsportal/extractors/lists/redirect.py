@@ -1,7 +1,8 @@
 """Links that lead through a search engine, and where they end.
 
-Most engines write the target into the link; those links are resolved here without asking anybody. Baidu, Sogou, so.com and today's
-Google News keep it to themselves: :func:`needs_fetch` says so, and the crawler follows the redirect like any other.
+Most engines write the target into the link; those links are resolved here without a request. Baidu, Sogou, so.com and today's
+Google News do not: :func:`needs_fetch` says so, and the crawler follows the redirect like any other. The rules are those of
+:mod:`newsportal.extractors.lists.engines`. The host decides, so a path that looks alike elsewhere is left alone.
 """
 
 from __future__ import annotations
@@ -10,21 +11,12 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
+from newsportal.extractors.lists import engines
 from newsportal.text.dom import join
 
 MAX_HOPS = 4  # an engine may wrap another one's link; a link that is still wrapped after this many is a trap
-OPAQUE = (
-    (re.compile(r"(^|\.)baidu\.com$"), re.compile(r"^/(link|baidu\.php)$")),
-    (re.compile(r"(^|\.)sogou\.com$"), re.compile(r"^/(link|bill_cpc)$")),
-    (re.compile(r"(^|\.)so\.com$"), re.compile(r"^/link$")),
-    (re.compile(r"^news\.google\.[a-z.]+$"), re.compile(r"^/(rss/|__i/rss/rd/)?(articles|read|stories)/")),
-)  # Host and path of redirects whose target only the engine knows
-ADVERT_HOST = re.compile(
-    r"(^|\.)(doubleclick\.net|googleadservices\.com|googlesyndication\.com|mediav\.com|cpro\.baidu\.com|e\.so\.com|bat\.bing\.com|r\.bat\.bing\.com)$"
-)
-ADVERT_PATH = re.compile(r"^/(aclk?|aclick|bill_cpc|baidu\.php|cbclk2?|search/eclk|search/srv/.*adv|y\.js|pagead/.*)$")
 
 
 def resolve(url: str) -> str:
@@ -40,7 +32,10 @@ def resolve(url: str) -> str:
 def needs_fetch(url: str) -> bool:
     """Whether only a request can tell where ``url`` ends (Baidu's ``/link?url=``, Sogou's, so.com's, today's Google News)."""
     parts = _split(resolve(url))
-    return parts is not None and any(host.search(parts.hostname or "") and path.match(parts.path) for host, path in OPAQUE)
+    if parts is None:
+        return False
+    host = parts.hostname or ""
+    return any(rule.opaque and re.search(rule.host, host) and re.match(rule.opaque, parts.path) for rule in engines.redirects())
 
 
 def is_redirect(url: str) -> bool:
@@ -50,7 +45,7 @@ def is_redirect(url: str) -> bool:
 
 def is_advert(url: str) -> bool:
     parts = _split(url)
-    return parts is not None and bool(ADVERT_HOST.search(parts.hostname or "") or ADVERT_PATH.match(parts.path))
+    return parts is not None and bool(engines.adverts().match(f"{parts.hostname or ''}{parts.path}"))
 
 
 RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")  # such a link in a saved page of unknown address
@@ -71,72 +66,27 @@ def _target(url: str) -> str | None:
     if parts is None:
         return None
     host = (parts.hostname or "").lower()
-    for pattern, read in READERS:
-        if pattern.search(host):
-            found = read(parts)
+    for rule in engines.redirects():
+        if rule.target and re.search(rule.host, host):
+            found = rule.target(parts)
             return join("", found) if found else None
     return None
 
 
-def _parameter(parts: SplitResult, *names: str) -> str | None:
+def first_address(parts: SplitResult, *names: str) -> str | None:
+    """Return the first HTTP address among the values of the parameters ``names``."""
     values = parse_qs(parts.query, max_num_fields=None)
-    for name in names:
-        for value in values.get(name, ()):
-            if value.startswith(("http://", "https://")):
-                return value
-    return None
+    return next((value for name in names for value in values.get(name, ()) if value.startswith(("http://", "https://"))), None)
 
 
-def _google(parts: SplitResult) -> str | None:
-    if parts.path in ("/url", "/imgres", "/interstitial"):
-        return _parameter(parts, "q", "url", "imgrefurl")
-    return _google_article(parts) if "/articles/" in parts.path else None
-
-
-def _google_article(parts: SplitResult) -> str | None:
-    """Until 2024 the id was a base64 message that held the address; since then it holds a key."""
-    data = _base64(parts.path.rsplit("/", 1)[-1])
-    match = re.search(rb"https?://[\x21-\x7e]+", data or b"")
-    return match[0].decode("ascii") if match else None
-
-
-def _bing(parts: SplitResult) -> str | None:
-    if not parts.path.startswith(("/ck/a", "/news/apiclick.aspx", "/fd/ls", "/aclick")):
-        return None
-    packed = parse_qs(parts.query).get("u", [""])[0]
-    if packed.startswith("a1"):
-        data = _base64(packed[2:])
-        return data.decode("utf-8", "replace") if data else None
-    return _parameter(parts, "url", "u", "r")
-
-
-def _yahoo(parts: SplitResult) -> str | None:
-    match = re.search(r"/RU=([^/]+)/", parts.path + "/")
-    if match:
-        return unquote(match[1])
-    match = re.search(r"\*\*(https?(?::|%3a).+)$", parts.path + (f"?{parts.query}" if parts.query else ""), re.IGNORECASE)
-    return unquote(match[1]) if match else None
-
-
-def _named(path: str, *names: str) -> Callable[[SplitResult], str | None]:
+def parameter(path: str, *names: str) -> Callable[[SplitResult], str | None]:
     """Return a reader of the first of the parameters ``names`` on paths that match ``path``."""
     pattern = re.compile(path)
-    return lambda parts: _parameter(parts, *names) if pattern.match(parts.path) else None
+    return lambda parts: first_address(parts, *names) if pattern.match(parts.path) else None
 
 
-def _base64(text: str) -> bytes | None:
+def decode_base64(text: str) -> bytes | None:
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         return None
-
-
-READERS: tuple[tuple[re.Pattern[str], Callable[[SplitResult], str | None]], ...] = (
-    (re.compile(r"(^|\.)google\.[a-z]{2,3}(\.[a-z]{2})?$"), _google),
-    (re.compile(r"(^|\.)bing\.com$"), _bing),
-    (re.compile(r"(^|\.)search\.yahoo\.(com|co\.jp)$"), _yahoo),
-    (re.compile(r"(^|\.)duckduckgo\.com$"), _named(r"/(l/|y\.js)", "uddg", "u3")),
-    (re.compile(r"(^|\.)(so|haosou)\.com$"), _named("/link$", "url", "u")),
-    (re.compile(r"(^|\.)baidu\.com$"), _named("/(link|from|tc|ssid)$", "url", "src")),
-    (re.compile(r"(^|\.)sogou\.com$"), _named("/((websearch|sogou)/)?link$", "url")),
-)  # Who writes the target into the link, and how. The host decides, so a path that looks alike elsewhere is left alone.

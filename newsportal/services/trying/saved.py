@@ -69,7 +69,7 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
     """The source (or engine, or topic) of this key or name. Raises ``NewsportalError`` where there is none."""
     found = known.find(name)
     plain = name.removeprefix("engine:")
-    if not found and plain in engines.ENGINES:
+    if not found and plain in engines.names():
         fetch = fetcher(known)
         trial = engine_trial(plain, known, fetch, query or query_for(plain, known))
         return [(trial, article(trial, None, fetch))]
@@ -86,7 +86,7 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
 
 
 def unknown(name: str, known: Sources) -> str:
-    hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.ENGINES))
+    hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.names()))
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 
 

@@ -14,8 +14,8 @@ from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import children, choose
 from newsportal.extractors.lists import engines, hub
-from newsportal.extractors.lists.engines.reading import read as read_results
-from newsportal.extractors.lists.engines.reading import target_of
+from newsportal.extractors.lists.result_pages import read as read_results
+from newsportal.extractors.lists.result_pages import target_of
 from newsportal.items import Extraction, Link, Page
 from newsportal.messages import Message, reason_message
 from newsportal.net import egress

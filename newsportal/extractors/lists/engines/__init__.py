@@ -1,37 +1,138 @@
-"""Search engines: one file each with URLs, wrappers, hosts and walls. Adding one is one file and one line in ``ENGINES``."""
+"""Search engines: each module of this package describes those of one provider, and is found by being here.
+
+``ENGINES``: URL templates, and pure functions from a result page to results (paper A). ``WALLS``: pages that come instead of results.
+``REDIRECTS``: links that lead through the provider. ``ADVERTS``: a regular expression that matches host and path of paid links.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Literal
+from urllib.parse import SplitResult, quote
 
-from newsportal.extractors.lists.engines.base import Engine, Result, ResultPage, Wall
+from newsportal.text.dom import Document
 
-__all__ = ["ENGINES", "Engine", "Result", "ResultPage", "load", "names", "walls"]
-ENGINES = {
-    **dict.fromkeys(("baidu_news", "baidu_web"), "baidu"),
-    **dict.fromkeys(("so360_news", "so360_web"), "so360"),
-    **dict.fromkeys(("sogou_news", "sogou_web"), "sogou"),
-    **dict.fromkeys(("bing_news", "bing_web"), "bing"),
-    **dict.fromkeys(("google_news", "google_news_rss", "google_web"), "google"),
-    "duckduckgo_web": "duckduckgo",
-    **dict.fromkeys(("yahoo_news", "yahoo_web"), "yahoo"),
-}  # Name in ``sources.yaml`` → module of this package with ``ENGINES`` and ``WALLS``, imported when it is needed
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One entry of a result page. ``date`` is as written, ``published`` what it means (aware), where it could be read.
+
+    ``link`` is the link as the page has it, made absolute where the page's address is known; it may lead through the engine.
+    ``target`` is where such a link ends, when the page itself says so (Baidu's ``mu``, so.com's ``data-mdurl``).
+    """
+
+    title: str
+    link: str
+    site: str | None = None
+    summary: str | None = None
+    date: str | None = None
+    published: datetime | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """``by``: who read the page. ``changed``: a wrapper found nothing, or far less than the template-free reader (``generic``)."""
+
+    results: tuple[Result, ...]
+    by: Literal["wrapper", "generic"]
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """A page that an engine answers instead of results, known by its address, its parts (CSS) or its phrases (regular expressions).
+
+    ``rest``: seconds without requests. Captchas get worse when asked again, a consent page never goes by waiting.
+    """
+
+    reason: str
+    rest: float
+    address: str | None = None
+    marks: str | None = None
+    phrases: str | None = None
+
+
+Parse = Callable[[Document, datetime], list[Result]]  # (document, time of the fetch) → results. Raises ``EngineBlocked``
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """``url`` holds ``##QUERY##`` and, where the engine has further pages, ``##START##``: ``first + n * step`` on page n (from 0).
+
+    ``parse`` is ``None`` for an engine without a wrapper: the template-free reader is the plan, not the remedy.
+    ``hosts``: parts of the hosts that serve its pages.
+    """
+
+    name: str
+    url: str
+    parse: Parse | None = None
+    kind: Literal["news", "web"] = "web"
+    first: int = 0
+    step: int = 10
+    encoding: str = "utf-8"
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def paged(self) -> bool:
+        return "##START##" in self.url
+
+    def request(self, query: str, page: int = 0) -> str:
+        """The address of result page ``page`` (from 0) for ``query``."""
+        words = quote(query.encode(self.encoding, "xmlcharrefreplace"), safe="")
+        return self.url.replace("##QUERY##", words).replace("##START##", str(self.first + page * self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """Links through the hosts that match ``host``. ``target`` reads from a link where it ends, or returns ``None``.
+
+    ``opaque``: paths of links whose end only a request can tell. Both patterns are regular expressions.
+    """
+
+    host: str
+    target: Callable[[SplitResult], str | None] | None = None
+    opaque: str | None = None
+
+
+@cache
+def _constants(name: str) -> tuple[Any, ...]:
+    """Return the constant ``name`` of each module of this package, ordered by the modules' names."""
+    return tuple(getattr(import_module(f"{__name__}.{module.name}"), name) for module in iter_modules(__path__))
+
+
+@cache
+def _engines() -> dict[str, Engine]:
+    return {engine.name: engine for engines in _constants("ENGINES") for engine in engines}
 
 
 def names() -> tuple[str, ...]:
-    return tuple(ENGINES)
+    """Return the names of the built-in engines, as ``sources.yaml`` uses them."""
+    return tuple(sorted(_engines()))
 
 
-@cache
 def load(name: str) -> Engine:
     """Return the engine called ``name``. Raises ``KeyError`` for an unknown one."""
-    engines: tuple[Engine, ...] = import_module(f"{__name__}.{ENGINES[name]}").ENGINES
-    return next(engine for engine in engines if engine.name == name)
+    return _engines()[name]
+
+
+def walls() -> tuple[Wall, ...]:
+    return tuple(wall for walls in _constants("WALLS") for wall in walls)
 
 
 @cache
-def walls() -> tuple[Wall, ...]:
-    """Return what all engines answer instead of results."""
-    modules = dict.fromkeys(ENGINES.values())
-    return tuple(wall for module in modules for wall in import_module(f"{__name__}.{module}").WALLS)
+def redirects() -> tuple[Redirect, ...]:
+    return tuple(rule for rules in _constants("REDIRECTS") for rule in rules)
+
+
+@cache
+def adverts() -> re.Pattern[str]:
+    return re.compile("|".join(filter(None, _constants("ADVERTS"))))

@@ -8,8 +8,9 @@ Generations: news tab of the Web search (since 2019), ``news.baidu.com/ns`` with
 tables (before). There ``.c-author`` holds site and date in one: 「新华网 2015年05月12日 08:00」.
 """
 
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.redirect import parameter
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("baidu.com",)
 SITE = (
@@ -76,7 +77,10 @@ NEWS_OLD = Wrapper(
 )
 ENGINES = (
     Engine(
-        name="baidu_web", url="https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8", parse=parse_with(WEB, WEB_TABLES), hosts=HOSTS
+        name="baidu_web",
+        url="https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8",
+        parse=parse_with(WEB, WEB_TABLES),
+        hosts=HOSTS,
     ),
     Engine(
         name="baidu_news",
@@ -96,3 +100,5 @@ WALLS = (
         r"百度安全验证|网络不给力，请稍后重试",
     ),
 )
+REDIRECTS = (Redirect(r"(^|\.)baidu\.com$", parameter("/(link|from|tc|ssid)$", "url", "src"), opaque=r"^/(link|baidu\.php)$"),)
+ADVERTS = r"([^/]*\.)?cpro\.baidu\.com(/|$)|[^/]*/baidu\.php$"

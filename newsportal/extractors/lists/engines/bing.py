@@ -7,8 +7,11 @@ Bing News. Links are direct, or ``/news/apiclick.aspx?…&url=…`` in its feed.
 Generations: ``news-card`` (since 2016), ``newsitem`` (2014 to 2016), ``sn_r`` (before).
 """
 
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+from urllib.parse import SplitResult, parse_qs
+
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.redirect import decode_base64, first_address
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("bing.com",)
 WEB = Wrapper(
@@ -56,9 +59,26 @@ NEWS_OLD = Wrapper(
     summary=(".sn_snip", ".sn_txt"),
     date=(".sn_tm", "span.sn_tm"),
 )
+
+
+def read_target(parts: SplitResult) -> str | None:
+    """``/ck/a?…&u=a1…`` with the address in base64, or a parameter with it in clear."""
+    if not parts.path.startswith(("/ck/a", "/news/apiclick.aspx", "/fd/ls", "/aclick")):
+        return None
+    packed = parse_qs(parts.query).get("u", [""])[0]
+    if packed.startswith("a1"):
+        data = decode_base64(packed[2:])
+        return data.decode("utf-8", "replace") if data else None
+    return first_address(parts, "url", "u", "r")
+
+
 ENGINES = (
     Engine(
-        name="bing_web", url="https://www.bing.com/search?q=##QUERY##&first=##START##", parse=parse_with(WEB, WEB_OLD), first=1, hosts=HOSTS
+        name="bing_web",
+        url="https://www.bing.com/search?q=##QUERY##&first=##START##",
+        parse=parse_with(WEB, WEB_OLD),
+        first=1,
+        hosts=HOSTS,
     ),
     Engine(
         name="bing_news",
@@ -78,3 +98,5 @@ WALLS = (
         r"one last step\W+please solve the challenge|请完成验证后继续|最后一步\W+请解决以下难题",
     ),
 )
+REDIRECTS = (Redirect(r"(^|\.)bing\.com$", read_target),)
+ADVERTS = r"([^/]*\.)?bat\.bing\.com(/|$)|[^/]*/aclick$"

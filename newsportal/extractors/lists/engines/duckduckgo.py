@@ -4,8 +4,9 @@ Generations: articles (since 2022), ``result`` (2013 to 2022, and the HTML versi
 results are rows of one table.
 """
 
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.redirect import parameter
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("duckduckgo.com",)
 WEB = Wrapper(
@@ -50,3 +51,5 @@ WALLS = (
         r"unfortunately, bots use duckduckgo too|complete the following challenge to confirm this search was made by a human",
     ),
 )
+REDIRECTS = (Redirect(r"(^|\.)duckduckgo\.com$", parameter(r"/(l/|y\.js)", "uddg", "u3")),)
+ADVERTS = r"[^/]*/y\.js$"

@@ -11,21 +11,24 @@ without JavaScript, and the front of news.google.com, whose links are ``./articl
 Google News as RSS: one page of up to 100 entries. Links are ``news.google.com/rss/articles/…``; see ``redirect`` for what they hold.
 """
 
+import re
 from dataclasses import replace
+from urllib.parse import SplitResult
 
-from newsportal.extractors.lists.engines import feed_results
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+from newsportal.extractors.lists import feed_results
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.redirect import decode_base64, first_address
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("google.",)
-ADVERTS = (".ads-ad", "[data-text-ad]", ".uEierd", ".ad_cclk")
+PAID = (".ads-ad", "[data-text-ad]", ".uEierd", ".ad_cclk")
 WEB = Wrapper(
     block="#rso .g, #search .g, #rso .MjjYud, #rso .tF2Cxc, #ires .g, #botstuff .MjjYud",
     title=(".r > a > h3", ".yuRUbf a h3", "a > h3", "a h3", "h3.r > a", "h3 a", "a [role='heading']"),
     site=(".TbwUpd cite", "cite", ".UPmit", ".VuuXrf"),
     summary=(".st", ".VwiC3b", ".aCOpRe > span", ".IsZvec", "[data-sncf]", "[style*='webkit-line-clamp']", ".s"),
     date=(".st .f", ".f", ".LEwnzc", ".MUxGbd.wuQ4Ob", ".VwiC3b > span:first-child"),
-    skip=ADVERTS,
+    skip=PAID,
 )
 WEB_PLAIN = Wrapper(
     block="#main .ZINbbc, #main .Gx5Zad, #main .xpd, #main .ezO2md",
@@ -33,7 +36,7 @@ WEB_PLAIN = Wrapper(
     site=(".UPmit", "a .fYyStc:last-child"),
     summary=(".s3v9rd .s3v9rd", ".s3v9rd", ".FrIlee"),
     date=(".r0bn4c", ".YVIcad"),
-    skip=ADVERTS,
+    skip=PAID,
 )
 WEB_OLD = Wrapper(
     block="#res .g, #res li.g, p.g, div.g, td.j",
@@ -41,7 +44,7 @@ WEB_OLD = Wrapper(
     site=("cite", ".a", "font[color='#008000']"),
     summary=(".st", ".s", "td.j font", "font[size='-1']"),
     date=".f",
-    skip=ADVERTS,
+    skip=PAID,
 )
 NEWS = Wrapper(
     block=".SoaBEf, .dbsr, .WlydOe, #rso g-card, .MjjYud g-card",
@@ -67,6 +70,18 @@ NEWS_FRONT = Wrapper(
     date=("time", ".al-attribution-timestamp"),
     target='re:jslog="[^"]*?\\b4:(https?://[^;"]+)',
 )
+
+
+def read_target(parts: SplitResult) -> str | None:
+    """``/url?q=…``; an article's id of Google News was a base64 message with the address until 2024, since then it holds a key."""
+    if parts.path in ("/url", "/imgres", "/interstitial"):
+        return first_address(parts, "q", "url", "imgrefurl")
+    if "/articles/" not in parts.path:
+        return None
+    match = re.search(rb"https?://[\x21-\x7e]+", decode_base64(parts.path.rsplit("/", 1)[-1]) or b"")
+    return match[0].decode("ascii") if match else None
+
+
 ENGINES = (
     Engine(
         name="google_web",
@@ -104,3 +119,8 @@ WALLS = (
         r"before you continue to google|bevor sie zu google weitergehen|avant d.accéder à google|继续前须知",
     ),
 )
+REDIRECTS = (
+    Redirect(r"(^|\.)google\.[a-z]{2,3}(\.[a-z]{2})?$", read_target),
+    Redirect(r"^news\.google\.[a-z.]+$", opaque=r"^/(rss/|__i/rss/rd/)?(articles|read|stories)/"),
+)
+ADVERTS = r"([^/]*\.)?(doubleclick\.net|googleadservices\.com|googlesyndication\.com)(/|$)|[^/]*/(aclk?|pagead/.*)$"

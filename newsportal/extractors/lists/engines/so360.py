@@ -5,8 +5,9 @@
 Links are direct, or ``so.com/link?m=…`` with the target in ``data-mdurl`` or ``data-url``.
 """
 
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.redirect import parameter
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("so.com", "haosou.com")
 WEB = Wrapper(
@@ -48,3 +49,8 @@ WALLS = (
         r"系统检测到您操作过于频繁|访问异常页面|请输入验证码以便正常访问",
     ),
 )
+REDIRECTS = (
+    Redirect(r"(^|\.)(so|haosou)\.com$", parameter("/link$", "url", "u")),
+    Redirect(r"(^|\.)so\.com$", opaque=r"^/link$"),
+)
+ADVERTS = r"([^/]*\.)?(mediav\.com|e\.so\.com)(/|$)|[^/]*/search/(eclk|srv/.*adv)$"

@@ -5,8 +5,9 @@ Generations: ``vrwrap`` (since 2013, for all results since 2021), ``rb`` (before
 Sogou News (搜狗新闻). Links are direct (before 2019) or ``/link?url=…``. Pages count from 1.
 """
 
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.redirect import parameter
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("sogou.com",)
 WEB = Wrapper(
@@ -64,3 +65,5 @@ WALLS = (
         r"此验证码用于确认这些请求是您的正常行为|您的访问过于频繁，为确认本次访问为正常用户行为",
     ),
 )
+REDIRECTS = (Redirect(r"(^|\.)sogou\.com$", parameter("/((websearch|sogou)/)?link$", "url"), opaque=r"^/(link|bill_cpc)$"),)
+ADVERTS = r"[^/]*/bill_cpc$"

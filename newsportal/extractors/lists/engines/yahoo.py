@@ -5,8 +5,11 @@ Generations: ``algo`` (since 2013; since 2020 the title link also holds the addr
 Yahoo, news search. Links are ``r.search.yahoo.com/…/RU=…/`` with the target inside. Offsets count from 1.
 """
 
-from newsportal.extractors.lists.engines.base import HOUR, Engine, Wall
-from newsportal.extractors.lists.engines.wrapper import Wrapper, parse_with
+import re
+from urllib.parse import SplitResult, unquote
+
+from newsportal.extractors.lists.engines import HOUR, Engine, Redirect, Wall
+from newsportal.extractors.lists.wrapper import Wrapper, parse_with
 
 HOSTS = ("yahoo.",)
 WEB = Wrapper(
@@ -34,6 +37,17 @@ NEWS = Wrapper(
     date=(".s-time", ".fc-2nd", ".tri.fc-2nd", ".timestamp"),
     skip=(".ads", ".ad-ttl"),
 )
+
+
+def read_target(parts: SplitResult) -> str | None:
+    """``/RU=…/``, or everything after ``**`` (before 2013)."""
+    match = re.search(r"/RU=([^/]+)/", parts.path + "/")
+    if match:
+        return unquote(match[1])
+    match = re.search(r"\*\*(https?(?::|%3a).+)$", parts.path + (f"?{parts.query}" if parts.query else ""), re.IGNORECASE)
+    return unquote(match[1]) if match else None
+
+
 ENGINES = (
     Engine(
         name="yahoo_web",
@@ -60,3 +74,5 @@ WALLS = (
         r"yahoo is part of the yahoo family of brands",
     ),
 )
+REDIRECTS = (Redirect(r"(^|\.)search\.yahoo\.(com|co\.jp)$", read_target),)
+ADVERTS = r"[^/]*/cbclk2?$"

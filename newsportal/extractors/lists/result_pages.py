@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from newsportal.errors import EngineBlocked, NotApplicable
-from newsportal.extractors.lists.engines import ENGINES, blocked, feed_results, load
-from newsportal.extractors.lists.engines.base import Engine, Result, ResultPage
-from newsportal.extractors.lists.engines.wrapper import absolute
+from newsportal.extractors.lists import blocked, feed_results
+from newsportal.extractors.lists.engines import Engine, Result, ResultPage, load, names
 from newsportal.extractors.lists.redirect import resolve
 from newsportal.extractors.lists.result_fields import Entry, published
 from newsportal.extractors.lists.result_list import page_host, result_list
+from newsportal.extractors.lists.wrapper import absolute
 from newsportal.text.dom import Document
 
 FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
@@ -104,7 +104,7 @@ AT_LEAST = 3  # results a wrapper must find to be believed on a page whose host 
 def guess(document: Document) -> Engine:
     """The engine whose wrapper reads most of ``document``, among those of its host if it says one; of equals the first."""
     host = page_host(document)
-    engines = [load(name) for name in ENGINES]
+    engines = [load(name) for name in names()]
     own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
     candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
     found = [(_weight(engine, document), -order, engine) for order, engine in enumerate(candidates)]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from newsportal.extractors.lists.engines import selector
-from newsportal.extractors.lists.engines.base import Parse, Result
-from newsportal.extractors.lists.engines.selector import Piece, Rule
+from newsportal.extractors.lists import selector
+from newsportal.extractors.lists.engines import Parse, Result
 from newsportal.extractors.lists.redirect import is_advert
 from newsportal.extractors.lists.result_fields import EDGE, is_date, is_labelled_advert, published, split_site, split_summary, title_of
+from newsportal.extractors.lists.selector import Piece, Rule
 from newsportal.text import dom
 from newsportal.text.dom import Document, Element
 
@@ -179,8 +179,3 @@ def _date(wrapper: Wrapper, block: Piece) -> str | None:
         if date := split_site(shown)[1]:
             return date
     return None
-
-
-def filled(results: Sequence[Result], name: str) -> float:
-    """The share (0 to 1) of ``results`` that have the field ``name``; 0 for none."""
-    return sum(1 for result in results if getattr(result, name)) / len(results) if results else 0.0

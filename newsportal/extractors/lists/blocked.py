@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from newsportal.extractors.lists.engines import walls
-from newsportal.extractors.lists.engines.base import HOUR, Wall
+from newsportal.extractors.lists.engines import HOUR, Wall, walls
 from newsportal.text.dom import Document, Element, text_of
 
 LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000

@@ -10,8 +10,8 @@ from typing import Any
 
 import feedparser
 
-from newsportal.extractors.lists.engines import selector
-from newsportal.extractors.lists.engines.base import Result
+from newsportal.extractors.lists import selector
+from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.result_fields import published
 from newsportal.text.dom import Document
 
