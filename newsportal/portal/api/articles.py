@@ -14,9 +14,8 @@ from newsportal.portal.api.paging import Limit, Page, fill
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
-from newsportal.portal.desk.articles import candidates
 from newsportal.services.accounts import Right
-from newsportal.services.editing.drafts import Draft, correction, draft_of
+from newsportal.services.editing.drafts import Draft, candidates, correction, draft_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
 from newsportal.store.lists import ArticleFilter
@@ -207,7 +206,7 @@ def category(visit: Here, id: str, sent: CategoryIn) -> ArticleState:
 def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> list[AlikeOut]:
     """The most alike first, found by `q` or by the article's own title."""
     article = _article(visit, id)
-    found = candidates(visit, article, q or article.title)
+    found = candidates(visit.portal.store, visit.portal.index, article, q or article.title)
     return [AlikeOut(story=one.story.id, title=one.story.head.title, versions=one.story.count, shared=one.likeness.shared) for one in found]
 
 
@@ -242,11 +241,8 @@ def show(visit: Here, sent: ShowIn) -> Changed:
 @router.post("/articles/category", summary="Give many articles a category")
 def judged(visit: Here, sent: ManyIn) -> Changed:
     """An editor's word on each of them, as with one. Ids that nobody knows are passed over."""
-    wanted = (sent.category or "").strip() or None
     found = visit.portal.store.articles(list(dict.fromkeys(sent.articles)))
-    meant = [one for one in found if (one.category, one.category_by) != (wanted, EDITOR)]
-    article_changes.judge(visit, meant, wanted, EDITOR)
-    return Changed(articles=[one.id for one in meant])
+    return Changed(articles=article_changes.judge(visit, found, (sent.category or "").strip() or None, EDITOR))
 
 
 @router.post("/articles/topic", summary="Put articles under a topic")

@@ -13,21 +13,12 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.extraction_rules import (
-    forget_site,
-    learn_saved,
-    library_of,
-    page_at,
-    pages_of,
-    place_of,
-    places_of,
-    rows_of,
-    rule_of,
-)
+from newsportal.portal.desk.extraction_rules import place_of
 from newsportal.portal.desk.sources_yaml import known_of
 from newsportal.services.accounts import Right
-from newsportal.services.trying.crosscheck import cross_check
-from newsportal.services.trying.templates import readings
+from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
+from newsportal.services.trying.saved import page_at, pages_of
+from newsportal.services.trying.templates import forget_site, learn_saved, library_of, readings, rows_of
 
 router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
 
@@ -107,14 +98,15 @@ def templates(request: Request) -> list[SiteTaught]:
     library, trouble = library_of(portal.known)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
-    return [fill(SiteTaught, row) for row in rows_of(portal, library)]
+    return [fill(SiteTaught, row) for row in rows_of(portal.store, portal.known, library)]
 
 
 @router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=told_of(404))
 def learnt(request: Request) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
+    portal = Visit(request).portal
     try:
-        done = learn_saved(Visit(request).portal, known_of(request))
+        done = learn_saved(portal.store, known_of(request), portal.now())
     except NewsportalError as error:
         raise ApiError(503, "unreadable", str(error)) from error
     if done is None:
@@ -126,9 +118,9 @@ def learnt(request: Request) -> Taught:
 @router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
 def read(request: Request, asked: TryIn) -> list[ReadingTold]:
     """Nothing is learnt from it."""
-    visit, known = Visit(request), known_of(request)
+    known = known_of(request)
     try:
-        page = page_at(visit.portal, known, asked.url.strip(), asked.html)
+        page = page_at(known, asked.url.strip(), asked.html, Visit(request).portal.now())
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = readings(library_of(known)[0], page)
@@ -141,8 +133,9 @@ def read(request: Request, asked: TryIn) -> list[ReadingTold]:
 @router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=told_of(404))
 def forgotten(request: Request, asked: ForgetIn) -> None:
     """What comes later is learnt anew."""
+    portal = Visit(request).portal
     try:
-        there = forget_site(Visit(request).portal, known_of(request), asked.site, asked.what)
+        there = forget_site(portal.store, known_of(request), asked.site, asked.what, portal.now())
     except LibraryError as error:
         raise ApiError(503, "unreadable", str(error)) from error
     if not there:
@@ -160,13 +153,13 @@ def wrappers(request: Request) -> list[RuleTold]:
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=told_of(404))
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     """Nothing is written. A page is fetched as the portal's desk does; that may take some seconds."""
-    source = place_of(request, key)
+    source, portal = place_of(request, key), Visit(request).portal
     told = {name: getattr(asked, name) or "" for name in ("body", "title", "date", "author")}
     rule, fault = rule_of({**told, "remove": "\n".join(asked.remove)})
     if rule is None:
         raise ApiError(422, "no-rule", fault)
     try:
-        pages, whence = pages_of(Visit(request).portal, source, asked.url.strip(), asked.html)
+        pages, whence = pages_of(portal.store, known_of(request), source, asked.url.strip(), asked.html, portal.now())
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = cross_check(rule, pages)

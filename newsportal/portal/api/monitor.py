@@ -19,10 +19,9 @@ from newsportal.portal.monitor.figures import FiguresCache, going
 from newsportal.portal.monitor.process_metrics import machine
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.runs import LATEST
-from newsportal.portal.monitor.system import KEPT, chosen, log_file, tail
+from newsportal.portal.monitor.system import KEPT, chosen, run_lines
 from newsportal.services.accounts import Right
 from newsportal.services.daily import DailySums, Kind, day_of
-from newsportal.services.jobs.records import job_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 
@@ -199,11 +198,7 @@ def log(
     found = portal.store.run(id)
     if found is None:
         raise ApiError(404, "no-run", "There is no such run.")
-    file = log_file(portal, job_of(found))
-    try:
-        lines = tail(file) if file is not None else None
-    except OSError:
-        lines = None
+    lines = run_lines(portal, found)
     if lines is None:
         raise ApiError(404, "no-log", "This run has no log here, or none any more.")
     return [fill(LineTold, line, logger=line.from_) for line in chosen(lines, level, words, limit)]

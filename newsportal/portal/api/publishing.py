@@ -14,9 +14,10 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.publishing import Unknown, tried, wanted
 from newsportal.services.accounts import Right
-from newsportal.services.publishing.base import TargetAway, TargetUnfit
+from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
+from newsportal.services.publishing.dry_run import try_target
+from newsportal.services.publishing.targets import ask_for
 from newsportal.store.outbox import STATES, State
 
 router = APIRouter(tags=["Publishing"], dependencies=[needs(Right.WATCH)])
@@ -92,8 +93,8 @@ def ask(request: Request, sent: AskIn) -> EntryOut:
     """The next publisher does it."""
     portal = Visit(request).portal
     try:
-        wanted(portal, sent.target, sent.article, sent.wanted)
-    except Unknown as error:
+        ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
+    except UnknownTarget as error:
         raise HTTPException(404) from error
     log(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
     return entries(request, sent.target, None, sent.article, 1)[0]
@@ -105,8 +106,9 @@ def trial(
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="None: what waits.")] = None,
 ) -> list[TriedOut]:
+    portal = Visit(request).portal
     try:
-        with closing(tried(Visit(request).portal, target, article)) as found:
+        with closing(try_target(portal.store, portal.known, target, article, portal.now)) as found:
             return [
                 TriedOut(
                     article=one.entry.article_id,
@@ -115,7 +117,7 @@ def trial(
                 )
                 for one in found
             ]
-    except Unknown as error:
+    except UnknownTarget as error:
         raise HTTPException(404) from error
     except (TargetAway, TargetUnfit) as error:
         raise ApiError(409, "target-unfit", str(error), "Mend it, then try again; what is new waits.") from error

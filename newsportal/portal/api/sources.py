@@ -10,11 +10,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 
 from newsportal.errors import SourcesError
-from newsportal.portal.access import log, may, needs
+from newsportal.portal.access import may, needs
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.source_trials import begin_look, end_look, look_of, watched_as
+from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
 from newsportal.portal.desk.sources_yaml import Entry, entry, known_of, path_of, restored
 from newsportal.portal.desk.trial_runner import Look, TooMany
@@ -26,7 +26,7 @@ from newsportal.sources import mask
 from newsportal.sources.changing import FAMILIES, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
-from newsportal.sources.timing import timetable, visit_soon, visited
+from newsportal.sources.timing import timetable, visited
 from newsportal.sources.watched import Judged
 
 router = APIRouter(tags=["Sources"], responses=told_of(404))
@@ -197,13 +197,9 @@ def enable(request: Request, key: str, told: Enabled) -> Written:
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=told_of(409))
 def visit(request: Request, key: str) -> Due:
-    portal = Visit(request).portal
-    if not watched_as(Visit(request), key).enabled:
+    if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
-    due = visit_soon(portal.store, key, portal.now())
-    log(request, "source.run", key)
-    request.app.state.pushed()
-    return Due(key=key, due=due, crawls=portal.crawls or bool(portal.queues and portal.queues().workers))
+    return Due(key=key, due=due, crawls=crawls(Visit(request).portal))
 
 
 @router.post(

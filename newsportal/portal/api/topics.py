@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.classify.topics import rule
-from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
+from newsportal.portal.api.paging import written as written_file
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Portal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy
-from newsportal.services.topics.changing import Draft, delete, move, put
+from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
 from newsportal.services.topics.preview import DAYS, preview
-from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources import Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
@@ -121,8 +123,8 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
     before = name if known.topic(name) else None
     if before is None and topic.name.strip() != name:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
-    _change(request, put(topic.draft(), before), digest)
-    log(request, "topic.change" if before else "topic.add", topic.name.strip(), {"before": before, "any": topic.any})
+    details = {"before": before, "any": topic.any}
+    _write(request, put(topic.draft(), before), digest, "topic.change" if before else "topic.add", topic.name.strip(), details)
     stamp, known = _read(request)
     made = known.topic(topic.name.strip())
     assert made is not None
@@ -134,8 +136,7 @@ def moved(request: Request, name: str, asked: MoveIn) -> list[str]:
     """Answers the names in their order."""
     if _read(request)[1].topic(name) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
-    _change(request, move(name, -1 if asked.to == "up" else 1), None)
-    log(request, "topic.move", name)
+    _write(request, move(name, -1 if asked.to == "up" else 1), None, "topic.move", name, {})
     return [topic.name for topic in _read(request)[1].topics]
 
 
@@ -143,8 +144,7 @@ def moved(request: Request, name: str, asked: MoveIn) -> list[str]:
 def deleted(request: Request, name: str, digest: str | None = None) -> None:
     if _read(request)[1].topic(name) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
-    _change(request, delete(name), digest)
-    log(request, "topic.delete", name)
+    _write(request, delete(name), digest, "topic.delete", name, {})
 
 
 @router.post("/topics/assign", summary="Let stored articles follow the topics", status_code=202, responses=told_of(404, 409))
@@ -188,19 +188,14 @@ def _read(request: Request) -> tuple[str, Sources]:
     return digest(portal.known.path), load(portal.known.path)
 
 
-def _change(request: Request, made: Change, expected: str | None) -> None:
-    portal: Portal = request.app.state.portal
-    assert portal.known is not None
-    assert portal.known.path is not None
-    try:
-        edit(portal.known.path, made, expected)
-    except SourcesError as error:
-        raise ApiError(422, "not-valid", "; ".join(f"{one.key}: {one.message}" for one in error.problems)) from error
-    except EditConflict as error:
-        raise ApiError(409, "conflict", "sources.yaml was changed meanwhile.", "Read it again, then send the change again.") from error
-    except NewsportalError as error:
-        raise ApiError(404, "gone", str(error)) from error
-    request.app.state.reloading.look()
+def _write(request: Request, change: Change, seen: str | None, action: str, name: str, details: Mapping[str, Any]) -> None:
+    def change_file(path: Path) -> str:
+        try:
+            return edit(path, change, seen)
+        except NoSuchTopic as error:
+            raise ApiError(404, "gone", str(error)) from error
+
+    written_file(request, change_file, action, name, details)
 
 
 def _out(topic: Topic, stamp: str) -> TopicOut:

@@ -90,17 +90,14 @@ def show_all(visit: Visit, ids: Collection[str]) -> list[str]:
     return shown
 
 
-def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by: str) -> int:
-    """Give these a category; answers how many had another. ``by`` other than ``editor``: an editor takes his word back."""
-    number = 0
-    for article in found:
-        if (article.category, article.category_by) == (wanted, by):
-            continue
+def judge(visit: Visit, found: Collection[StoredArticle], wanted: str | None, by: str) -> list[str]:
+    """Give these a category; answers those that had another. ``by`` other than ``editor``: an editor takes his word back."""
+    changed = [article for article in found if (article.category, article.category_by) != (wanted, by)]
+    for article in changed:
         visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
         told: dict[str, Any] = {"category": [article.category, wanted], "by": [article.category_by, by]}
         log(visit.request, "article.category", article.id, told)
-        number += 1
-    return number
+    return [article.id for article in changed]
 
 
 def put_under(visit: Visit, ids: Collection[str], topic: str) -> list[str]:
@@ -147,9 +144,9 @@ def _show(visit: Visit, ids: Sequence[str], _sent: Mapping[str, str]) -> Details
 
 def _category(visit: Visit, ids: Sequence[str], sent: Mapping[str, str]) -> Details:
     wanted = sent.get("category", "").strip() or None
-    found = [one for one in visit.portal.store.articles(ids) if (one.category, one.category_by) != (wanted, EDITOR)]
-    judge(visit, found, wanted, EDITOR)
-    return {"before": {one.id: [one.category, one.category_by] for one in found}, "category": wanted}
+    before = {one.id: one for one in visit.portal.store.articles(ids)}
+    changed = judge(visit, before.values(), wanted, EDITOR)
+    return {"before": {id: [before[id].category, before[id].category_by] for id in changed}, "category": wanted}
 
 
 WAYS: Final[Mapping[str, Callable[[Visit, Sequence[str], Mapping[str, str]], Details]]] = {
@@ -190,7 +187,7 @@ def _judged_back(visit: Visit, told: Mapping[str, Any]) -> int:
     before: Mapping[str, Sequence[str | None]] = told["before"]
     found = visit.portal.store.articles(list(before))
     same = [one for one in found if (one.category, one.category_by) == (told["category"], EDITOR)]
-    return sum(judge(visit, [one], before[one.id][0], before[one.id][1] or "lexicon") for one in same)
+    return sum(len(judge(visit, [one], before[one.id][0], before[one.id][1] or "lexicon")) for one in same)
 
 
 BACK: Final[Mapping[str, Callable[[Visit, Mapping[str, Any]], int]]] = {

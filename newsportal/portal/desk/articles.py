@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -20,12 +20,11 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form, Many
 from newsportal.portal.wording import all_called, calling, key_of
-from newsportal.search.base import Query
 from newsportal.services.accounts import Right
-from newsportal.services.editing.differences import Likeness, likeness
+from newsportal.services.editing.drafts import candidates, story_id_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.lists import ArticleFilter
-from newsportal.store.results import StoredArticle, Story
+from newsportal.store.results import StoredArticle
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -136,16 +135,6 @@ def _page(visit: Visit, chosen: str | None = None) -> Response:
     )  # fmt: skip
 
 
-CANDIDATES: Final = 10  # stories that are offered
-HITS: Final = 30  # articles that are asked for: several may be of one story
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    story: Story
-    likeness: Likeness
-
-
 @router.get("/story/{story_id}/{article_id}/fold")
 def fold_candidates(visit: Here, article: Version) -> Response:
     """``?q=``: words of the story, its address or its id; without them the article's own title."""
@@ -156,7 +145,7 @@ def fold_candidates(visit: Here, article: Version) -> Response:
 def put_together(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``story`` in the form, or in the address (a link that takes something back)."""
     try:
-        moved = article_changes.put_into(visit, article.id, named(sent.get("story") or request.query_params.get("story", "")))
+        moved = article_changes.put_into(visit, article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))
     except StoreError:
         wrong = _("There is no such story, or the article is in it already: choose another one.")
         return _fold_page(visit, article, visit.say(wrong))
@@ -175,27 +164,10 @@ def take_out(request: Request, visit: Here, article: Version) -> Response:
     return notify(request, f"/story/{moved.story}", _("The article stands in a story of its own now."), undo=undo)
 
 
-def named(text: str) -> str:
-    """The id of the story that an editor names: its id, or its address in this portal."""
-    _, found, rest = text.strip().partition("/story/")
-    return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
-
-
 def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -> Response:
-    asked = visit.text("q") or ""
+    asked, portal = visit.text("q") or "", visit.portal
     return render(
         visit.request, "fold.html", 422 if wrong else 200, article=article, here=page_of(article), asked=asked,
-        candidates=candidates(visit, article, asked or article.title), searched=visit.portal.index is not None, wrong=wrong,
+        candidates=candidates(portal.store, portal.index, article, asked or article.title), searched=portal.index is not None,
+        wrong=wrong,
     )  # fmt: skip
-
-
-def candidates(visit: Visit, article: StoredArticle, asked: str) -> list[Candidate]:
-    """Stories that are found by ``asked``, the most alike first."""
-    store, ids = visit.portal.store, [named(asked)]
-    if visit.portal.index is not None:
-        ids += [hit.story_id for hit in visit.portal.index.search(Query(asked, limit=HITS)).hits]
-    stories = [story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id]
-    chosen = list({story.id: story for story in stories}.values())[:CANDIDATES]
-    whole = {head.id: head for head in store.articles([story.head.id for story in chosen])}
-    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in chosen if story.head.id in whole]
-    return sorted(found, key=lambda one: -one.likeness.shared)

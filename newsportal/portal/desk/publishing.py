@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -16,10 +16,9 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.services.publishing.base import TargetAway, TargetUnfit
-from newsportal.services.publishing.dry_run import Tried, one, waiting
-from newsportal.services.publishing.run import Work
-from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
+from newsportal.services.publishing.dry_run import try_target
+from newsportal.services.publishing.targets import ask_for
 from newsportal.sources.uris import mask
 from newsportal.store.outbox import OPEN, STATES, State
 
@@ -30,35 +29,6 @@ NAMES: Final[Mapping[State, str]] = {
     "failed": _("failed"),
     "withdrawn": _("taken back or left out"),
 }
-
-MOST_TRIED: Final = 20  # articles of which a dry run tells in a page
-
-
-class Unknown(Exception):
-    """Raised for a target that sources.yaml does not name, an article that is not there, a wish that is none. The caller answers 404."""
-
-
-def wanted(portal: Portal, target: str, article_id: str, wish: str) -> str | None:
-    """Ask that an article be ``there``, or ``gone``; answers what was wanted before, ``None`` if nothing was. Raises ``Unknown``."""
-    outbox = portal.store.outbox
-    before = outbox.of(target, [article_id]).get(article_id)
-    known = target in portal.site.publishes or before is not None
-    if not known or wish not in ("there", "gone") or (before is None and (wish == "gone" or portal.store.article(article_id) is None)):
-        raise Unknown(target)
-    outbox.ask(target, [article_id], "there" if wish == "there" else "gone", now=portal.now())
-    return before.wanted if before else "gone"
-
-
-def tried(portal: Portal, name: str, article_id: str | None) -> Generator[Tried]:
-    """A dry run at a target, of what waits or of one article. Raises ``Unknown``, ``TargetAway``, ``TargetUnfit``."""
-    settings = next((target for target in portal.known.publish if target.name == name), None) if portal.known else None
-    if settings is None or portal.known is None or (article_id and portal.store.article(article_id) is None):
-        raise Unknown(name)
-    with closing(open_target(settings, terms_of(portal.known))) as target:
-        target.check()
-        work = Work(portal.store, settings, target, now=portal.now)
-        yield from [one(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)
-
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
@@ -108,11 +78,11 @@ def again(request: Request, sent: Form) -> Response:
 @router.post("/publishing/ask", dependencies=[needs(Right.EDIT)])
 def ask(request: Request, fields: Form) -> Response:
     """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
-    sent = {**request.query_params, **fields}
+    sent, portal = {**request.query_params, **fields}, Visit(request).portal
     target, article, wish = sent.get("target", ""), sent.get("article", ""), sent.get("wanted")
     try:
-        before = wanted(Visit(request).portal, target, article, wish or "")
-    except Unknown as error:
+        before = ask_for(portal.store, portal.site.publishes, target, article, wish or "", portal.now())
+    except UnknownTarget as error:
         raise HTTPException(404) from error
     log(request, "publishing.ask", article, {"target": target, "wanted": wish})
     query = urlencode({"target": target, "article": article, "wanted": before})
@@ -124,11 +94,11 @@ def ask(request: Request, fields: Form) -> Response:
 @router.get("/publishing/trial", dependencies=[needs(Right.EDIT)])
 def trial(request: Request, visit: Here) -> Response:
     """What ``target`` would do with what waits, or with ``article``; nothing is done."""
-    found, trouble = [], None
+    found, trouble, portal = [], None, visit.portal
     try:
-        with closing(tried(visit.portal, visit.text("target") or "", visit.text("article"))) as steps:
+        with closing(try_target(portal.store, portal.known, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
             found = list(steps)
-    except Unknown as error:
+    except UnknownTarget as error:
         raise HTTPException(404) from error
     except (TargetAway, TargetUnfit) as error:
         trouble = str(error)

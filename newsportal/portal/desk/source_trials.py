@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.desk.sources_yaml import Fields, entry, known_of, one, path_of, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
@@ -264,12 +264,9 @@ def owner_of(request: Request) -> str:
 
 @router.post("/sources/{key}/run")
 def run(request: Request, visit: Here, key: str) -> Response:
-    if not watched_as(visit, key).enabled:
-        return notify(request, address_of(key), _("It is switched off: switch it on first."))
     since = visit.portal.now()
-    visit_soon(visit.portal.store, key, since)
-    log(request, "source.run", key)
-    request.app.state.pushed()
+    if visit_now(request, key) is None:
+        return notify(request, address_of(key), _("It is switched off: switch it on first."))
     return RedirectResponse(address(address_of(key, "/run"), since=since.isoformat()), 303)
 
 
@@ -286,8 +283,24 @@ def state(request: Request, visit: Here, key: str) -> Response:
     return render(
         request, "parts/source_run.html" if "hx-request" in request.headers else "source_run.html", source=source, since=since,
         done=done and bool(visits), visits=visits, came=came, rests=rests,
-        crawls=portal.crawls or bool(portal.queues and portal.queues().workers),
+        crawls=crawls(portal),
     )  # fmt: skip
+
+
+def visit_now(request: Request, key: str) -> datetime | None:
+    """Make a source due and wake the crawl; answers when it is due, ``None`` for one that is switched off."""
+    visit = Visit(request)
+    if not watched_as(visit, key).enabled:
+        return None
+    due = visit_soon(visit.portal.store, key, visit.portal.now())
+    log(request, "source.run", key)
+    request.app.state.pushed()
+    return due
+
+
+def crawls(portal: Portal) -> bool:
+    """Whether a crawl runs that visits what is due."""
+    return portal.crawls or bool(portal.queues and portal.queues().workers)
 
 
 def watched_as(visit: Visit, key: str) -> Watched:

@@ -165,16 +165,19 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
 
 
 def run_log(visit: Visit, run: Run) -> dict[str, Any]:
-    """The end of a crawl's log, where it wrote one on this machine."""
-    name = job_of(run)
-    file = log_file(visit.portal, name)
-    if file is None:
+    lines = run_lines(visit.portal, run)
+    if lines is None:
         return {"wanted": None}
+    return {"wanted": {"file": job_of(run)}, "lines": chosen(lines, None, None, SHOWN), "failed": False}
+
+
+def run_lines(portal: Portal, run: Run) -> list[Line] | None:
+    """The end of a crawl's log, the earliest line first; ``None`` where it wrote none on this machine."""
+    file = log_file(portal, job_of(run))
     try:
-        lines = tail(file)
+        return tail(file) if file is not None else None
     except OSError:
-        return {"wanted": None}
-    return {"wanted": {"file": name}, "lines": chosen(lines, None, None, SHOWN), "failed": False}
+        return None
 
 
 def log_files(portal: Portal) -> list[Path]:

@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from newsportal.errors import StoreError
+from newsportal.search.base import Index, Query
 from newsportal.services.editing.blocks import Block, Body, blocks_of, read, typed
+from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.corrections import Correction
-from newsportal.store.results import StoredArticle
+from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
 
 TOLD: Final = 200  # characters of a value that are written down; the article's revisions have the whole
@@ -123,3 +125,31 @@ def _where(store: Store, article_id: str) -> str:
     if article is None:
         raise StoreError(f"no article {article_id!r}")
     return article.story_id
+
+
+CANDIDATES: Final = 10  # stories that are offered
+HITS: Final = 30  # articles that are asked for: several may be of one story
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    story: Story
+    likeness: Likeness
+
+
+def story_id_of(text: str) -> str:
+    """The id of the story that an editor names: its id, or its address in this portal."""
+    _, found, rest = text.strip().partition("/story/")
+    return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
+
+
+def candidates(store: Store, index: Index | None, article: StoredArticle, asked: str) -> list[Candidate]:
+    """Stories that are found by ``asked``, the most alike first."""
+    ids = [story_id_of(asked)]
+    if index is not None:
+        ids += [hit.story_id for hit in index.search(Query(asked, limit=HITS)).hits]
+    stories = [story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id]
+    chosen = list({story.id: story for story in stories}.values())[:CANDIDATES]
+    whole = {head.id: head for head in store.articles([story.head.id for story in chosen])}
+    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in chosen if story.head.id in whole]
+    return sorted(found, key=lambda one: -one.likeness.shared)

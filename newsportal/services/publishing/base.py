@@ -22,6 +22,10 @@ class TargetUnfit(NewsportalError):
     somebody mends it; the caller tells it."""
 
 
+class UnknownTarget(NewsportalError):
+    """Raised for a target that ``sources.yaml`` does not name, an unknown article, or an unknown wish. The caller answers 404."""
+
+
 class Refused(NewsportalError):
     """Raised by a target that does not take this article, now and later. The caller notes the reason."""
 

@@ -3,18 +3,24 @@ about one article."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
+from typing import Final
 
 from newsportal.items import Image
-from newsportal.services.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit
+from newsportal.services.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit, UnknownTarget
 from newsportal.services.publishing.run import Work, load_articles, pending
+from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.sources import Sources
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 ADDRESS = "news.example/sample"
+MOST_TRIED: Final = 20  # articles of which a dry run tells in a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +99,14 @@ def _tried(work: Work, article: StoredArticle | None, entry: Entry) -> Tried:
         return Tried(entry, article, tuple(work.target.steps(article, entry)))
     except Refused as error:
         return Tried(entry, article, refused=str(error))
+
+
+def try_target(store: Store, known: Sources | None, name: str, article_id: str | None, now: Callable[[], datetime]) -> Generator[Tried]:
+    """A dry run at a target, of what waits or of one article. Raises ``UnknownTarget``, ``TargetAway``, ``TargetUnfit``."""
+    settings = next((target for target in known.publish if target.name == name), None) if known else None
+    if settings is None or known is None or (article_id and store.article(article_id) is None):
+        raise UnknownTarget(name)
+    with closing(open_target(settings, terms_of(known))) as target:
+        target.check()
+        work = Work(store, settings, target, now=now)
+        yield from [one(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)

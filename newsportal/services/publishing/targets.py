@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from importlib import import_module
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from newsportal.errors import DependencyMissing
 from newsportal.net import egress
-from newsportal.services.publishing.base import Target
+from newsportal.services.publishing.base import Target, UnknownTarget
 from newsportal.services.publishing.document import MissingDriver
 from newsportal.services.publishing.fields import kind_of
 from newsportal.sources import Sources
@@ -22,6 +22,7 @@ from newsportal.sources.publishing import Only, Way
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 Action = Literal["put", "keep", "remove", "skip", "wait"]
 """Let it stand there as it is now; leave what stands there; take it back; it is none of this target's; look again later."""
@@ -111,3 +112,13 @@ def open_target(target: Settings, terms: Terms) -> Target:
     if target.way in DRIVERS:
         return made(target)
     return made(target, terms.zone, *((terms.policy, terms.agent) if target.way == "webhook" else ()))
+
+
+def ask_for(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str | None:
+    """Ask that an article be ``there``, or ``gone``; answers what was wanted before, ``None`` if nothing was. Raises ``UnknownTarget``."""
+    before = store.outbox.of(target, [article_id]).get(article_id)
+    known = target in targets or before is not None
+    if not known or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):
+        raise UnknownTarget(target)
+    store.outbox.ask(target, [article_id], "there" if wish == "there" else "gone", now=now)
+    return before.wanted if before else "gone"

@@ -12,14 +12,19 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
+from pydantic import ValidationError
+
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article import best
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.items import Extraction, Page
+from newsportal.sources import Sources
+from newsportal.sources.places import ArticleSelectors, Reading
 from newsportal.text import dom
 
 ALIKE: Final = 0.9  # share of characters in lines that both have, from which two texts count as the same: a byline more or less
 LINES: Final = 400  # lines of a text that are compared one by one; of longer ones the beginning
+PARTS: Final = ("body", "title", "date", "author", "remove")  # of a rule
 Part = Literal["both", "rule", "best"]
 
 
@@ -117,3 +122,20 @@ def _plain(text: str | None) -> str:
 
 def _day(found: Extraction) -> str | None:
     return found.published.date().isoformat() if found.published else None
+
+
+def places_of(known: Sources) -> list[Reading]:
+    """The sources whose pages are articles: those with a rule first."""
+    places: list[Reading] = [*known.feeds, *known.sitemaps, *known.regions]
+    return sorted(places, key=lambda place: place.article is None)
+
+
+def rule_of(texts: dict[str, str]) -> tuple[ArticleRule | None, str]:
+    """What was typed as a rule; ``None`` with the reason for a selector that is none."""
+    remove = tuple(line.strip() for line in texts["remove"].splitlines() if line.strip())
+    single = {name: texts[name] or None for name in PARTS if name != "remove"}
+    try:
+        ArticleSelectors.model_validate({**single, "remove": list(remove)})
+    except ValidationError as error:
+        return None, str(error.errors()[0]["msg"])
+    return ArticleRule(remove=remove, **single), ""

@@ -1,4 +1,4 @@
-"""Saved pages of a site, out of the crawl's own archive, to try a rule, template or source on."""
+"""Pages to try a rule, template or source on: pasted, fetched, or saved in the crawl's own archive."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from newsportal.net.archive import open_index
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.services.trying.forum import forum_trial
 from newsportal.services.trying.gallery import gallery_trial
-from newsportal.services.trying.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
-from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
+from newsportal.services.trying.trial import Reading, Trial, Unread, article, engine_trial, fetcher, page_of, query_for, trials
+from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
 from newsportal.sources.spelling import did_you_mean
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 
 MOST: Final = 40  # pages of a site that are tried, the newest: a second or two of reading
 LARGEST: Final = 1 << 30  # bytes of an archive that is read through while somebody waits: some ten seconds
+NEWEST: Final = 3  # stored articles whose pages are fetched where there is no archive: a site is asked no more while somebody waits
 MAX_PAGE: Final = 16 << 20  # bytes of a page, unpacked; as the crawl takes them (politeness.max_size)
 
 
@@ -60,6 +63,46 @@ def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int =
 
 def sites_of(addresses: Iterator[str]) -> frozenset[str]:
     return frozenset(site for address in addresses if (site := site_of(address)) is not None)
+
+
+def page_at(known: Sources, url: str, html: str, now: datetime) -> Page:
+    """A page as it was pasted, else fetched. Raises ``Unread``, and what fetching raises."""
+    return pasted(url, html, now) if html.strip() else page_of(url, fetcher(known))
+
+
+def pasted(url: str, html: str, now: datetime) -> Page:
+    return Page(url or "about:blank", html.encode(), now, 200, "text/html; charset=utf-8")
+
+
+def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, now: datetime) -> tuple[list[Page], str]:
+    """The pages that are asked for, and whence they are (a slug). Raises ``Unread`` and what reading an archive raises."""
+    if html.strip():
+        return [pasted(url, html, now)], "pasted"
+    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
+    if url:
+        return [page_of(url, fetch)], "fetched"
+    newest = store.stories(StoryFilter(source=source.key, limit=20)).stories
+    addresses = [story.head.url for story in newest if story.head.source == source.key]
+    archive = archive_of(known)
+    if archive is not None:
+        saved_ones = saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)
+        if saved_ones:
+            return saved_ones, "archive"
+    return [page for address in addresses[:NEWEST] if (page := _fetched(address, fetch)) is not None], "newest"
+
+
+def _fetched(address: str, fetch: Any) -> Page | None:
+    try:
+        return page_of(address, fetch)
+    except Unread:
+        return None  # the others tell enough
+
+
+def addresses_of(source: Source) -> list[str]:
+    """Where a feed, a sitemap or a region is."""
+    if isinstance(source, Region):
+        return [source.prefix, *source.seeds]
+    return [source.url] if isinstance(source, Feed | Sitemap) else []
 
 
 Tried = list[tuple[Trial, Reading | None]]

@@ -1,4 +1,5 @@
-"""The library of templates that pages of sites taught (``extractors.url_library``), as a file: read, tried, taught, made to forget."""
+"""The library of templates that pages of sites taught (``extractors.url_library``), as a file: read, tried, taught, made to forget;
+and what it and the store know of each site."""
 
 from __future__ import annotations
 
@@ -6,20 +7,28 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final
 
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors.article import best
+from newsportal.extractors.article.site import unpacked
 from newsportal.extractors.article.template import Template
 from newsportal.extractors.papers.url_library import MAX_BYTES, Library, read_library, write_library
 from newsportal.extractors.papers.url_tree import UrlTree
 from newsportal.items import Extraction, Page
+from newsportal.services.trying.saved import addresses_of, archive_of, saved_pages, sites_of
 from newsportal.sources import Sources
 from newsportal.sources.editing import alone
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 from newsportal.text import dom
 
+LATELY: Final = 300  # newest stories whose sites are listed, besides those of sources
+SITES: Final = 500  # sites of the list
+PAGES: Final = 200  # saved pages that the library learns from at once
 READABLE: Final = 0o644  # a new file's mode: what a temporary file has is for its owner alone
 
 
@@ -149,3 +158,71 @@ def looks(library: Library, site: str) -> list[Look]:
             boxes = tuple((depth, tag, place in template.content) for place, (depth, tag) in enumerate(zip(depths, tags, strict=True)))
             found.append(Look("/" + "/".join(directory), template, boxes))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """A site: its templates, the pages these stand for, pages that wait for a sibling; pages and lines that are known of it."""
+
+    site: str
+    templates: int
+    pages: int
+    waiting: int
+    known_pages: int
+    lines: int
+
+
+def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] | None:
+    """Let the library learn from saved pages: how many, and how many templates more. ``None`` without an archive or a place for the
+    library. Raises what reading and writing them raises."""
+    archive, file = archive_of(known), file_of(known)
+    if archive is None or file is None:
+        return None
+    pages = saved_pages(archive, frozenset(met(store, known)), now, PAGES)
+    return len(pages), teach(file, pages)
+
+
+def forget_site(store: Store, known: Sources, site: str, what: str, now: datetime) -> bool:
+    """Drop a site's templates, or its ``lines``; False if there were none. Raises ``LibraryError``."""
+    if what == "lines":
+        if not store.site_lines(site):
+            return False
+        store.save_site_lines({site: {}}, now=now, most=SITES * 2)
+        return True
+    file = file_of(known)
+    return file is not None and forget(file, site)
+
+
+def library_of(known: Sources | None) -> tuple[Library, str]:
+    """The desk's library, and why it cannot be read."""
+    file = file_of(known) if known else None
+    try:
+        return (library_at(file) if file else Library()), ""
+    except LibraryError as error:
+        return Library(), str(error)
+
+
+def rows_of(store: Store, known: Sources | None, library: Library) -> list[SiteRow]:
+    """The sites of which something is known."""
+    sites = list(dict.fromkeys((*library.sites, *met(store, known))))[:SITES]
+    return [row for row in (row_of(store, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
+
+
+def met(store: Store, known: Sources | None) -> list[str]:
+    """The sites of sources, and of the newest stories."""
+    places = [address for source in (known.all() if known else ()) for address in addresses_of(source)]
+    places += [story.head.url for story in store.stories(StoryFilter(limit=LATELY)).stories]
+    return sorted(sites_of(iter(places)))
+
+
+def row_of(store: Store, library: Library, site: str) -> SiteRow:
+    branch = library.sites.get(site)
+    held = [template for here in branch.templates.values() for template in here] if branch else []
+    lines = []
+    for packed in store.site_lines(site).values():
+        try:
+            lines.append(len(unpacked(packed).lines))
+        except ValueError:
+            lines.append(0)  # what nobody can read is learnt anew
+    waiting = len(branch.waiting) if branch else 0
+    return SiteRow(site, len(held), sum(template.pages for template in held), waiting, len(lines), sum(lines))
