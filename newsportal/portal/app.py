@@ -20,8 +20,8 @@ from newsportal import __version__
 from newsportal.portal import api, errors, websub
 from newsportal.portal.access import needs
 from newsportal.portal.account import alerts, login, marks, people
-from newsportal.portal.background import EVERY, Beside
-from newsportal.portal.circuit_breaker import rested_index, rested_store
+from newsportal.portal.background import EVERY, BackgroundThreads
+from newsportal.portal.circuit_breaker import guard_index, guard_store
 from newsportal.portal.context import Portal, present
 from newsportal.portal.desk import (
     article_editing,
@@ -46,10 +46,10 @@ from newsportal.portal.guard import LOCAL_HOSTS, Guard
 from newsportal.portal.monitor import health, runs, system
 from newsportal.portal.monitor.figures import FiguresCache
 from newsportal.portal.monitor.process_metrics import Measured, Meter
-from newsportal.portal.monitor.queues import Ask, Asked, Settle
+from newsportal.portal.monitor.queues import Ask, CachedQueues, Settle
 from newsportal.portal.monitor.system import Ring
 from newsportal.portal.reading import feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
-from newsportal.portal.reading.picture_proxy import Desk, picture_router
+from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
 from newsportal.portal.response_cache import Shared
@@ -133,13 +133,13 @@ def create_app(
     ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
     unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-    life = Beside(store, index, sources, accounts, daily, follow_every).served
+    life = BackgroundThreads(store, index, sources, accounts, daily, follow_every).lifespan
     app = FastAPI(title="newsportal", version=__version__, lifespan=life, routes=list(routes()), **unseen)
     known = sources if isinstance(sources, Sources) else None
     app.state.portal = Portal(
-        rested_store(store), rested_index(index) if index else None, site_of(sources), now, Desk.of(sources),
-        queues=Asked(queues) if queues is not None else None, accounts=accounts, sources=watched_of(sources), known=known, first=known,
-        crawls=pushed is not None,
+        guard_store(store), guard_index(index) if index else None, site_of(sources), now, PictureProxy.of(sources),
+        queues=CachedQueues(queues) if queues is not None else None, accounts=accounts, sources=watched_of(sources), known=known,
+        first=known, crawls=pushed is not None,
     )  # fmt: skip
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
     _equip(app, sources, reread_every)

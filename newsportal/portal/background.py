@@ -137,7 +137,7 @@ def settle() -> None:
     gc.freeze()
 
 
-class Goes(Protocol):
+class BackgroundThread(Protocol):
     """A thread. ``stop`` ends it after the step at hand."""
 
     def start(self) -> None: ...
@@ -146,7 +146,7 @@ class Goes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class BackgroundThreads:
     """What goes on, over what was opened for the portal. ``every``: seconds between two looks at the store (0: nothing follows it)."""
 
     store: Store
@@ -157,9 +157,9 @@ class Beside:
     every: float
 
     @asynccontextmanager
-    async def served(self, app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         """The life of ``app``: all of it goes on from the first request to the last."""
-        state, begun = app.state, list[Goes]()
+        state, begun = app.state, list[BackgroundThread]()
         logging.getLogger().addHandler(state.ring)
         try:
             for thread in self._threads(state):
@@ -173,7 +173,7 @@ class Beside:
                 thread.stop()
             state.portal.stop()
 
-    def _threads(self, state: State) -> Iterator[Goes]:
+    def _threads(self, state: State) -> Iterator[BackgroundThread]:
         """Those that others ask of how they do are kept in ``state``."""
         followed = self.every > 0
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None

@@ -21,13 +21,13 @@ from newsportal.store.store import Store
 
 REST_SECONDS: Final = 5.0  # how long a server rests: a reader who loads the page again some seconds later finds it, if it is back
 
-ROOMS: Final = frozenset(
+PARTS: Final = frozenset(
     {"corpora", "galleries", "outbox", "pictures", "readers", "records", "subscriptions", "threads", "visits"},
 )
 """Parts of a store that are asked through it."""
 
 
-class Rest:
+class CircuitBreaker:
     """Of one server. Shared between threads."""
 
     def __init__(self, seconds: float = REST_SECONDS, clock: Callable[[], float] = monotonic) -> None:
@@ -41,10 +41,10 @@ class Rest:
         """The answer of ``question``, whatever it raises, or what the server failed with last while it rests."""
 
         def going_on() -> Iterator[Any]:
-            with self._heard():
+            with self._noting_failures():
                 yield from answer
 
-        with self._turn():
+        with self._attempt():
             answer = question(*told, **named)
             if not isinstance(answer, Iterator):
                 return answer
@@ -52,10 +52,10 @@ class Rest:
         return chain(first, going_on())
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _attempt(self) -> Iterator[None]:
         trying = self._begin()
         try:
-            with self._heard():
+            with self._noting_failures():
                 yield
         except (ServerUnavailable, SearchUnavailable):
             raise
@@ -79,7 +79,7 @@ class Rest:
             return True
 
     @contextmanager
-    def _heard(self) -> Iterator[None]:
+    def _noting_failures(self) -> Iterator[None]:
         try:
             yield
         except (ServerUnavailable, SearchUnavailable) as error:
@@ -92,28 +92,28 @@ class Rest:
             self._failed = None
 
 
-class Resting:
-    """A store, a room of one, or an index, whose methods are asked through a :class:`Rest`."""
+class Guarded:
+    """A store, a part of one, or an index, whose methods are asked through a :class:`CircuitBreaker`."""
 
-    def __init__(self, held: object, rest: Rest, rooms: frozenset[str] = frozenset()) -> None:
-        self._held, self._rest, self._rooms = held, rest, rooms
+    def __init__(self, held: object, breaker: CircuitBreaker, parts: frozenset[str] = frozenset()) -> None:
+        self._held, self._breaker, self._parts = held, breaker, parts
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._held, name)
-        if name in self._rooms:
-            return Resting(found, self._rest)
+        if name in self._parts:
+            return Guarded(found, self._breaker)
         if not callable(found) or name == "close":
             return found
 
         def ask(*told: Any, **named: Any) -> Any:
-            return self._rest.ask(found, *told, **named)
+            return self._breaker.ask(found, *told, **named)
 
         return ask
 
 
-def rested_store(store: Store) -> Store:
-    return cast("Store", Resting(store, Rest(), ROOMS))
+def guard_store(store: Store) -> Store:
+    return cast("Store", Guarded(store, CircuitBreaker(), PARTS))
 
 
-def rested_index(index: Index) -> Index:
-    return cast("Index", Resting(index, Rest()))
+def guard_index(index: Index) -> Index:
+    return cast("Index", Guarded(index, CircuitBreaker()))

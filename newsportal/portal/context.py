@@ -36,7 +36,7 @@ from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
 
 if TYPE_CHECKING:
-    from newsportal.portal.reading.picture_proxy import Desk
+    from newsportal.portal.reading.picture_proxy import PictureProxy
     from newsportal.services.recommending.serving import Recommender
 
 TALLY_SECONDS, TALLY_SPARE, TALLY_SLOW = 5.0, 20.0, 0.05
@@ -74,8 +74,8 @@ class Reading:
 class Portal:
     """The store, the index (None: no search), the site's own settings, and the clock.
 
-    ``desk`` has the pictures (None: browsers fetch them from their publishers). ``pace`` bounds what readers have recorded; ``missed``
-    counts what a busy store did not take (``seen``, ``offer``), for ``/health``. ``accounts`` None: nobody can sign in.
+    ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` bounds what readers have recorded; ``missed`` counts
+    what a busy store did not take (``seen``, ``offer``), for ``/health``. ``accounts`` None: nobody can sign in.
     ``known`` is the whole of ``sources.yaml`` where it is there (``first``: as it was when store and index were opened), ``broken`` its
     mistakes since it was changed, ``waiting`` the keys that count when the portal is started anew. ``crawls``: a crawl runs beside it.
     """
@@ -84,7 +84,7 @@ class Portal:
     index: Index | None
     site: Site
     now: Callable[[], datetime] = present
-    desk: Desk | None = field(default=None, repr=False, compare=False)
+    picture_proxy: PictureProxy | None = field(default=None, repr=False, compare=False)
     pace: Pace = field(default_factory=Pace, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)

@@ -56,7 +56,7 @@ def notice_of(request: Request) -> Notice | None:
     return Notice(text[:MAX_CHARS], undo)
 
 
-def let_go(request: Request, answer: Response) -> None:
+def clear_notice(request: Request, answer: Response) -> None:
     if _name(request) in request.cookies:
         answer.delete_cookie(_name(request), path="/", httponly=True, samesite="lax", secure=_secure(request))
 

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
 from newsportal.portal.desk.suggestions import Suggesting
-from newsportal.portal.reading.picture_proxy import Desk
+from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.site import site_of, watched_of
 from newsportal.portal.websub import Subscriber
 from newsportal.sources import Sources, load, use_own_words
@@ -93,7 +93,7 @@ def renewed(before: Portal, known: Sources) -> Portal:
         broken=(),
         waiting=tuple(key for part, key in FIXED.items() if getattr(opened(before), part) != getattr(known, part)),
         site=site_of(known),
-        desk=before.desk if same else Desk.of(known),
+        picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
         sources=watched_of(known),
     )
     return carried(before, after)

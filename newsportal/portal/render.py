@@ -20,7 +20,7 @@ from newsportal.portal import safe_text
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import address_of
 from newsportal.portal.language import LANGUAGES, TAGS, translations
-from newsportal.portal.notices import let_go, notice_of
+from newsportal.portal.notices import clear_notice, notice_of
 from newsportal.portal.preferences import remember
 from newsportal.portal.reading.picture_proxy import beside
 from newsportal.portal.safe_text import lang, written
@@ -92,7 +92,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         chosen=visit.chosen, beside=partial(beside, visit.portal), told=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
     answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.who else PERSONAL)})
-    let_go(request, answer)
+    clear_notice(request, answer)
     if "lang" in visit.asked:
         remember(answer, {"lang": visit.asked["lang"]})
     return answer

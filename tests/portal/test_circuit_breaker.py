@@ -14,7 +14,7 @@ import pytest
 from servers import own_server
 
 from newsportal.errors import SearchUnavailable, ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.portal.circuit_breaker import Rest, rested_index, rested_store
+from newsportal.portal.circuit_breaker import CircuitBreaker, guard_index, guard_store
 from newsportal.search import elastic, elastic_connection, open_index
 from newsportal.search.base import Query
 from newsportal.store import dialects, open_store
@@ -41,7 +41,7 @@ def never() -> None:
 
 def test_a_server_that_failed_rests_and_one_question_tries_it() -> None:
     clock = Clock()
-    rest = Rest(5, clock)
+    rest = CircuitBreaker(5, clock)
     assert rest.ask(lambda: 1) == 1
     with pytest.raises(ServerUnavailable, match="start it"):
         rest.ask(failing)
@@ -66,7 +66,7 @@ def test_a_server_that_failed_rests_and_one_question_tries_it() -> None:
 
 
 def test_what_a_server_says_is_no_failure_to_answer() -> None:
-    rest = Rest(5, Clock())
+    rest = CircuitBreaker(5, Clock())
     for error in (StoreError("no such story"), StoreUnavailable("locked"), KeyError("x")):
 
         def says(error: Exception = error) -> None:
@@ -78,7 +78,7 @@ def test_what_a_server_says_is_no_failure_to_answer() -> None:
 
 
 def test_what_is_read_bit_by_bit_counts_too() -> None:
-    clock, rest = Clock(), Rest(5, Clock())
+    clock, rest = Clock(), CircuitBreaker(5, Clock())
 
     def rows(fails_at: int) -> Iterator[int]:
         for number in range(3):
@@ -88,7 +88,7 @@ def test_what_is_read_bit_by_bit_counts_too() -> None:
 
     assert list(rest.ask(rows, 9)) == [0, 1, 2]
     for fails_at in (0, 2):
-        rest = Rest(5, clock)
+        rest = CircuitBreaker(5, clock)
         with pytest.raises(ServerUnavailable):
             list(rest.ask(rows, fails_at))
         with pytest.raises(ServerUnavailable):
@@ -96,7 +96,7 @@ def test_what_is_read_bit_by_bit_counts_too() -> None:
 
 
 def test_a_store_that_rests_answers_as_it_does(store: Store, ids: dict[str, str]) -> None:
-    rested = rested_store(store)
+    rested = guard_store(store)
     assert rested.tally() == store.tally()
     assert rested.readers.history("nobody") == []
     assert len(list(rested.all_articles())) == store.tally().articles
@@ -198,7 +198,7 @@ def test_readers_who_came_together_are_let_go_together(monkeypatch: pytest.Monke
     monkeypatch.setattr(elastic, "SEARCH_SECONDS", 1.0)
     monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 3.0)
     with hanging() as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
-        rested, refused = rested_index(index), []
+        rested, refused = guard_index(index), []
 
         def search() -> None:
             with pytest.raises(SearchUnavailable) as error:

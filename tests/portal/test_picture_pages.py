@@ -29,7 +29,7 @@ from newsportal.items import Article, Gallery, Image, Link
 from newsportal.net.egress import Policy
 from newsportal.portal.reading import picture_cache, picture_proxy
 from newsportal.portal.reading.picture_cache import PictureCache
-from newsportal.portal.reading.picture_proxy import Desk, version
+from newsportal.portal.reading.picture_proxy import PictureProxy, version
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
@@ -365,7 +365,7 @@ def test_pictures_that_wait_for_the_decoder_take_no_threads(publisher: Publisher
         return Written(b"picture", "image/jpeg", 1, 1)
 
     monkeypatch.setattr(picture_proxy, "rewritten", slow)
-    desk = Desk(PictureCache(tmp_path, 1_000_000), Policy((f"127.0.0.1:{publisher.port}",)), "newsportal/1")
+    desk = PictureProxy(PictureCache(tmp_path, 1_000_000), Policy((f"127.0.0.1:{publisher.port}",)), "newsportal/1")
 
     async def all_at_once() -> list[Any]:
         asked = (desk.picture(publisher.url(f"/{number % 10}.jpg"), "", thumb=number >= 10) for number in range(20))

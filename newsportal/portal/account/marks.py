@@ -15,7 +15,7 @@ from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.reading.search import chips, feed_of
-from newsportal.portal.reading.search_query import Asked, asked_in
+from newsportal.portal.reading.search_query import SearchRequest, parse_search
 from newsportal.portal.render import address, render, topic_address
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Right
@@ -164,7 +164,7 @@ MAX_UNDO = 1_500  # characters of an address that takes a removal back: it trave
 def searches(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
     lines = [
-        {"search": search, "address": (asked := asked_in(search.asked)).address(), "text": asked.text,
+        {"search": search, "address": (asked := parse_search(search.asked)).address(), "text": asked.text,
          "filters": tuple(chip.label for chip in chips(asked, visit)), "feed": feed_of(asked, visit)}
         for search in accounts.searches.of(person)
     ]  # fmt: skip
@@ -174,18 +174,18 @@ def searches(request: Request, visit: Here) -> Response:
 @router.post("/searches")
 def keep(request: Request, sent: Form) -> Response:
     """Keep the search ``asked`` (the query of its address) as ``name``, else as its words."""
-    asked = asked_in(sent.get("asked", ""))
+    asked = parse_search(sent.get("asked", ""))
     if asked.empty:
         raise HTTPException(400)
     return _keep(request, asked, sent.get("name", "").strip() or named_by(asked), asked.address())
 
 
-def named_by(asked: Asked) -> str:
+def named_by(asked: SearchRequest) -> str:
     """What a search is called that nobody gave a name."""
     return asked.text or " · ".join(asked.filters.values())
 
 
-def _keep(request: Request, asked: Asked, name: str, back: str) -> Response:
+def _keep(request: Request, asked: SearchRequest, name: str, back: str) -> Response:
     visit = Visit(request)
     accounts, person = mine(visit)
     try:
@@ -223,7 +223,7 @@ def remove(request: Request, sent: Form) -> Response:
 @router.post("/searches/back")
 def back(request: Request, visit: Here) -> Response:
     """Keep again what was removed."""
-    asked = asked_in(visit.text("asked", MAX_UNDO) or "")
+    asked = parse_search(visit.text("asked", MAX_UNDO) or "")
     if asked.empty:
         raise HTTPException(400)
     return _keep(request, asked, visit.text("name") or named_by(asked), "/searches")

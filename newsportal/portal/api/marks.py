@@ -13,7 +13,7 @@ from newsportal.portal.account.marks import mine
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.reading.search_query import asked_in
+from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, TooManyStarred
 from newsportal.store.results import Story
@@ -131,7 +131,7 @@ def searches(request: Request) -> list[SearchTold]:
 def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
     """One that is kept already gets the new name."""
     accounts, person = mine(visit)
-    understood = asked_in(asked.asked)
+    understood = parse_search(asked.asked)
     if understood.empty:
         raise ApiError(400, "no-search", "Nothing is looked for.", "Send the query of the search page's address, such as q=flood.")
     try:

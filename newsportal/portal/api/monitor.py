@@ -15,7 +15,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.monitor.figures import FiguresCache, going
+from newsportal.portal.monitor.figures import FiguresCache, running_crawls
 from newsportal.portal.monitor.process_metrics import machine
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.runs import LATEST
@@ -246,7 +246,7 @@ def of_machine(request: Request) -> MachineTold:
 @router.get("/monitor/going", summary="Crawls at work, with their rates")
 def at_work(request: Request) -> list[GoingTold]:
     portal = Visit(request).portal
-    return [fill(GoingTold, one) for one in going(portal.store.runs(LATEST), portal.now())]
+    return [fill(GoingTold, one) for one in running_crawls(portal.store.runs(LATEST), portal.now())]
 
 
 @router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=told_of(404))

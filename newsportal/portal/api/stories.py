@@ -13,7 +13,7 @@ from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
 from newsportal.portal.api_errors import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, found
+from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
 from newsportal.services.accounts import Right
@@ -259,7 +259,7 @@ def search(
     zone = Visit(request).clock.zone
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
     try:
-        results = found(Visit(request).portal, _index(request), query)
+        results = search_index(Visit(request).portal, _index(request), query)
     except SearchError as error:
         raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
     reached = offset + limit

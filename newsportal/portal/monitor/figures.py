@@ -61,7 +61,7 @@ class Crawled:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class RunningCrawl:
     """A crawl that has not ended: ``fetched`` pages so far, ``a_minute`` since it began; ``failed`` pages and list pages."""
 
     run: str
@@ -139,7 +139,7 @@ def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
     return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == RUNS)
 
 
-def going(runs: Iterable[Run], now: datetime) -> list[Going]:
+def running_crawls(runs: Iterable[Run], now: datetime) -> list[RunningCrawl]:
     """The crawls at work. One that died without a word is left out after a day: the longest that a report lasts."""
     found = []
     for run in runs:
@@ -148,7 +148,7 @@ def going(runs: Iterable[Run], now: datetime) -> list[Going]:
             total = run.total
             rate = total.fetched / max(1.0, lasted / 60)
             failed = total.failures + sum(total.list_failed.values())
-            found.append(Going(run.id, run.spiders, run.started, total.fetched, rate, total.stored, failed))
+            found.append(RunningCrawl(run.id, run.spiders, run.started, total.fetched, rate, total.stored, failed))
     return found
 
 

@@ -92,7 +92,7 @@ Settle = Callable[[Way], int]
 """Lets all requests that were set aside wait anew, or forgets them; answers how many. Blocking. Raises ``NewsportalError``."""
 
 
-class Asked:
+class CachedQueues:
     """Asks not more often than is of use. Safe between threads."""
 
     def __init__(self, ask: Ask) -> None:

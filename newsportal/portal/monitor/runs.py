@@ -19,7 +19,7 @@ from newsportal.portal.context import Here
 from newsportal.portal.desk.source_fields import KINDS, address_of
 from newsportal.portal.desk.sources_yaml import Fields, one
 from newsportal.portal.language import _
-from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, going, line
+from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import run_log
 from newsportal.portal.notices import notify
@@ -140,7 +140,7 @@ def monitor(request: Request, visit: Here) -> Response:
         "called": calling(visit.portal, visit.clock.words),
         "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None, "queues": queues,
         "settles": request.app.state.settle is not None and visit.may("edit"),
-        "going": going(visit.portal.store.runs(LATEST), visit.portal.now()),
+        "going": running_crawls(visit.portal.store.runs(LATEST), visit.portal.now()),
     }  # fmt: skip
     return render(request, "monitor.html", **values)
 

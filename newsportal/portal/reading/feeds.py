@@ -15,7 +15,7 @@ from newsportal.errors import SearchError
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture, opml
-from newsportal.portal.reading.search_query import asked_of
+from newsportal.portal.reading.search_query import read_search
 from newsportal.portal.reading.story import absolute, figures, lead, shown
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
@@ -78,9 +78,9 @@ def _filters(visit: Visit) -> dict[str, str]:
 
 @router.get("/search/feed.{ending}")
 def of_search(visit: Here, ending: str) -> Response:
-    """The newest stories for ``?q=`` and the filters. Asked for nothing, or without an index, a feed without entries: readers keep
+    """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
     asking."""
-    asked = replace(asked_of(visit), sort="time", page=1)
+    asked = replace(read_search(visit), sort="time", page=1)
     try:
         query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
         hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
@@ -165,7 +165,7 @@ def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) ->
     if not pictures:
         return entry
     seen = shown(portal, article.id, pictures)
-    formats = {picture.place: picture.image.format for picture in pictures if portal.desk is None}  # ours are written anew
+    formats = {picture.place: picture.image.format for picture in pictures if portal.picture_proxy is None}  # ours are written anew
     enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
     return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)
 

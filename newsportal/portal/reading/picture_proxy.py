@@ -1,4 +1,4 @@
-"""Pictures on demand: their addresses, the desk that fetches each once from its publisher, rewrites and caches it, and their routes.
+"""Pictures on demand: their addresses, the proxy that fetches each once from its publisher, rewrites and caches it, and their routes.
 
 Only the store's own pictures are asked for, so it is no open proxy; only pixels are handed on, so nothing of a stranger is active on our
 origin (threats E). ``/picture/ARTICLE/PLACE`` and ``…/thumb`` are off unless ``pictures.cache`` is set.
@@ -32,7 +32,7 @@ VERSION_CHARS = 8
 def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thumb: bool = False) -> str | None:
     """The address of a picture of a story, fit for a browser, else None. ``place`` counts from 1 among those shown."""
     url = web_address(image.url)
-    if url is None or portal.desk is None:
+    if url is None or portal.picture_proxy is None:
         return url
     return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={version(url)}"
 
@@ -71,7 +71,7 @@ class Ready:
     type: str
 
 
-class Desk:
+class PictureProxy:
     """``cache`` keeps what was made; ``policy`` says which addresses may be asked."""
 
     def __init__(self, cache: PictureCache, policy: egress.Policy, user_agent: str, *, max_pixels: int = MAX_PIXELS) -> None:
@@ -182,7 +182,7 @@ async def thumb(request: Request, article_id: str, place: str) -> Response:
 async def _shown(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
     portal: Portal = request.app.state.portal
     number = int(place) if place.isascii() and place.isdecimal() and len(place) < 6 else 0
-    if portal.desk is None or not 1 <= number <= MAX_PLACE:
+    if portal.picture_proxy is None or not 1 <= number <= MAX_PLACE:
         return _none(NOT_HERE)
     found = await asyncio.to_thread(_stored, portal, article_id, number)
     if found is None:
@@ -194,7 +194,7 @@ async def _shown(request: Request, article_id: str, place: str, *, thumb: bool) 
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     try:
-        ready: Ready = await portal.desk.picture(url, referer, thumb=thumb)
+        ready: Ready = await portal.picture_proxy.picture(url, referer, thumb=thumb)
     except NoPicture:
         return _none(NOT_THERE)
     return Response(ready.body, media_type=ready.type, headers=headers)

@@ -10,9 +10,9 @@ from fastapi.responses import JSONResponse
 
 from newsportal.errors import SearchError
 from newsportal.portal.context import Here, Visit
+from newsportal.portal.language import _
 from newsportal.portal.reading.feeds import FeedAddresses
-from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
-from newsportal.portal.reading.search_query import found as found_by
+from newsportal.portal.reading.search_query import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, SearchRequest, read_search, search_index
 from newsportal.portal.reading.story_lists import Chip, Choice
 from newsportal.portal.render import render
 from newsportal.search.base import Results
@@ -36,7 +36,7 @@ class Facet:
 
 @router.get("/search")
 def search(request: Request, visit: Here) -> Response:
-    asked = asked_of(visit)
+    asked = read_search(visit)
     results, away = look(visit, asked)
     return render(
         request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=kept(asked),
@@ -65,20 +65,20 @@ def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
         return []
 
 
-def kept(asked: Asked, changes: Mapping[str, object] | None = None) -> dict[str, str]:
+def kept(asked: SearchRequest, changes: Mapping[str, object] | None = None) -> dict[str, str]:
     """What a form sends beside its own fields. A name that no page can show (terminal escapes, NUL) is left out."""
     values = {name: value for name, value in asked.parameters(**(changes or {})).items() if name != "q"}
     return {name: str(value) for name, value in values.items() if value and not CONTROL.search(str(value))}
 
 
-def feed_of(asked: Asked, visit: Visit) -> FeedAddresses:
+def feed_of(asked: SearchRequest, visit: Visit) -> FeedAddresses:
     """The feeds of this search with its filters; they bring the newest, in whatever order the page is."""
     title = " · ".join(clean(part)[:60] for part in (asked.text, *asked.filters.values()) if part)
     addresses = (asked.address(f"/search/feed.{ending}", sort=None, folds=None) for ending in ("rss", "atom", "json"))
     return FeedAddresses(clean(f"{title} · {visit.portal.site.title}"), *addresses)
 
 
-def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
+def look(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
     """The results, and a sentence instead of them when search is away."""
     words = visit.clock.words
     if visit.portal.index is None:
@@ -86,12 +86,12 @@ def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
     if asked.empty:
         return EMPTY, None
     try:
-        return found_by(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
+        return search_index(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
     except SearchError:
         return EMPTY, words.gettext("Search is away for the moment; everything else works. Please try again in a minute.")
 
 
-def sorts(asked: Asked, visit: Visit) -> list[Choice]:
+def sorts(asked: SearchRequest, visit: Visit) -> list[Choice]:
     """Without words there is nothing to be relevant to."""
     said = visit.clock.words.gettext
     by_time = Choice(said("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
@@ -108,7 +108,7 @@ def names(visit: Visit) -> dict[str, dict[str | None, str]]:
     }
 
 
-def chips(asked: Asked, visit: Visit) -> list[Chip]:
+def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
     """The filters that are set, each with the way to the search without it."""
     said, named = visit.clock.words.gettext, names(visit)
     shown = {"since": said("from %(day)s on"), "until": said("up to %(day)s")}
@@ -121,7 +121,7 @@ def chips(asked: Asked, visit: Visit) -> list[Chip]:
     ]
 
 
-def facets(asked: Asked, results: Results, visit: Visit) -> list[Facet]:
+def facets(asked: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
     """Time first, then what the index counted, then how versions are shown."""
     said, named = visit.clock.words.gettext, names(visit)
     labels = {"topic": said("Topic"), "site": said("Site"), "category": said("Category"), "day": said("Day")}
@@ -133,11 +133,11 @@ def facets(asked: Asked, results: Results, visit: Visit) -> list[Facet]:
     return [*listed, *(facet for facet in counted if facet.choices), folds]
 
 
-def plain(asked: Asked, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
+def plain(asked: SearchRequest, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
     return [Choice(label, asked.address(**{name: key}), getattr(asked, name) == key) for key, label in labels.items()]
 
 
-def choices(asked: Asked, name: str, counted: Mapping[str, int]) -> list[Choice]:
+def choices(asked: SearchRequest, name: str, counted: Mapping[str, int]) -> list[Choice]:
     """The most frequent values of the facet ``name``, the newest days. The one that is chosen offers to be dropped."""
     frequent = [(value, count) for value, count in counted.items() if value]
     now = getattr(asked, name)
@@ -147,15 +147,13 @@ def choices(asked: Asked, name: str, counted: Mapping[str, int]) -> list[Choice]
     ]
 
 
-def proposals(asked: Asked, results: Results, visit: Visit) -> list[Choice]:
+def proposals(asked: SearchRequest, results: Results, visit: Visit) -> list[Choice]:
     """What may be looked for where nothing was found: the same without filters, each word by itself, and what begins alike."""
     found = []
     if asked.text and asked.filters:
-        found.append(
-            Choice(visit.clock.words.gettext("“%(query)s” without filters") % {"query": asked.text[:60]}, Asked(asked.text).address())
-        )
+        found.append(Choice(visit.say(_("“%(query)s” without filters"), query=asked.text[:60]), SearchRequest(asked.text).address()))
     words = [word for word in results.words if len(word) > 1] if len(results.words) > 1 else []
     beginning = asked.text[: max(2, len(asked.text) // 2)]
     words += suggested(visit, beginning, PROPOSALS) if asked.text else []
-    found += [Choice(word, Asked(word).address()) for word in dict.fromkeys(words) if word != asked.text]
+    found += [Choice(word, SearchRequest(word).address()) for word in dict.fromkeys(words) if word != asked.text]
     return found[:PROPOSALS]

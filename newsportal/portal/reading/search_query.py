@@ -31,7 +31,7 @@ SPANS: Final[Mapping[str, timedelta]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchRequest:
     """``since`` and ``until`` are days, both included; ``folds`` ``open``: every version of a story by itself."""
 
     text: str
@@ -78,24 +78,24 @@ class Asked:
         )  # fmt: skip
 
 
-def asked_of(visit: Visit) -> Asked:
+def read_search(visit: Visit) -> SearchRequest:
     """The search in the query's parameters."""
-    return asked_by(visit.text)
+    return search_from(visit.text)
 
 
-def asked_in(query: str) -> Asked:
+def parse_search(query: str) -> SearchRequest:
     """The search in the query of an address that was kept."""
     try:
         told = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
     except ValueError:
         told = {}
-    return asked_by(lambda name, limit=MAX_CHARS: told.get(name, "")[:limit].strip() or None)
+    return search_from(lambda name, limit=MAX_CHARS: told.get(name, "")[:limit].strip() or None)
 
 
-def asked_by(get: Callable[..., str | None]) -> Asked:
+def search_from(get: Callable[..., str | None]) -> SearchRequest:
     """The search by its parameters: ``get(name)``, ``get(name, limit)``."""
     page, when, kind = get("page") or "", get("when"), get("kind")
-    return Asked(
+    return SearchRequest(
         text=clean(get("q", MAX_QUERY_CHARS) or ""), when=when if when in SPANS else None, since=_day(get("since")),
         until=_day(get("until")), kind=kind if kind in KINDS else None, folds="open" if get("folds") == "open" else None,
         sort="time" if get("sort") == "time" else "relevance",
@@ -117,7 +117,7 @@ def _day(said: str | None) -> str | None:
         return None
 
 
-def found(portal: Portal, index: Index, query: Query) -> Results:
+def search_index(portal: Portal, index: Index, query: Query) -> Results:
     """The hits of ``index``. Raises ``SearchError``, and ``StoreError`` while the index is behind.
 
     An index that is away for a while, or that nobody lets follow, would show what was taken down meanwhile; how many it counts stays.
