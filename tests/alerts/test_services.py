@@ -14,8 +14,8 @@ import pytest
 from newsportal.net.egress import Answer
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import BadField, Item, Later, Rejected, Setting, told
-from newsportal.services.alerts.sending import hidden, mail_address
-from newsportal.services.alerts.services import SERVICES, WECOM_BYTES
+from newsportal.services.alerts.sending import hidden
+from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, mail_address
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
 BOT = "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -11,6 +11,7 @@ import pytest
 import newsportal.portal
 from newsportal.messages import SENTENCES
 from newsportal.portal.language import LANGUAGES, SOURCE_LANGUAGE, TAGS, catalog, choose
+from newsportal.services.alerts.services import SERVICES
 
 PARAM = re.compile(r"%\(\w+\)s")
 WORDS = re.compile(r"[a-z;]")
@@ -20,7 +21,8 @@ PORTAL = Path(newsportal.portal.__file__).parent
 @pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {SOURCE_LANGUAGE}))
 def test_a_catalog_has_every_message_and_no_other(language: str, messages: ModuleType) -> None:
     whole = catalog(language)
-    used = {*messages.messages(PORTAL), *(one for one in SENTENCES.values() if WORDS.search(PARAM.sub("", one)))}
+    titles = {service.title for service in SERVICES.values()}
+    used = {*messages.messages(PORTAL), *titles, *(one for one in SENTENCES.values() if WORDS.search(PARAM.sub("", one)))}
     translated = {message.id: message for message in whole if message.id}
     assert not used - set(translated), "messages without a translation: add them to the .po file"
     assert not set(translated) - used, "translations nobody uses: remove them from the .po file"

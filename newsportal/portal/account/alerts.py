@@ -27,7 +27,7 @@ from newsportal.services.alerts.preview import Preview, preview
 from newsportal.services.alerts.run import Work
 from newsportal.services.alerts.run import test as send_test
 from newsportal.services.alerts.sending import hidden
-from newsportal.services.alerts.services import SERVICES
+from newsportal.services.alerts.services import SERVICES, title_of
 from newsportal.sources import Sources
 
 TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers
@@ -99,7 +99,7 @@ def alerts(request: Request, visit: Here) -> Response:
     mine = book.all(who.person.id if who else "")
     counts = book.counts([one.id for one in mine])
     rows = [
-        {"alert": one, "about": label("about", one.about, words), "service": label("service", one.channel, words),
+        {"alert": one, "about": label("about", one.about, words), "service": title_of(one.channel, words),
          "counts": counts.get(one.id, {})}
         for one in mine
     ]  # fmt: skip
@@ -200,7 +200,7 @@ def services(request: Request) -> list[tuple[str, str, bool]]:
     """Those that who asks may choose: name, what it is called, whether it can be used."""
     chosen, said = terms(request), Visit(request).clock.words.gettext
     return [
-        (service.name, label("service", service.name, said), service.name != "mail" or chosen.mail)
+        (service.name, said(service.title), service.name != "mail" or chosen.mail)
         for service in SERVICES.values()
         if service.needs in chosen.rights
     ]
@@ -251,7 +251,7 @@ def shown(
     return render(
         request, "alert.html", status, alert=before, values=values,
         faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
-        called=label("service", channel, said), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
+        called=title_of(channel, said), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: label("delivery", name, said) for name in get_args(State)},
     )  # fmt: skip

@@ -23,6 +23,7 @@ from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.preview import preview
 from newsportal.services.alerts.run import test as send_test
 from newsportal.services.alerts.sending import hidden
+from newsportal.services.alerts.services import SERVICES
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))
 
@@ -33,7 +34,7 @@ class AlertAsked(BaseModel):
     name: str = Field("", max_length=100, description="By default as the topic or the search.")
     about: AboutName = "topic"
     of: str = Field("", max_length=500, description="The topic's name, or the words of the search.")
-    channel: str = Field(description="mail, wecom, feishu, dingtalk, telegram, ntfy, webhook or apprise.")
+    channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="What the channel needs. Secrets that are left out stay as they are.")
     digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once.")
     quiet: tuple[int, int] | None = Field(None, description="From this hour to that nothing is sent.")

@@ -138,7 +138,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a service needs to know. ``secret``: never shown again."""
+    """What a service needs to know. ``secret``: never shown again. ``check`` returns the value to store, or what is wrong."""
 
     name: str
     label: Message
@@ -146,6 +146,7 @@ class Field:
     secret: bool = False
     needed: bool = True
     default: str = ""
+    check: Callable[[str], str | Message] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +166,16 @@ Judges = Callable[[Answer], None]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A place that messages go to. ``checks`` brings fields into the form that ``asks`` needs, and raises ``BadField``. ``asks`` makes the
-    request and ``judges`` reads its answer (raises ``Rejected``, ``Later``); a service without them goes through Apprise. ``needs``: the
-    right that somebody must have to send there."""
+    """A place that messages go to. ``title``: in English, for the catalogues. ``asks`` makes the request and ``judges`` reads its
+    answer (raises ``Rejected``, ``Later``); without them the message goes through Apprise to ``address`` (raises ``Rejected``).
+    ``needs``: the right that somebody must have to send there."""
 
     name: str
+    title: str
     fields: tuple[Field, ...]
-    checks: Callable[[dict[str, str]], dict[str, str]]
     asks: Asks | None = None
     judges: Judges | None = None
+    address: Callable[[Fields, Setting], str] | None = None
     needs: str = "keep"
 
     def checked(self, given: Fields) -> dict[str, str]:
@@ -186,4 +188,9 @@ class Service:
             if len(value) > SMALL or not value.isprintable():
                 raise BadField(one.name, Message("alert.characters"))
             found[one.name] = value
-        return self.checks(found)
+        for one in self.fields:
+            checked = one.check(found[one.name]) if one.check else found[one.name]
+            if isinstance(checked, Message):
+                raise BadField(one.name, checked)
+            found[one.name] = checked
+        return found

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
-from urllib.parse import quote, urlsplit
 
 from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
 from newsportal.net import egress
@@ -24,7 +23,6 @@ CERTAIN: Final = re.compile(
 )
 """In what Apprise logs: the other side answered or was never reached, so nothing was sent. All else leaves that open."""
 
-DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail comes from a name; an address of numbers is none
 FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 """A refusal that a later try does not change (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
 
@@ -34,10 +32,10 @@ def send(name: str, fields: Mapping[str, str], told: Told, setting: Setting, now
     service = SERVICES.get(name)
     if service is None:
         raise Rejected("there is no such service any more")
-    if service.asks is None:
-        _by_apprise(mail_address(fields, setting) if name == "mail" else fields["url"], fields, told, setting)
-    else:
+    if service.asks is not None:
         _by_http(service, service.asks(fields, told, now), fields, setting)
+    elif service.address is not None:
+        _by_apprise(service.address(fields, setting), fields, told, setting)
 
 
 def _by_http(service: Service, request: Request, fields: Mapping[str, str], setting: Setting) -> None:
@@ -60,20 +58,6 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
 async def _asked(request: Request, headers: Mapping[str, str], setting: Setting) -> egress.Answer:
     async with egress.exchanges(setting.policy, timeout=TIMEOUT) as exchange:
         return await exchange("POST", request.url, headers, request.body, MAX_ANSWER)
-
-
-def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
-    """Mail in Apprise's form, over the operator's own server."""
-    if setting.mail_server is None:
-        raise Rejected("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
-    parts = urlsplit(setting.mail_server)
-    scheme, mode = {"smtp": ("mailto", "insecure"), "smtps": ("mailtos", "ssl")}.get(parts.scheme, ("mailtos", "starttls"))
-    user = f"{parts.username}:{parts.password or ''}@" if parts.username else ""
-    port = f":{parts.port}" if parts.port else ""
-    host = parts.hostname or "localhost"
-    sender = setting.mail_from or f"newsportal@{host if DOMAIN.search(host) else 'localhost.localdomain'}"
-    named = "".join(f"&{key}={quote(value, safe='')}" for key, value in (("from", sender), ("to", fields["to"]), ("smtp", host)))
-    return f"{scheme}://{user}{host}{port}?mode={mode}{named}"
 
 
 def _by_apprise(address: str, fields: Mapping[str, str], told: Told, setting: Setting) -> None:

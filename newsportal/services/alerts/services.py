@@ -1,6 +1,6 @@
-"""The services: 企业微信, 飞书, 钉钉, Telegram, ntfy, webhooks over HTTP, through the egress guard; mail and all others through Apprise.
+"""The services that messages go to, each in a section of its own: request, fields with their checks, :class:`Service`.
 
-The robots of 企业微信, 飞书 and 钉钉 answer 200 whatever happened and tell in the body what did, so that is read here.
+企业微信, 飞书, 钉钉, Telegram, ntfy and webhooks are sent to over HTTP, through the egress guard; mail and all others through Apprise.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hmac
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
@@ -17,32 +17,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
-from newsportal.services.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, Told
+from newsportal.services.alerts.base import Field, Fields, Judges, Later, Rejected, Request, Service, Setting, Told
 from newsportal.services.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
 JSON: Final = {"content-type": "application/json; charset=utf-8", "accept": "application/json"}
-WECOM_BYTES: Final = 2048  # developer.work.weixin.qq.com: a text message of a robot
-FEISHU_BYTES: Final = 18_000  # open.feishu.cn: a request of a robot has at most 20 kB
-DINGTALK_BYTES: Final = 18_000  # open.dingtalk.com: 20,000 bytes
-TELEGRAM_BYTES: Final = 4000  # core.telegram.org: 4096 characters after entities
-NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachment
-TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,200}")
-TELEGRAM_TOKEN: Final = re.compile(r"\d{5,20}:[A-Za-z0-9_-]{20,100}")
-TELEGRAM_CHAT: Final = re.compile(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}")
-NO_KEY: Final = Message("alert.no-key")
-NTFY_TOPIC: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
-
-MOST_RECIPIENTS: Final = 10
-"""Mail addresses of one alert: a group has an address of its own, and the operator's server is nobody's to write to all the world."""
-
-BUSY: Final[Mapping[str, frozenset[int]]] = {
-    "wecom": frozenset({-1, 45009}),
-    "feishu": frozenset({11232, 99991400}),
-    "dingtalk": frozenset({-1, 130101}),
-}
-"""Codes with which a robot says: too many for now (its documentation), or: busy."""
 
 
 def _json(url: str, told: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Request:
@@ -53,53 +32,80 @@ def _lines(told: Told, limit: int) -> str:
     return f"{told.title}\n\n{told.text(limit - len(told.title.encode()) - 2)}"
 
 
-def _key_from(host: str, parameter: str | None) -> Callable[[dict[str, str]], dict[str, str]]:
+def _web_address(value: str) -> str | Message:
+    try:
+        return check_url(value)
+    except BadAddress:
+        return Message("alert.no-url")
+
+
+def _matches(pattern: str, wrong: str) -> Callable[[str], str | Message]:
+    return lambda value: value if re.fullmatch(pattern, value) else Message(wrong)
+
+
+def judge(answer: Answer) -> None:
+    """By the status alone."""
+    if 200 <= answer.status < 300:
+        return
+    if answer.status in (408, 425, 429) or answer.status >= 500:
+        wait = answer.headers.get("retry-after", "")
+        raise Later(f"the service answered {answer.status}", min(float(wait), 86_400.0) if wait.isdecimal() else None)
+    raise Rejected(f"the service answered {answer.status}")
+
+
+# Robots of groups in 企业微信, 飞书 and 钉钉: they answer 200 whatever happened, and the body says what did.
+
+NO_KEY: Final = Message("alert.no-key")
+ROBOT_SECRET: Final = Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, needed=False)
+
+
+def _robot_key(host: str, parameter: str | None) -> Field:
     """Takes a robot's key from what people paste: the key, or the address of its webhook, which has it as ``parameter`` or at its end."""
 
-    def checks(told: dict[str, str]) -> dict[str, str]:
-        key = told["key"]
+    def check(key: str) -> str | Message:
         if key.startswith(("http://", "https://")):
             try:
                 parts = urlsplit(key)
                 found = parse_qs(parts.query).get(parameter, [""]) if parameter else [parts.path.rpartition("/")[2]]
             except ValueError:  # brackets with no address between them, more fields than anybody sends
-                raise BadField("key", NO_KEY) from None
+                return NO_KEY
             if parts.hostname != host:
-                raise BadField("key", Message("alert.other-service"))
+                return Message("alert.other-service")
             key = found[0]
-        if not TOKEN.fullmatch(key):
-            raise BadField("key", NO_KEY)
-        return told | {"key": key}
+        return key if re.fullmatch(r"[A-Za-z0-9_-]{8,200}", key) else NO_KEY
 
-    return checks
+    return Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True, check=check)
 
 
-WECOM_FIELDS: Final = (Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True),)
-FEISHU_FIELDS: Final = (
-    Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True),
-    Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, needed=False),
-)
-DINGTALK_FIELDS: Final = FEISHU_FIELDS
-TELEGRAM_FIELDS: Final = (
-    Field("token", Message("field.bot-token"), Message("field-hint.bot-token"), secret=True),
-    Field("chat", Message("field.chat"), Message("field-hint.chat")),
-)
-NTFY_FIELDS: Final = (
-    Field("topic", Message("field.ntfy-topic"), Message("field-hint.ntfy-topic"), secret=True),
-    Field("server", Message("field.server"), needed=False, default="https://ntfy.sh"),
-    Field("token", Message("field.access-token"), Message("field-hint.access-token"), secret=True, needed=False),
-)
-WEBHOOK_FIELDS: Final = (
-    Field("url", Message("field.url"), Message("field-hint.url"), secret=True),
-    Field("secret", Message("field.secret"), Message("field-hint.secret"), secret=True, needed=False),
-)
-MAIL_FIELDS: Final = (Field("to", Message("field.mail"), Message("field-hint.mail")),)
-APPRISE_FIELDS: Final = (Field("url", Message("field.apprise"), Message("field-hint.apprise"), secret=True),)
+def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") -> Judges:
+    """``busy``: codes with which a robot says "too many for now" (its documentation), or "busy"."""
+
+    def judged(answer: Answer) -> None:
+        judge(answer)
+        try:
+            told = json.loads(answer.body)
+            number = told.get(code, told.get("StatusCode", 0))
+        except (ValueError, RecursionError, AttributeError) as error:
+            raise Rejected("the service answered something that is no answer of a robot") from error
+        if number in busy:
+            raise Later(f"the service says: too many for now ({number})")
+        if number:
+            raise Rejected(f"the service says: {number} {' '.join(str(told.get(words, '')).split())[:200]}")
+
+    return judged
+
+
+WECOM_BYTES: Final = 2048  # developer.work.weixin.qq.com: a text message of a robot
 
 
 def _wecom(fields: Fields, told: Told, now: datetime) -> Request:
     url = f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={fields['key']}"
     return _json(url, {"msgtype": "text", "text": {"content": _lines(told, WECOM_BYTES)}})
+
+
+WECOM: Final = Service("wecom", "WeCom", (_robot_key("qyapi.weixin.qq.com", "key"),), _wecom, _robot((-1, 45009)))
+
+FEISHU_BYTES: Final = 18_000  # open.feishu.cn: a request of a robot has at most 20 kB
 
 
 def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
@@ -111,6 +117,13 @@ def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(f"https://open.feishu.cn/open-apis/bot/v2/hook/{fields['key']}", body)
 
 
+FEISHU: Final = Service(
+    "feishu", "Feishu", (_robot_key("open.feishu.cn", None), ROBOT_SECRET), _feishu, _robot((11232, 99991400), "code", "msg")
+)
+
+DINGTALK_BYTES: Final = 18_000  # open.dingtalk.com: 20,000 bytes
+
+
 def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
     url = f"https://oapi.dingtalk.com/robot/send?access_token={fields['key']}"
     if fields.get("secret"):
@@ -120,12 +133,21 @@ def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(url, {"msgtype": "text", "text": {"content": _lines(told, DINGTALK_BYTES)}})
 
 
-def _telegram_fields(told: dict[str, str]) -> dict[str, str]:
-    if not TELEGRAM_TOKEN.fullmatch(told["token"]):
-        raise BadField("token", Message("alert.no-token"))
-    if not TELEGRAM_CHAT.fullmatch(told["chat"]):
-        raise BadField("chat", Message("alert.no-chat"))
-    return told
+DINGTALK: Final = Service(
+    "dingtalk", "DingTalk", (_robot_key("oapi.dingtalk.com", "access_token"), ROBOT_SECRET), _dingtalk, _robot((-1, 130101))
+)
+
+TELEGRAM_BYTES: Final = 4000  # core.telegram.org: 4096 characters after entities
+TELEGRAM_FIELDS: Final = (
+    Field(
+        "token", Message("field.bot-token"), Message("field-hint.bot-token"), secret=True,
+        check=_matches(r"\d{5,20}:[A-Za-z0-9_-]{20,100}", "alert.no-token"),
+    ),
+    Field(
+        "chat", Message("field.chat"), Message("field-hint.chat"),
+        check=_matches(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}", "alert.no-chat"),
+    ),
+)  # fmt: skip
 
 
 def _telegram(fields: Fields, told: Told, now: datetime) -> Request:
@@ -133,17 +155,19 @@ def _telegram(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(f"https://api.telegram.org/bot{fields['token']}/sendMessage", body)
 
 
-def _web_address(value: str, name: str) -> str:
-    try:
-        return check_url(value)
-    except BadAddress as error:
-        raise BadField(name, Message("alert.no-url")) from error
+TELEGRAM: Final = Service("telegram", "Telegram", TELEGRAM_FIELDS, _telegram, judge)
+
+NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachment
 
 
-def _ntfy_fields(told: dict[str, str]) -> dict[str, str]:
-    if not NTFY_TOPIC.fullmatch(told["topic"]):
-        raise BadField("topic", Message("alert.ntfy-topic"))
-    return told | {"server": _web_address(told["server"], "server").rstrip("/")}
+NTFY_FIELDS: Final = (
+    Field(
+        "topic", Message("field.ntfy-topic"), Message("field-hint.ntfy-topic"), secret=True,
+        check=_matches(r"[A-Za-z0-9_-]{1,64}", "alert.ntfy-topic"),
+    ),
+    Field("server", Message("field.server"), needed=False, default="https://ntfy.sh", check=lambda value: _web_address(value.rstrip("/"))),
+    Field("token", Message("field.access-token"), Message("field-hint.access-token"), secret=True, needed=False),
+)  # fmt: skip
 
 
 def _ntfy(fields: Fields, told: Told, now: datetime) -> Request:
@@ -153,8 +177,12 @@ def _ntfy(fields: Fields, told: Told, now: datetime) -> Request:
     return _json(fields["server"], body, {"authorization": f"Bearer {fields['token']}"} if fields.get("token") else None)
 
 
-def _webhook_fields(told: dict[str, str]) -> dict[str, str]:
-    return told | {"url": _web_address(told["url"], "url")}
+NTFY: Final = Service("ntfy", "ntfy", NTFY_FIELDS, _ntfy, judge)
+
+WEBHOOK_FIELDS: Final = (
+    Field("url", Message("field.url"), Message("field-hint.url"), secret=True, check=_web_address),
+    Field("secret", Message("field.secret"), Message("field-hint.secret"), secret=True, needed=False),
+)
 
 
 def _webhook(fields: Fields, told: Told, now: datetime) -> Request:
@@ -168,58 +196,45 @@ def _webhook(fields: Fields, told: Told, now: datetime) -> Request:
     return Request(asked.url, asked.body, {**asked.headers, SIGNATURE: signature(fields["secret"], asked.body, now)})
 
 
-def _mail_fields(told: dict[str, str]) -> dict[str, str]:
-    found = [one.strip() for one in told["to"].replace("，", ",").replace(";", ",").split(",") if one.strip()]
+WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, judge)
+
+ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
+DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail comes from a name; an address of numbers is none
+MOST_RECIPIENTS: Final = 10
+"""Mail addresses of one alert: a group has an address of its own, and the operator's server is nobody's to write to all the world."""
+
+
+def _recipients(value: str) -> str | Message:
+    found = [one.strip() for one in value.replace("，", ",").replace(";", ",").split(",") if one.strip()]
     if not found or not all(ADDRESS.fullmatch(one) for one in found):
-        raise BadField("to", Message("alert.no-mail"))
-    if len(found) > MOST_RECIPIENTS:
-        raise BadField("to", Message("alert.many-mails", most=MOST_RECIPIENTS))
-    return {"to": ", ".join(found)}
+        return Message("alert.no-mail")
+    return ", ".join(found) if len(found) <= MOST_RECIPIENTS else Message("alert.many-mails", most=MOST_RECIPIENTS)
 
 
-def _apprise_fields(told: dict[str, str]) -> dict[str, str]:
-    if "://" not in told["url"]:
-        raise BadField("url", Message("alert.no-apprise"))
-    return told
+def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
+    """Mail in Apprise's form, over the operator's own server."""
+    if setting.mail_server is None:
+        raise Rejected("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
+    parts = urlsplit(setting.mail_server)
+    scheme, mode = {"smtp": ("mailto", "insecure"), "smtps": ("mailtos", "ssl")}.get(parts.scheme, ("mailtos", "starttls"))
+    user = f"{parts.username}:{parts.password or ''}@" if parts.username else ""
+    port = f":{parts.port}" if parts.port else ""
+    host = parts.hostname or "localhost"
+    sender = setting.mail_from or f"newsportal@{host if DOMAIN.search(host) else 'localhost.localdomain'}"
+    named = "".join(f"&{key}={quote(value, safe='')}" for key, value in (("from", sender), ("to", fields["to"]), ("smtp", host)))
+    return f"{scheme}://{user}{host}{port}?mode={mode}{named}"
 
 
-def judge(answer: Answer) -> None:
-    """By the status alone."""
-    if 200 <= answer.status < 300:
-        return
-    if answer.status in (408, 425, 429) or answer.status >= 500:
-        wait = answer.headers.get("retry-after", "")
-        raise Later(f"the service answered {answer.status}", min(float(wait), 86_400.0) if wait.isdecimal() else None)
-    raise Rejected(f"the service answered {answer.status}")
+MAIL_FIELD: Final = Field("to", Message("field.mail"), Message("field-hint.mail"), check=_recipients)
+MAIL: Final = Service("mail", "Mail", (MAIL_FIELD,), address=mail_address)
+
+APPRISE_FIELD: Final = Field(
+    "url", Message("field.apprise"), Message("field-hint.apprise"), secret=True, check=_matches(".*://.*", "alert.no-apprise")
+)
+APPRISE: Final = Service("apprise", "Another service", (APPRISE_FIELD,), address=lambda fields, _: fields["url"], needs="administer")
+
+SERVICES: Final[Mapping[str, Service]] = {one.name: one for one in (MAIL, WECOM, FEISHU, DINGTALK, TELEGRAM, NTFY, WEBHOOK, APPRISE)}
 
 
-def _robot(name: str, code: str = "errcode", words: str = "errmsg") -> Any:
-    def judged(answer: Answer) -> None:
-        judge(answer)
-        try:
-            told = json.loads(answer.body)
-            number = told.get(code, told.get("StatusCode", 0))
-        except (ValueError, RecursionError, AttributeError) as error:
-            raise Rejected("the service answered something that is no answer of a robot") from error
-        if number in BUSY[name]:
-            raise Later(f"the service says: too many for now ({number})")
-        if number:
-            raise Rejected(f"the service says: {number} {' '.join(str(told.get(words, '')).split())[:200]}")
-
-    return judged
-
-
-SERVICES: Final[Mapping[str, Service]] = {
-    service.name: service
-    for service in (
-        Service("mail", MAIL_FIELDS, _mail_fields),
-        Service("wecom", WECOM_FIELDS, _key_from("qyapi.weixin.qq.com", "key"), _wecom, _robot("wecom")),
-        Service("feishu", FEISHU_FIELDS, _key_from("open.feishu.cn", None), _feishu, _robot("feishu", "code", "msg")),
-        Service("dingtalk", DINGTALK_FIELDS, _key_from("oapi.dingtalk.com", "access_token"), _dingtalk, _robot("dingtalk")),
-        Service("telegram", TELEGRAM_FIELDS, _telegram_fields, _telegram, judge),
-        Service("ntfy", NTFY_FIELDS, _ntfy_fields, _ntfy, judge),
-        Service("webhook", WEBHOOK_FIELDS, _webhook_fields, _webhook, judge),
-        Service("apprise", APPRISE_FIELDS, _apprise_fields, needs="administer"),
-    )
-}
-"""A new one is a line here."""
+def title_of(channel: str, translate: Callable[[str], str]) -> str:
+    return translate(SERVICES[channel].title) if channel in SERVICES else channel
