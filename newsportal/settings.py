@@ -82,7 +82,7 @@ EXTENSIONS = {
 }
 TELNETCONSOLE_ENABLED = False  # True: a port that runs code
 REMOTE_CONTROL_ENABLED = False  # True: the same
-DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # RFPDupeFilter: the ledger knows what was seen, list pages are always visited
+DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # RFPDupeFilter: the link tracker knows what was seen, list pages are always visited
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # WARNING: what is dropped is counted in the run report
 
 # What is said

@@ -11,7 +11,7 @@ import scrapy
 from scrapy import Request
 from sqlalchemy import select, update
 
-from newsportal.crawl.ledger import Filtered, Ledger
+from newsportal.crawl.link_tracker import Filtered, LinkTracker
 from newsportal.crawl.requests import id_of
 from newsportal.items import Link
 from newsportal.store.link_tables import LINKS, OVER
@@ -25,13 +25,13 @@ def ask(link: Link) -> Request:
     return Request(link.url, meta={"source": link.source}, cb_kwargs={"link": link}, dont_filter=True)
 
 
-def filtered(ledger: Ledger, links: Sequence[Link], **how: Any) -> Filtered:
-    return asyncio.run(ledger.filter_new(links, SPIDER, ask, **how))
+def filtered(tracker: LinkTracker, links: Sequence[Link], **how: Any) -> Filtered:
+    return asyncio.run(tracker.filter_new(links, SPIDER, ask, **how))
 
 
-def let_wait(ledger: Ledger, *links: Link) -> None:
+def let_wait(tracker: LinkTracker, *links: Link) -> None:
     """As a list page does that names these links."""
-    asyncio.run(ledger.open(list(links), SPIDER, ask, settled=False, again=True))
+    asyncio.run(tracker.open(list(links), SPIDER, ask, settled=False, again=True))
 
 
 def waiting(store: Store, source: str | None = None) -> list[str]:

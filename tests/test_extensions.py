@@ -45,20 +45,20 @@ def report_of(tmp_path: Path) -> Callable[..., RunReport]:
 async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two links, of which one is stored; then a day ends while the other is saved, and a third link comes."""
     await report.opened(Plain())
-    await report.ledger.filter_new(LINKS[:2], SPIDER, ask)
-    await report.ledger.settle(LINKS[0], "stored")
+    await report.tracker.filter_new(LINKS[:2], SPIDER, ask)
+    await report.tracker.settle(LINKS[0], "stored")
     first = report.run.id
     monkeypatch.setattr(extensions, "DAY", timedelta(seconds=-1))
     while report.run.id == first:  # noqa: ASYNC110 - nothing tells
         await asyncio.sleep(0.01)
     monkeypatch.setattr(extensions, "DAY", timedelta(days=1))
-    await report.ledger.settle(LINKS[1], "stored")
-    await report.ledger.filter_new(LINKS[2:], SPIDER, ask)
+    await report.tracker.settle(LINKS[1], "stored")
+    await report.tracker.filter_new(LINKS[2:], SPIDER, ask)
     await report.closed(Plain(), "shutdown")
 
 
 def kept(report: RunReport) -> list[Run]:
-    return sorted(report.ledger.store.runs(limit=100), key=lambda run: run.started)
+    return sorted(report.tracker.store.runs(limit=100), key=lambda run: run.started)
 
 
 def test_a_spider_that_stays_reports_day_by_day(report_of: Callable[..., RunReport], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newsportal.items.visits import MAX_PUBLISHED, Visit, together
+from newsportal.items.visits import MAX_PUBLISHED, Visit, merge_visits
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
@@ -27,18 +27,18 @@ def visit(**told: object) -> Visit:
     ],
 )
 def test_a_visit_is_unchanged_only_if_every_list_page_was(one: dict[str, object], other: dict[str, object], unchanged: bool) -> None:
-    assert together(visit(**one), visit(**other)).not_modified is unchanged
+    assert merge_visits(visit(**one), visit(**other)).not_modified is unchanged
 
 
 def test_the_newest_publications_are_kept() -> None:
     times = [NOW - timedelta(minutes=number) for number in range(MAX_PUBLISHED)]
-    joined = together(visit(published=tuple(times[::2])), visit(published=(*times[1::2], NOW - timedelta(days=9))))
+    joined = merge_visits(visit(published=tuple(times[::2])), visit(published=(*times[1::2], NOW - timedelta(days=9))))
     assert joined.published == tuple(times)
 
 
 def test_what_was_said_last_stands() -> None:
     first = visit(moved="https://a.example/", hub="https://hub.example/", asked_wait=60.0)
-    joined = together(first, visit(moved="https://b.example/", asked_wait=30.0))
+    joined = merge_visits(first, visit(moved="https://b.example/", asked_wait=30.0))
     assert (joined.moved, joined.hub, joined.asked_wait) == ("https://b.example/", "https://hub.example/", 60.0)
 
 

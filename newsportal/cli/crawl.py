@@ -92,7 +92,7 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
             raise FrontierRefused(why)
     from newsportal.crawl.extensions import RunReport
 
-    one = report.together([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
+    one = report.merge_runs([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
     return one if len(crawlers) > 1 else replace(one, id=one.id.rsplit("-", 1)[0])
 
 
@@ -212,6 +212,6 @@ class Progress:
                 extension = crawler.get_extension(RunReport)
             except RuntimeError:  # the first look may come before the crawler has made its extensions
                 extension = None
-            total = add_up("", extension.ledger.report() if extension is not None else ())
+            total = add_up("", extension.tracker.report() if extension is not None else ())
             rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
         return make_table(("spider", *columns), rows, right=columns)

@@ -60,7 +60,7 @@ def bring(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Fate]:
         read = list(_newest([(row, _incoming(row, now)) for row in batch]))
         items = [one for _, one in read if isinstance(one, Incoming)]
         fetched = {one.item.identity: one.item.fetched for one in items if isinstance(one.item, Article) and one.item.identity}
-        there = store.articles([content_id(storable(name)) for name in store.known(list(fetched))])
+        there = store.articles([content_id(storable(name)) for name in store.find_stored(list(fetched))])
         later = {one.identity for one in there if one.identity in fetched and one.fetched > fetched[one.identity]}
         for plain, group in groupby(read, key=lambda pair: _when(pair[1], later)):
             yield from _written(list(group), plain, store)

@@ -148,7 +148,7 @@ def _row(one: Seen) -> dict[str, Any]:
 def _mark(store: Store, url: str, reason: str) -> int:
     """Say of a picture that it is kept or left out; answers how many pictures of stories that changed. Raises ``NewsportalError``."""
     name, now = key(url), datetime.now(UTC)
-    if name not in store.pictures.known([name]):
+    if name not in store.pictures.find_stored([name]):
         raise NewsportalError(f"{url}: no photo story shows this picture; `newsportal pictures` lists those that many show")
     store.pictures.mark({name: reason}, now=now)
     ids = store.pictures.addresses([name]).get(name, frozenset())

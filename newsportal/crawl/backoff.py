@@ -13,16 +13,16 @@ from newsportal.items import content_id
 from newsportal.messages import Message
 
 if TYPE_CHECKING:
-    from newsportal.crawl.ledger import Ledger
+    from newsportal.crawl.link_tracker import LinkTracker
     from newsportal.items import Link
     from newsportal.sources import Sources
 
 
 HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be the page's own doing
 MOST: Final = 3  # runs in which a page hangs. Chosen: a machine may be busy twice.
-ALONE: Final = timedelta(days=7)  # then it is asked for once more, if a list still names it: the site may have mended it
+PAUSE: Final = timedelta(days=7)  # then it is asked for once more, if a list still names it: the site may have mended it
 
-FORGOTTEN: Final = 4 * ALONE
+FORGOTTEN: Final = 4 * PAUSE
 REMEMBERED: Final = 1000  # pages of a source; those that hung longest ago are forgotten first
 Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → in how many runs its page hung, and when last (ISO 8601)
 
@@ -30,15 +30,15 @@ Hung = Mapping[str, tuple[int, str]]  # hash of a link's name → in how many ru
 def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
     """``hung`` after a run in which the pages of these names hung."""
     added = {content_id(name): (hung.get(content_id(name), (0, ""))[0] + 1, now.isoformat()) for name in names}
-    kept = {id: told for id, told in hung.items() if now - datetime.fromisoformat(told[1]) < FORGOTTEN} | added
-    latest = sorted(kept, key=lambda id: (kept[id][1], id), reverse=True)[:REMEMBERED]
-    return {id: kept[id] for id in sorted(latest)}
+    recent = {id: last for id, last in hung.items() if now - datetime.fromisoformat(last[1]) < FORGOTTEN} | added
+    latest = sorted(recent, key=lambda id: (recent[id][1], id), reverse=True)[:REMEMBERED]
+    return {id: recent[id] for id in sorted(latest)}
 
 
 def given_up(hung: Hung, names: Collection[str], now: datetime) -> set[str]:
     """Those of these names that are left alone."""
     found = {name: hung.get(content_id(name), (0, "")) for name in names}
-    return {name for name, (runs, last) in found.items() if runs >= MOST and now - datetime.fromisoformat(last) < ALONE}
+    return {name for name, (runs, last) in found.items() if runs >= MOST and now - datetime.fromisoformat(last) < PAUSE}
 
 
 def rendered(sources: Sources) -> set[str]:
@@ -46,26 +46,26 @@ def rendered(sources: Sources) -> set[str]:
     return {source.key for kind in kinds for source in kind if source.render}
 
 
-async def left_alone(ledger: Ledger, links: Sequence[Link]) -> set[str]:
+async def paused(tracker: LinkTracker, links: Sequence[Link]) -> set[str]:
     """The names of those links that are left alone for a while. Raises ``StoreError``."""
     found: set[str] = set()
-    for source in {link.source for link in links} & rendered(ledger.sources):
+    for source in {link.source for link in links} & rendered(tracker.sources):
         names = [name_of(link) for link in links if link.source == source]
-        found |= given_up((await ledger.state(source)).hung, names, datetime.now(UTC))
+        found |= given_up((await tracker.state(source)).hung, names, datetime.now(UTC))
     return found
 
 
-async def hangs_again(ledger: Ledger, link: Link) -> bool:
+async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
     """``link``'s page hung in this run: whether it is left alone from now on. Counted when the run ends."""
     name, now = name_of(link), datetime.now(UTC)
-    ledger.hung[link.source].add(name)
+    tracker.hung[link.source].add(name)
     try:
-        before = (await ledger.state(link.source)).hung
+        before = (await tracker.state(link.source)).hung
     except StoreError:
         return False
     over = name in given_up(counted(before, [name], now), [name], now)
     if over:
-        ledger.note(link.source, Message("note.hung", runs=MOST, days=ALONE.days))
+        tracker.note(link.source, Message("note.hung", runs=MOST, days=PAUSE.days))
     return over
 
 
@@ -75,7 +75,7 @@ LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (middlewa
 
 
 @dataclass(slots=True)
-class _Said:
+class _HostPauses:
     """``busy``: page that answered 503 → until when. ``until``: the end of the host's last pause, which took ``seconds``."""
 
     busy: dict[str, float] = field(default_factory=dict)
@@ -87,27 +87,27 @@ class RetryAfter:
     """When each host asks to be left alone."""
 
     def __init__(self) -> None:
-        self._said: dict[str, _Said] = {}
+        self._pauses: dict[str, _HostPauses] = {}
 
     def well(self, host: str) -> None:
-        self._said.pop(host, None)
+        self._pauses.pop(host, None)
 
-    def asked(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:
+    def pause_for(self, host: str, url: str, status: int, seconds: float, now: float) -> float | None:
         """``url`` answered 429 or 503 and asks to wait: for how long to leave the host alone; ``None``: it alone is meant.
 
         A host that asks once more after a rest gets one of twice the length at least, so that a short one is not repeated for ever.
         """
-        said = self._said[host] = self._said.pop(host, _Said())
-        if len(self._said) > MOST_HOSTS:
-            del self._said[next(iter(self._said))]
+        pauses = self._pauses[host] = self._pauses.pop(host, _HostPauses())
+        if len(self._pauses) > MOST_HOSTS:
+            del self._pauses[next(iter(self._pauses))]
         if status == 503:
-            said.busy = {page: until for page, until in said.busy.items() if until > now} | {url: now + seconds}
-            if len(said.busy) < PAGES and not said.until:
+            pauses.busy = {page: until for page, until in pauses.busy.items() if until > now} | {url: now + seconds}
+            if len(pauses.busy) < PAGES and not pauses.until:
                 return None
-            seconds = min(said.busy.values()) - now  # as long as all of them ask
-            said.busy = {}
-        if said.until and now >= said.until:
-            seconds = min(max(seconds, 2 * said.seconds), LONGEST)
-        if now + seconds > said.until:
-            said.until, said.seconds = now + seconds, seconds
+            seconds = min(pauses.busy.values()) - now  # as long as all of them ask
+            pauses.busy = {}
+        if pauses.until and now >= pauses.until:
+            seconds = min(max(seconds, 2 * pauses.seconds), LONGEST)
+        if now + seconds > pauses.until:
+            pauses.until, pauses.seconds = now + seconds, seconds
         return seconds

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 
-from newsportal.crawl.ledger import Ledger, ledger_of, utcnow
+from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.items.report import Run, table
@@ -56,8 +56,8 @@ def begun(spider: str, given: str | None = None) -> Run:
 class RunReport:
     """Saves the report of one spider's run under one id, from its start to its end."""
 
-    def __init__(self, ledger: Ledger, run: Run, *, daily: bool = False) -> None:
-        self.ledger = ledger
+    def __init__(self, tracker: LinkTracker, run: Run, *, daily: bool = False) -> None:
+        self.tracker = tracker
         self.run = run
         self._daily = daily
         self._saving: asyncio.Task[None] | None = None
@@ -67,7 +67,7 @@ class RunReport:
     def from_crawler(cls, crawler: Crawler) -> Self:
         job = getattr(crawler.spider, "_job", None)  # how scrapyd names its job; the report is found under the same name
         run = begun(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
-        report = cls(ledger_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
+        report = cls(tracker_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
         crawler.signals.connect(report.opened, signal=signals.spider_opened)
         crawler.signals.connect(report.closed, signal=signals.spider_closed)
         return report
@@ -86,10 +86,10 @@ class RunReport:
         await self._save()
         logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
 
-    async def _begin_anew(self) -> None:
+    async def _begin_next_report(self) -> None:
         """A spider that stays reports day by day. What is counted while the report of the day is saved belongs to the next."""
         self.run = self.so_far("finished")
-        self.ledger.begin_anew()
+        self.tracker.reset_report()
         await self._save()
         self.run = begun(self.run.spiders[0])
 
@@ -101,7 +101,7 @@ class RunReport:
             ended=utcnow() if reason else None,
             reason=reason,
             spiders=self.run.spiders,
-            sources=self.ledger.report(),
+            sources=self.tracker.report(),
         )
 
     async def _save_often(self) -> None:
@@ -109,12 +109,12 @@ class RunReport:
             self.run = self.so_far()
             await self._save()
             if self._daily and utcnow() - self.run.started > DAY:
-                await self._begin_anew()
+                await self._begin_next_report()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 
     async def _save(self) -> None:
         try:
-            await asyncio.to_thread(self.ledger.store.save_run, self.run)
+            await asyncio.to_thread(self.tracker.store.save_run, self.run)
         except StoreError as error:
             logger.warning("the run report is not saved: %s", error)

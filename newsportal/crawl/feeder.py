@@ -47,9 +47,9 @@ CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue th
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """``hand``: requests kept at hand; ``delay``: seconds between two to a host; ``lease``: seconds without a sign of life."""
+    """``prefetch``: leased requests in memory; ``delay``: seconds between two to a host; ``lease``: seconds without a sign of life."""
 
-    hand: int
+    prefetch: int
     delay: float
     lease: float = Terms().lease
 
@@ -61,7 +61,7 @@ class Pace:
 @dataclass(slots=True)
 class Feeder:
     open: Callable[[], Queue]
-    hand: HostQueues
+    host_queues: HostQueues
     crawl: Crawl
     pace: Pace
     starts: StartUrls | None = None
@@ -76,19 +76,19 @@ class Feeder:
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
     _task: asyncio.Task[None] | None = None
     _changes: int = 0
-    _known: tuple[int, bool] = (-1, False)
-    _asked: float = 0.0
+    _drained: tuple[int, bool] = (-1, False)
+    _last_take: float = 0.0
     _beaten: float = 0.0
     _soon: float = 0.0
     _failures: int = 0
     _read: list[bytes] = field(default_factory=list)
-    _looked: float = 0.0
+    _starts_read: float = 0.0
     _over: bool = False
 
     turns: HostLocks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.turns = HostLocks(self.hand, self.leases, self.crawl, self.look)
+        self.turns = HostLocks(self.host_queues, self.leases, self.crawl, self.request_work)
 
     # for the scheduler
 
@@ -99,7 +99,7 @@ class Feeder:
 
     def push(self, task: Task) -> None:
         if task.id in self._saying or task.id in self._next.done or self.leases.over(task.id, self.crawl.in_progress):
-            self._next.anew.append(task)
+            self._next.requeue.append(task)
         else:
             self._next.push.append(task)
         self.changed()
@@ -109,15 +109,15 @@ class Feeder:
         self._changes += 1
         self._wake.set()
 
-    def look(self) -> None:
+    def request_work(self) -> None:
         """Ask the queue for work soon."""
         self._wake.set()
 
     @property
     def quiet(self) -> bool:
         """Whether nothing is left to do, as far as the queue's last answer tells."""
-        busy = len(self.leases) or self.hand.waiting
-        return self._known == (self._changes, True) and not busy
+        busy = len(self.leases) or self.host_queues.waiting
+        return self._drained == (self._changes, True) and not busy
 
     async def close(self) -> None:
         """Send what is left, give back what was not done, and leave."""
@@ -151,7 +151,7 @@ class Feeder:
                 return
             if self.crawl.ending:
                 self.turns.dismiss()
-            if self.turns.look_after(self._next):
+            if self.turns.release_hosts(self._next):
                 self._changes += 1
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
@@ -163,7 +163,7 @@ class Feeder:
                 self._wake.set()
 
     async def _converse(self, order: Order) -> Answer:
-        if not order.says_something:
+        if not order.has_content:
             return Answer()
         self._saying = frozenset(order.done)
         answer = await self._in_thread(lambda: self._exchange(order))
@@ -196,18 +196,18 @@ class Feeder:
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self.turns.waiters, *self.hand.unheld()]))[:HOLDS]
+        order.hold = list(dict.fromkeys([*self.turns.waiters, *self.host_queues.unheld()]))[:HOLDS]
         if now - self._beaten >= self.pace.beat:
             order.beat, self._beaten = dict(self.doing), now
-        room = max(self.pace.hand - self.hand.waiting, 0)
-        if not self.crawl.ending and (order.changes or now - self._asked >= min(max(self._soon, LEAST), TICK)):
-            order.take, self._asked = room, now
+        places = max(self.pace.prefetch - self.host_queues.waiting, 0)
+        if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._soon, LEAST), TICK)):
+            order.take, self._last_take = places, now
         return order
 
     def _keep(self, order: Order) -> None:
         """What could not be sent goes before what is to be sent next; questions are asked once more."""
         later = self._next
-        later.push[:0], later.done[:0], later.anew[:0], later.back[:0] = order.push, order.done, order.anew, order.back
+        later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
         later.free = {**order.free, **later.free}
 
     def _went_away(self, fault: FrontierUnavailable) -> None:
@@ -231,8 +231,8 @@ class Feeder:
             if self._read:
                 await self._in_thread(lambda: starts.drop(queue, self._read))
                 self._read = []
-            if time.monotonic() - self._looked >= STARTS and not self.crawl.ending:
-                self._looked = time.monotonic()
+            if time.monotonic() - self._starts_read >= STARTS and not self.crawl.ending:
+                self._starts_read = time.monotonic()
                 self._read = await self._in_thread(lambda: starts.read(queue))
                 if self._read:
                     await self.crawl.started(self._read)
@@ -256,8 +256,8 @@ class Feeder:
         await self._leased(taken.leases)
         self._soon = TICK if taken.soon is None else taken.soon
         far = taken.soon is not None and taken.soon > PATIENCE
-        self._known = (changes, not taken.leases and (not taken.waiting or far))
-        if taken.leases or self.quiet or self.hand.waiting:
+        self._drained = (changes, not taken.leases and (not taken.waiting or far))
+        if taken.leases or self.quiet or self.host_queues.waiting:
             self.crawl.stir()
 
     async def _leased(self, leases: Sequence[Lease]) -> None:
@@ -277,7 +277,7 @@ class Feeder:
                 continue
             self.leases.take(task)
             self.leases.waits(task.id)
-            self.hand.add(task.host, Entry(request, task.id, own=True))
+            self.host_queues.add(task.host, Entry(request, task.id, own=True))
         if self._next.done:
             self.changed()
 
@@ -286,7 +286,7 @@ class Feeder:
         lost = list(self.leases.lose(ids))
         for held in lost:
             if self.leases.single(held.task.id):
-                self.hand.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
+                self.host_queues.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
                 self.leases.drop(held.task.id)
                 self._next.push.append(held.task)
         if lost:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from newsportal.crawl.queues.base import Taken, Task
 
 
-LOOK_AGAIN: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
+RECHECK: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Host:
-    """``ready``: when it may be asked next, ``since``: for the first time; ``rest``: until when it is left alone. ``out``: requests
+    """``ready``: when it may be asked next, ``since``: for the first time; ``pause_until``: the end of its Retry-After. ``out``: requests
     that may be under way. ``yields``: another worker waits for it. ``quiet``: since when it has nothing to do."""
 
     name: str
@@ -46,17 +46,17 @@ class Host:
     yields: bool = False
     ready: float = 0.0
     since: float = 0.0
-    rest: float = 0.0
+    pause_until: float = 0.0
     out: set[Any] = field(default_factory=set)
     quiet: float | None = None
     queued: bool = False
 
 
 class HostQueues:
-    """``room``: how many more requests a host may have under way; ``pace``: the seconds between two."""
+    """``free_places``: how many more requests a host may have under way; ``pace``: the seconds between two."""
 
-    def __init__(self, room: Callable[[Host], int], pace: Callable[[str], float]) -> None:
-        self._room, self._pace = room, pace
+    def __init__(self, free_places: Callable[[Host], int], pace: Callable[[str], float]) -> None:
+        self._free_places, self._pace = free_places, pace
         self._turns: list[tuple[float, int, Host]] = []
         self._count = count()
         self._at_once: deque[Entry] = deque()
@@ -106,8 +106,8 @@ class HostQueues:
                 if ready >= host.ready:
                     return None
                 continue
-            if self._room(host) <= 0:
-                self._queue(host, now + LOOK_AGAIN)
+            if self._free_places(host) <= 0:
+                self._queue(host, now + RECHECK)
                 continue
             entry = heappop(host.waiting)[2]
             self.waiting -= 1
@@ -121,18 +121,18 @@ class HostQueues:
         """When the next request may be had; ``None`` if none waits for its turn."""
         return self._turns[0][0] if self._turns else None
 
-    def rest(self, name: str, until: float) -> None:
+    def pause(self, name: str, until: float) -> None:
         host = self.host(name)
-        host.ready, host.rest = max(host.ready, until), max(host.rest, until)
+        host.ready, host.pause_until = max(host.ready, until), max(host.pause_until, until)
 
-    def out_of(self, name: str, gone: Callable[[Entry], bool]) -> list[Entry]:
-        """Take out what waits for a host and is ``gone``."""
+    def out_of(self, name: str, matches: Callable[[Entry], bool]) -> list[Entry]:
+        """Remove and return the waiting entries of a host that match."""
         host = self.hosts.get(name)
         if host is None:
             return []
-        taken = [one[2] for one in host.waiting if gone(one[2])]
+        taken = [one[2] for one in host.waiting if matches(one[2])]
         if taken:
-            host.waiting = sorted(one for one in host.waiting if not gone(one[2]))
+            host.waiting = sorted(one for one in host.waiting if not matches(one[2]))
             self.waiting -= len(taken)
         return taken
 
@@ -161,7 +161,7 @@ class Ending(Exception):
     """Raised to those who wait for a host when the crawl ends."""
 
 
-class Resting(Exception):
+class HostPaused(Exception):
     """Raised to those who wait for a host that is to be left alone for ``seconds``, too long to wait."""
 
     def __init__(self, seconds: float) -> None:
@@ -188,20 +188,20 @@ class Crawl(Protocol):
 class HostLocks:
     """``wake``: ask the queue now, since a host is waited for."""
 
-    hand: HostQueues
+    host_queues: HostQueues
     leases: Leases
     crawl: Crawl
     wake: Callable[[], None]
     waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
 
-    async def turn(self, host: str) -> None:
-        """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`Resting`."""
+    async def acquire(self, host: str) -> None:
+        """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`HostPaused`."""
         while True:
-            now, found = time.monotonic(), self.hand.hosts.get(host)
+            now, found = time.monotonic(), self.host_queues.hosts.get(host)
             if found is not None and found.ready - now > PATIENCE:
-                raise Resting(found.ready - now)
+                raise HostPaused(found.ready - now)
             if found is not None and found.held and not found.yields:
-                begins = max(found.since, found.rest)
+                begins = max(found.since, found.pause_until)
                 if begins <= now:
                     return
                 await asyncio.sleep(begins - now)
@@ -215,17 +215,17 @@ class HostLocks:
 
     def taken(self, taken: Taken, now: float) -> None:
         """Take over which hosts the queue says are ours."""
-        for name, host in list(self.hand.hosts.items()):
+        for name, host in list(self.host_queues.hosts.items()):
             if host.held and name not in taken.held:
-                self.hand.loose(name)
+                self.host_queues.loose(name)
         for name, seconds in taken.held.items():
-            host = self.hand.host(name)
+            host = self.host_queues.host(name)
             if not host.held:
                 self.holds(name, now + seconds)
             host.yields = name in taken.yielded
 
     def holds(self, name: str, ready: float) -> None:
-        self.hand.hold(name, ready)
+        self.host_queues.hold(name, ready)
         self._release(name)
 
     def _release(self, name: str) -> None:
@@ -233,39 +233,39 @@ class HostLocks:
             if not future.done():
                 future.set_result(None)
 
-    def look_after(self, order: Order) -> bool:
+    def release_hosts(self, order: Order) -> bool:
         """Let go of hosts that are idle, waited for by others, or to be left alone. Whether tasks go back."""
         now, back = time.monotonic(), False
-        for name, host in list(self.hand.hosts.items()):
-            rests = host.rest - now
-            if rests > SHORT or host.yields:
-                back |= self._give_back(host, rests, order)
+        for name, host in list(self.host_queues.hosts.items()):
+            pause = host.pause_until - now
+            if pause > SHORT or host.yields:
+                back |= self._give_back(host, pause, order)
             if host.ready - now > PATIENCE:  # nobody waits so long: its requests fail now, and its links wait in the table
-                self.hand.hurry(self.hand.out_of(name, lambda _: True))
+                self.host_queues.hurry(self.host_queues.out_of(name, lambda _: True))
                 self._release(name)
             if host.held and not self.crawl.busy(name):
-                self._idle(host, now, rests, order)
+                self._idle(host, now, pause, order)
         return back
 
-    def _idle(self, host: Host, now: float, rests: float, order: Order) -> None:
-        if not (host.yields or rests > SHORT):
+    def _idle(self, host: Host, now: float, pause: float, order: Order) -> None:
+        if not (host.yields or pause > SHORT):
             if host.waiting or host.name in self.waiters:
                 host.quiet = None
                 return
             host.quiet = now if host.quiet is None else host.quiet
             if now - host.quiet < LINGER:
                 return
-        order.free[host.name] = max(self.crawl.wait_after(host.name), rests, 0.0)
-        host.rest = 0.0
-        self.hand.loose(host.name)
+        order.free[host.name] = max(self.crawl.wait_after(host.name), pause, 0.0)
+        host.pause_until = 0.0
+        self.host_queues.loose(host.name)
 
-    def _give_back(self, host: Host, rests: float, order: Order) -> bool:
-        entries = self.hand.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
+    def _give_back(self, host: Host, pause: float, order: Order) -> bool:
+        entries = self.host_queues.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
         ids = [entry.lease for entry in entries if entry.lease]
         for id in ids:
             self.leases.drop(id)
         if ids:
-            order.back.append((ids, time.time() + rests if rests > SHORT else None))
+            order.back.append((ids, time.time() + pause if pause > SHORT else None))
         return bool(ids)
 
     def dismiss(self) -> None:

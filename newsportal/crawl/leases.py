@@ -45,7 +45,7 @@ class Leases:
         if id in self._held:
             self._held[id].waiting += 1
 
-    def handed(self, id: str | None, request: Any) -> None:
+    def mark_sent(self, id: str | None, request: Any) -> None:
         if id in self._held:
             held = self._held[id]
             held.waiting -= 1
@@ -133,12 +133,12 @@ BATCH: Final = 500  # tasks in one push: some 500 kB, so that no other worker wa
 
 @dataclass(slots=True)
 class Order:
-    """What to send, in this order. ``anew``: tasks that are wanted once more although their leases end with this very order (``done``).
+    """What to send, in this order. ``requeue``: tasks that are wanted once more although their leases end with this very order (``done``).
     ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask."""
 
     push: list[Task] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
-    anew: list[Task] = field(default_factory=list)
+    requeue: list[Task] = field(default_factory=list)
     back: list[tuple[list[str], float | None]] = field(default_factory=list)
     free: dict[str, float] = field(default_factory=dict)
     hold: list[str] = field(default_factory=list)
@@ -147,10 +147,10 @@ class Order:
 
     @property
     def changes(self) -> bool:
-        return bool(self.push or self.done or self.anew or self.back or self.free or self.hold)
+        return bool(self.push or self.done or self.requeue or self.back or self.free or self.hold)
 
     @property
-    def says_something(self) -> bool:
+    def has_content(self) -> bool:
         return self.changes or self.beat is not None or self.take is not None
 
 
@@ -186,7 +186,7 @@ def _send(queue: Queue, order: Order) -> None:
     if order.done:
         queue.done(order.done)
         order.done = []
-    _push(queue, order.anew)
+    _push(queue, order.requeue)
     while order.back:
         ids, at = order.back[0]
         queue.back(ids, at=at)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from newsportal.crawl.backoff import left_alone
-from newsportal.crawl.ledger import Filtered, utcnow
+from newsportal.crawl.backoff import paused
+from newsportal.crawl.link_tracker import Filtered, utcnow
 from newsportal.crawl.requests import askable, name_of
 from newsportal.errors import StoreError
 from newsportal.extractors.forum.kinds import Listed
@@ -18,7 +18,7 @@ from newsportal.extractors.forum.kinds import Listed
 if TYPE_CHECKING:
     from scrapy import Request, Spider
 
-    from newsportal.crawl.ledger import Ledger
+    from newsportal.crawl.link_tracker import LinkTracker
     from newsportal.items import Link
     from newsportal.store.gallery_tables import StoredGallery
     from newsportal.store.threads import StoredThread
@@ -37,7 +37,7 @@ class Wanted:
 
     link: Link
     listed: Listed
-    kept: StoredThread | None = None
+    stored: StoredThread | None = None
 
 
 def has_grown(listed: Listed, kept: StoredThread) -> bool:
@@ -54,16 +54,16 @@ def has_grown(listed: Listed, kept: StoredThread) -> bool:
 
 
 async def filter_threads(
-    ledger: Ledger, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]
+    tracker: LinkTracker, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]
 ) -> Filtered:
     """Of the entries of a list, visit new threads and those that have grown; counts every one. ``stale``: there are none but sticky ones.
 
     Raises ``StoreError``; then nothing is counted or taken.
     """
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
-    kept = await asyncio.to_thread(ledger.store.threads.known, list(names))
+    kept = await asyncio.to_thread(tracker.store.threads.find_stored, list(names))
     old = {name for name, (_, listed) in names.items() if name in kept and not has_grown(listed, kept[name])}
-    alone = await left_alone(ledger, [link for link, _ in names.values()])
+    alone = await paused(tracker, [link for link, _ in names.values()])
     old |= {name for name, (link, _) in names.items() if name_of(link) in alone}
     links = [names[name][0] for name in reversed(names) if name not in old]
 
@@ -71,9 +71,9 @@ async def filter_threads(
         name = name_of(link)
         return ask(Wanted(link, names[name][1], kept.get(name)))
 
-    requests = await ledger.open(links, spider, request, settled=False)
+    requests = await tracker.open(links, spider, request, settled=False)
     listed = [(listed.key, link) for link, listed in entries if askable(link.url)]
-    await ledger.count_listed(listed, requests, old, [link for link, _ in entries if not askable(link.url)])
+    await tracker.count_listed(listed, requests, old, [link for link, _ in entries if not askable(link.url)])
     stale = all(listed.key in old or listed.sticky for _, listed in entries)
     return Filtered(tuple(requests.values()), stale)
 
@@ -83,28 +83,28 @@ def waits(kept: StoredGallery) -> bool:
     return not kept.complete and kept.vain < MAX_VAIN
 
 
-async def filter_galleries(ledger: Ledger, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
+async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
     """Of the entries of an index page, visit new and incomplete stories, but none refused in the last six hours; counts every one.
 
     Raises ``StoreError``; then nothing is counted or taken.
     """
     names = {name_of(link): link for link in reversed(links) if askable(link.url)}
-    known = await asyncio.to_thread(ledger.known.known, list(names))
-    kept = await asyncio.to_thread(ledger.store.galleries.known, known)
+    known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
+    kept = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
     old = {name for name in known if name not in kept or not waits(kept[name])}
-    refused = await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
-    old |= refused | await left_alone(ledger, list(names.values()))
-    requests = await ledger.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
-    stale = bool(names) and old == set(names) and not await ledger.added_in_visit(names.values())
+    refused = await asyncio.to_thread(tracker.store.galleries.refused, set(names) - known, now=utcnow())
+    old |= refused | await paused(tracker, list(names.values()))
+    requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
+    stale = bool(names) and old == set(names) and not await tracker.added_in_visit(names.values())
     broken = [link for link in links if not askable(link.url)]
-    await ledger.count_listed([(name_of(link), link) for link in links if askable(link.url)], requests, old, broken)
+    await tracker.count_listed([(name_of(link), link) for link in links if askable(link.url)], requests, old, broken)
     return Filtered(tuple(requests.values()), stale)
 
 
-async def refuse(ledger: Ledger, link: Link, reason: str) -> None:
+async def refuse(tracker: LinkTracker, link: Link, reason: str) -> None:
     """``link`` leads to no photo story: it failed, and is left alone for six hours."""
     try:
-        await asyncio.to_thread(ledger.store.galleries.refuse, name_of(link), reason, now=utcnow())
+        await asyncio.to_thread(tracker.store.galleries.refuse, name_of(link), reason, now=utcnow())
     except StoreError as error:
         logger.warning("%s will be asked for on the next visit: %s", link.url, error)
-    await ledger.fail(link, reason)
+    await tracker.fail(link, reason)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK_AGAIN: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
+RECHECK: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Loaded:
 
 
 @dataclass(slots=True)
-class _Kept:
-    looked: float
+class _Cached:
+    checked: float
     version: int | None = None
     loaded: Loaded | None = None
     trouble: Message | None = None
@@ -60,27 +60,27 @@ class Models:
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._clock = clock
-        self._kept: dict[str, _Kept] = {}
+        self._cached: dict[str, _Cached] = {}
         self._lock = Lock()
 
     def active(self, corpus: str) -> Loaded | None:
         """The model of ``corpus`` in use; ``None`` if there is none, or none that works (:meth:`trouble`)."""
         with self._lock:
             now = self._clock()
-            kept = self._kept.setdefault(corpus, _Kept(now - LOOK_AGAIN))
-            if now - kept.looked >= LOOK_AGAIN:
-                kept.looked = now
-                self._look(corpus, kept)
-            return kept.loaded
+            cached = self._cached.setdefault(corpus, _Cached(now - RECHECK))
+            if now - cached.checked >= RECHECK:
+                cached.checked = now
+                self._refresh(corpus, cached)
+            return cached.loaded
 
     def trouble(self, corpus: str) -> Message | None:
-        kept = self._kept.get(corpus)
-        return kept.trouble if kept else None
+        cached = self._cached.get(corpus)
+        return cached.trouble if cached else None
 
-    def _look(self, corpus: str, kept: _Kept) -> None:
+    def _refresh(self, corpus: str, cached: _Cached) -> None:
         try:
             version = self._store.corpora.active(corpus)
-            if version == kept.version:
+            if version == cached.version:
                 return
             loaded, trouble = None, None
             try:
@@ -88,7 +88,7 @@ class Models:
             except ModelError as error:
                 trouble = Message("note.model-broken", version=version or 0, corpus=corpus, why=error.message)
                 logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
-            kept.version, kept.loaded, kept.trouble = version, loaded, trouble
+            cached.version, cached.loaded, cached.trouble = version, loaded, trouble
         except StoreError as error:  # away: what was loaded goes on, and the next look asks again
             logger.warning("the model of %s was not asked for: %s", corpus, error)
 
@@ -130,11 +130,11 @@ class SiteMemory:
     def keep(self, now: datetime) -> None:
         """Save what is known of the sites that were met, at the end of the crawl."""
         try:
-            self._store.save_site_lines(self._kept(), now=now, most=MAX_SITES)
+            self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
         except StoreError as error:
             logger.warning("what was learnt of sites is lost: %s", error)
 
-    def _kept(self) -> Mapping[str, Mapping[str, bytes]]:
+    def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:
         sites: dict[str, dict[str, Known]] = {}
         with self._lock:
             met = set(self._met)
@@ -146,14 +146,14 @@ class SiteMemory:
 
     def _joined(self, site: str, pages: Mapping[str, Known]) -> Mapping[str, Known]:
         """``pages``, and before them as many others of the store's as a site may have."""
-        room = MAX_PAGES - len(pages)
-        if room <= 0:
+        free = MAX_PAGES - len(pages)
+        if free <= 0:
             return pages
         try:
             others = [(url, known) for url, known in self._stored(site).items() if url not in pages]
         except ValueError:  # said when it was recalled
             return pages
-        return {**dict(others[-room:]), **pages}
+        return {**dict(others[-free:]), **pages}
 
     def _stored(self, site: str) -> Mapping[str, Known]:
         """Raises ``StoreError``, and ``ValueError`` for what cannot be read."""
@@ -161,11 +161,11 @@ class SiteMemory:
 
 
 class Record:
-    """Lives as long as a ledger has it."""
+    """The store and the caches that the link trackers of one process share."""
 
     def __init__(self, sources: Sources, settings: BaseSettings) -> None:
         self.store: Store = open_store(sources.store)
-        self.known = open_filter(sources, settings, self.store)
+        self.stored_urls = open_filter(sources, settings, self.store)
         self.sites = SiteMemory(self.store, SiteKnowledge())
         self.models = Models(self.store)
         self.reach = Reach()

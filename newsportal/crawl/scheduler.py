@@ -23,7 +23,7 @@ from newsportal.crawl.addon import SourcesAddon
 from newsportal.crawl.feeder import Feeder, Pace
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 from newsportal.crawl.leases import LEASE, PARENT, Errback
-from newsportal.crawl.ledger import STORE_FAILS
+from newsportal.crawl.link_tracker import STORE_FAILS
 from newsportal.crawl.queues.base import Terms
 from newsportal.crawl.queues.table import TableQueue
 from newsportal.crawl.record import record_of
@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 STANDING: Final = "NEWSPORTAL_STANDING"  # setting: the spider stays when it has nothing to do (newsportal worker)
 REPLAY: Final = "NEWSPORTAL_REPLAY"  # setting: requests are answered from a file, without a queue
 FLUSH: Final = "SCHEDULER_FLUSH_ON_START"  # scrapy-redis' setting: forget at the start what waits; nothing is wiped at the end
-LEAST_HAND: Final = 16  # requests kept in hand at least; twice Scrapy's places (CONCURRENT_REQUESTS) where that is more
+MIN_PREFETCH: Final = 16  # requests kept in hand at least; twice Scrapy's places (CONCURRENT_REQUESTS) where that is more
 BROKEN: Final = "frontier-failed"  # the reason of a crawl's end when the scheduler itself is at fault; the log says why
 AWAY: Final = "queue-unavailable"  # the reason of a crawl's end when its queue did not serve for so long; a standing spider waits
 AWAY_SECONDS: Final = 300.0  # a Redis that restarts with its log is back within
@@ -78,11 +78,11 @@ class Scheduler(BaseScheduler):
         self._closing: asyncio.Future[None] | None = None
         self._spider: Spider | None = None
         self._record: Record | None = None
-        self.hand = HostQueues(self._room, self.delay_of)
+        self.host_queues = HostQueues(self._free_places, self.delay_of)
         addon = crawler.get_addon(SourcesAddon)
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
-        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), LEAST_HAND), self._delay, lease)
-        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.hand, self, pace)
+        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH), self._delay, lease)
+        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, pace)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -108,9 +108,9 @@ class Scheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         if self.feeder is None:
-            return bool(self.hand.waiting)
+            return bool(self.host_queues.waiting)
         if not self.feeder.quiet:
-            self.feeder.look()
+            self.feeder.request_work()
             return True
         return False
 
@@ -139,19 +139,19 @@ class Scheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         now = time.monotonic()
-        entry = self.hand.take(now)
+        entry = self.host_queues.take(now)
         if entry is None:
             self._wait(now)
             return None
         request = entry.request
         if entry.lease is not None and self.feeder is not None:
             request.meta[LEASE] = entry.lease
-            self.feeder.leases.handed(entry.lease, request)
+            self.feeder.leases.mark_sent(entry.lease, request)
             if request.errback is not None and not isinstance(request.errback, Errback):
                 request.errback = Errback(request.errback, entry.lease)
         self._tally("scheduler/dequeued")
-        if self.feeder is not None and self.hand.waiting < LEAST_HAND:
-            self.feeder.look()
+        if self.feeder is not None and self.host_queues.waiting < MIN_PREFETCH:
+            self.feeder.request_work()
         return request
 
     # requests
@@ -160,11 +160,11 @@ class Scheduler(BaseScheduler):
         """Let the request wait in this process."""
         host = host_of(request.url)
         if self.feeder is None:
-            self.hand.hold(host, 0.0)
+            self.host_queues.hold(host, 0.0)
         else:
             self.feeder.leases.waits(lease)
             self.feeder.changed()
-        self.hand.add(host, Entry(request, lease))
+        self.host_queues.add(host, Entry(request, lease))
         return True
 
     @property
@@ -239,19 +239,19 @@ class Scheduler(BaseScheduler):
 
     # hosts
 
-    async def turn(self, request: Request) -> None:
-        """Wait until this process may ask the host of ``request``. Raises ``Ending`` or ``Resting``."""
+    async def acquire_host(self, request: Request) -> None:
+        """Wait until this process may ask the host of ``request``. Raises ``Ending`` or ``HostPaused``."""
         if self.feeder is None:
             return
         host = host_of(request.url)
         if self._crawler.engine is not None:
             self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
-        await self.feeder.turns.turn(host)
+        await self.feeder.turns.acquire(host)
 
-    def rest(self, request: Request, seconds: float) -> None:
+    def pause_host(self, request: Request, seconds: float) -> None:
         """All processes leave the host of ``request`` alone."""
         if self.feeder is not None:
-            self.hand.rest(host_of(request.url), time.monotonic() + seconds)
+            self.host_queues.pause(host_of(request.url), time.monotonic() + seconds)
             self.feeder.changed()
 
     def delay_of(self, host: str) -> float:
@@ -267,7 +267,7 @@ class Scheduler(BaseScheduler):
         engine = self._crawler.engine
         return None if engine is None else engine.downloader.slots.get(self._slots.get(host, host))
 
-    def _room(self, host: Host) -> int:
+    def _free_places(self, host: Host) -> int:
         """How many more requests of a host may be under way. Without a delay as many again wait in its slot, which never stands still."""
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
@@ -299,14 +299,14 @@ class Scheduler(BaseScheduler):
 
     def _wait(self, now: float) -> None:
         """Look again when the next host may be asked: Scrapy by itself looks every five seconds."""
-        soonest = self.hand.soonest()
+        soonest = self.host_queues.soonest()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if soonest is not None:
             self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
         if self.feeder is not None:
-            self.feeder.look()
+            self.feeder.request_work()
             if self.feeder.away_since is None or self._standing:
                 return
             if self.feeder.store_failed:

@@ -37,7 +37,7 @@ CATCH_UP = 30.0  # seconds after which names that other processes stored are ask
 AWAY = 5.0  # seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page
 
 
-class KnownUrls(ABC):
+class StoredUrls(ABC):
     """Identities that are stored in ``store``. Blocking, shared between threads; raises ``StoreError``.
 
     An identity is *entered* only when its article is stored: a crash between fetch and store costs a second fetch, never an article.
@@ -46,9 +46,9 @@ class KnownUrls(ABC):
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def known(self, identities: Collection[str]) -> set[str]:
+    def find_stored(self, identities: Collection[str]) -> set[str]:
         perhaps = self.perhaps(identities)
-        return self._store.known(perhaps) if perhaps else set()
+        return self._store.find_stored(perhaps) if perhaps else set()
 
     @abstractmethod
     def perhaps(self, identities: Collection[str]) -> set[str]:
@@ -63,7 +63,7 @@ class KnownUrls(ABC):
         """Save it at the end of a crawl."""
 
 
-class LocalFilter(KnownUrls):
+class LocalFilter(StoredUrls):
     """This process's filter, filled from ``file`` (if any) and the store."""
 
     def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
@@ -130,7 +130,7 @@ def replace_file(file: Path, data: bytes) -> None:
         made.unlink(missing_ok=True)
 
 
-class RedisFilter(KnownUrls):
+class RedisFilter(StoredUrls):
     """While Redis is away the store is asked about every name. ``faults``: errors of its client; ``where``: its address."""
 
     def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
@@ -217,7 +217,7 @@ def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
     return RedisBloom(connect(settings), key=key, capacity=form.capacity, error_rate=form.error_rate)
 
 
-def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> KnownUrls:
+def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> StoredUrls:
     """Raises ``StoreError``."""
     form = sources.url_filter
     if not is_named(settings):

@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
 from newsportal.schedule import Rules, freshness, policies
-from newsportal.schedule.health import change, health, together
+from newsportal.schedule.health import change, health, merge_visits
 from newsportal.schedule.websub import link_targets
 from newsportal.sources import timing
 from newsportal.sources.watched import BRINGING, LATEST
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from newsportal.crawl.ledger import Ledger
+    from newsportal.crawl.link_tracker import LinkTracker
     from newsportal.store.results import SourceState
 
 
@@ -40,13 +40,13 @@ PRICED: Final = 600.0  # seconds for which a price holds: it depends on the rate
 class Timing:
     """When sources are due. One a spider; blocking calls run in threads."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, tracker: LinkTracker) -> None:
+        self._tracker = tracker
         self._worth: float | None = None
         self._priced: float | None = None
 
     def rules(self, source: Any) -> Rules:
-        return timing.rules(self._ledger.sources, source, self._worth)
+        return timing.rules(self._tracker.sources, source, self._worth)
 
     def due(self, source: Any, state: SourceState, now: datetime) -> bool:
         return self.due_at(source, state, now) <= now
@@ -56,16 +56,16 @@ class Timing:
 
     async def stuck(self, source: str) -> bool:
         """Whether the source answers "not modified" for too long to be believed. Raises ``StoreError``."""
-        return freshness.stuck(await asyncio.to_thread(self._ledger.store.visits.of, source, limit=DOUBTED))
+        return freshness.stuck(await asyncio.to_thread(self._tracker.store.visits.of, source, limit=DOUBTED))
 
     async def pages(self, source: str, *, usual: int) -> int:
         """Result pages of a search engine that are worth reading at this hour."""
         try:
-            visits = await asyncio.to_thread(self._ledger.store.visits.of, source, limit=timing.LOOKED_BACK)
+            visits = await asyncio.to_thread(self._tracker.store.visits.of, source, limit=timing.LOOKED_BACK)
         except StoreError as error:
             logger.warning("how many pages of %s are worth reading is not known: %s", source, error)
             return usual
-        return policies.pages(visits, utcnow(), timing.zone(self._ledger.sources.portal.timezone), usual=usual)
+        return policies.pages(visits, utcnow(), timing.zone(self._tracker.sources.portal.timezone), usual=usual)
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
         """Write when these sources are visited next, after a visit. Without a plan the usual interval holds."""
@@ -76,7 +76,7 @@ class Timing:
                 logger.warning("the next visit of %s is not planned: %s", source.key, error)
 
     def _plan(self, source: Any, now: datetime) -> None:
-        store = self._ledger.store
+        store = self._tracker.store
         self._price()
         state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
         subscribed = store.subscriptions.of(source.key)
@@ -93,8 +93,8 @@ class Timing:
 
     def _price(self) -> None:
         if self._priced is None or monotonic() - self._priced > PRICED:
-            sources = self._ledger.sources
-            states = self._ledger.store.source_states()
+            sources = self._tracker.sources
+            states = self._tracker.store.source_states()
             visited = {source.key for source in sources.all() if source.enabled} | {
                 f"engine:{n}" for t in sources.topics for n in t.engines
             }
@@ -104,34 +104,34 @@ class Timing:
 FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)
 
 
-async def note_health(ledger: Ledger, sources: Iterable[str], now: datetime) -> None:
+async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetime) -> None:
     """After a visit: warn of a source whose health changed, and let one in quarantine rest."""
     for source in sources:
         try:
-            await asyncio.to_thread(_note_health, ledger, source, now)
+            await asyncio.to_thread(_note_health, tracker, source, now)
         except StoreError as error:
             logger.warning("the health of %s is not looked at: %s", source, error)
 
 
-def _note_health(ledger: Ledger, source: str, now: datetime) -> None:
-    if ledger.offline and ledger.unreached(source):
+def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
+    if tracker.offline and tracker.unreached(source):
         return  # the network is away, which is no fault of the source
-    told = ledger.store.visits
-    visits = together(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
+    told = tracker.store.visits
+    visits = merge_visits(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
     if (said := change(visits)) is not None:
         logger.warning("%s %s", source, said.message)
-        ledger.note(source, said.message)
+        tracker.note(source, said.message)
     until = health(visits, now).not_before()
     if until is not None and until > now:
-        ledger.rest(source, until)
+        tracker.pause(source, until)
 
 
-def note_moved(ledger: Ledger, source: str, response: Response) -> None:
+def note_moved(tracker: LinkTracker, source: str, response: Response) -> None:
     """Remember where a list page has moved to for ever."""
     asked = response.meta.get("redirect_urls") or [response.url]
     reasons = [reason for reason in response.meta.get("redirect_reasons", ()) if isinstance(reason, int)]
     if moved := moved_to(asked[0], response.url, reasons):
-        ledger.visit_counts.moved(source, moved)
+        tracker.visit_counts.moved(source, moved)
 
 
 def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
@@ -143,16 +143,16 @@ def moved_to(asked: str, answered: str, statuses: Iterable[int]) -> str | None:
 TOKEN_BYTES, SECRET_BYTES = 24, 32  # of chance: callbacks that nobody guesses, and keys for HMAC (at most 200 characters)
 
 
-async def note_hub(ledger: Ledger, source: str, response: Response, hub: str | None, topic: str | None) -> None:
+async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: str | None, topic: str | None) -> None:
     """Remember the hub of a feed. Its headers go before what stands in it (WebSub, 4); without a ``self`` it is what we asked for."""
     said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
     hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
-    sources = ledger.sources
+    sources = tracker.sources
     if not hub or not _is_hub_url(hub) or not _is_hub_url(topic) or not sources.schedule.websub or not sources.portal.url:
         return
-    ledger.visit_counts.hub(source, hub)
+    tracker.visit_counts.hub(source, hub)
     try:
-        await asyncio.to_thread(_save_subscription, ledger, source, hub, topic)
+        await asyncio.to_thread(_save_subscription, tracker, source, hub, topic)
     except StoreError as error:
         logger.warning("the hub of %s is not remembered: %s", source, error)
 
@@ -162,10 +162,10 @@ def _is_hub_url(url: str) -> bool:
     return askable(url) and url.isprintable()
 
 
-def _save_subscription(ledger: Ledger, source: str, hub: str, topic: str) -> None:
-    known = ledger.store.subscriptions.of(source)
+def _save_subscription(tracker: LinkTracker, source: str, hub: str, topic: str) -> None:
+    known = tracker.store.subscriptions.of(source)
     if known is not None and (known.hub, known.topic) == (hub, topic):
         return
     if known is None:
         known = Subscription(source, hub, topic, secrets.token_urlsafe(TOKEN_BYTES), secrets.token_hex(SECRET_BYTES))
-    ledger.store.subscriptions.save(replace(known, hub=hub, topic=topic, asked=None, tries=0, until=None, denied=None, leaving=False))
+    tracker.store.subscriptions.save(replace(known, hub=hub, topic=topic, asked=None, tries=0, until=None, denied=None, leaving=False))

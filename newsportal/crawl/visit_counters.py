@@ -57,9 +57,9 @@ class Reach:
         self._reached = self._clock()
         self._missed.clear()
 
-    def missed(self, source: str, told: str) -> None:
-        """A list page did not come, for a reason of ``OUTAGE``. ``told`` may begin with its address."""
-        self._missed.add(urlsplit(told.partition(" ")[0].rstrip(":")).netloc or source)
+    def missed(self, source: str, reason: str) -> None:
+        """A list page did not come, for a reason of ``OUTAGE``. ``reason`` may begin with its address."""
+        self._missed.add(urlsplit(reason.partition(" ")[0].rstrip(":")).netloc or source)
 
     @property
     def away(self) -> bool:
@@ -115,7 +115,7 @@ class VisitCounters:
             part = self._parts[source]
             part.published = newest((*part.published, *(moment for moment in moments if moment is not None)))
 
-    def asked(self, source: str, seconds: float) -> None:
+    def record_wait(self, source: str, seconds: float) -> None:
         """The server or the feed asked to wait so long; the longest counts."""
         with self._lock:
             part = self._parts[source]
@@ -158,7 +158,7 @@ class SourceStates:
         self.hung: dict[str, set[str]] = defaultdict(set)
         self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
         self._errors: dict[str, str] = {}
-        self._rests: dict[str, datetime] = {}
+        self._pauses: dict[str, datetime] = {}
         self._layouts: set[str] = set()
 
     def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
@@ -206,7 +206,7 @@ class SourceStates:
         if unreached([reason]):
             self._reach.missed(source, detail or "")
 
-    def list_left(self, source: str, reason: str) -> None:
+    def count_skipped_list(self, source: str, reason: str) -> None:
         """A list page that is not for us (a board for members only): the visit has not failed by it."""
         self._stats.inc_value(f"{PREFIX}{source}/list_failed/{reason}")
 
@@ -214,20 +214,20 @@ class SourceStates:
         """Remember a list page's ETag and Last-Modified until the end of the run, when its links are safe."""
         self._validators[source][url] = validators
 
-    def rest(self, source: str, until: datetime) -> None:
+    def pause(self, source: str, until: datetime) -> None:
         """Leave ``source`` alone until then (a captcha, a Retry-After)."""
-        self._rests[source] = until
-        self.visit_counts.asked(source, max(0.0, (until - utcnow()).total_seconds()))
+        self._pauses[source] = until
+        self.visit_counts.record_wait(source, max(0.0, (until - utcnow()).total_seconds()))
 
-    async def rest_at_once(self, source: str, until: datetime) -> None:
+    async def pause_now(self, source: str, until: datetime) -> None:
         """The same, for other workers, too."""
-        self.rest(source, until)
+        self.pause(source, until)
         try:
             await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
         except StoreError as error:
             logger.warning("other workers are not told that %s rests: %s", source, error)
 
-    async def rests(self, source: str) -> bool:
+    async def is_paused(self, source: str) -> bool:
         """Whether some worker was asked to leave ``source`` alone; not while the store is away."""
         try:
             until = (await self.state(source)).rest_until
@@ -258,7 +258,7 @@ class SourceStates:
 
     async def transfer_visit(self, source: str) -> None:
         """Save what this process saw of a visit that another one closes. Raises ``StoreError``."""
-        if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
+        if self._validators.get(source) or source in self._pauses or source in self._layouts or self.hung.get(source):
             await asyncio.to_thread(lambda: self.store.save_source_state(self._seen(self.store.source_state(source), utcnow())))
 
     def _seen(self, state: SourceState, now: datetime) -> SourceState:
@@ -266,7 +266,7 @@ class SourceStates:
         return replace(
             state,
             validators={**state.validators, **self._validators.get(source, {})},
-            rest_until=self._rests.get(source, state.rest_until),
+            rest_until=self._pauses.get(source, state.rest_until),
             layout_changed=now if source in self._layouts else state.layout_changed,
             hung=backoff.counted(state.hung, self.hung.get(source, set()), now),
         )

@@ -269,7 +269,7 @@ class GalleryPage:
 class Gallery:
     """A photo story (套图) over one or many pages; ``complete`` once every page was seen.
 
-    ``images`` are all its pictures in order, those left out too (``Image.dropped``); ``shown`` those that are its own.
+    ``images`` are all its pictures in order, those left out too (``Image.dropped``); ``visible_images`` those that are its own.
     ``total``: how many pages it has, as far as known; ``missing``: the numbers of those that could not be had, ``failure`` why, and
     ``later`` whether that may pass. ``weight`` is its source's, from 1 to 10.
     ``looked`` are the addresses of the pictures whose first bytes this visit has read.
@@ -304,7 +304,7 @@ class Gallery:
     looked: frozenset[str] = frozenset()
 
     @property
-    def shown(self) -> tuple[Image, ...]:
+    def visible_images(self) -> tuple[Image, ...]:
         return tuple(image for image in self.images if image.dropped is None)
 
 

@@ -98,7 +98,7 @@ class Run:
         return replace(add_up("total", self.sources), seconds=seconds)
 
 
-def together(runs: Sequence[Run]) -> Run:
+def merge_runs(runs: Sequence[Run]) -> Run:
     """One report of spiders that worked side by side in one crawl."""
     if len(runs) == 1:
         return runs[0]

@@ -23,7 +23,7 @@ class Visit:
     as the list or the page said, one for each (the schedule counts them: days without a clock are many times the same), the newest
     :data:`MAX_PUBLISHED`. ``asked_wait``: seconds that the server or the feed asked to wait
     (Retry-After, ttl, sy:updatePeriod). ``shaky``: articles that were read with little confidence, ``garbled``: whose characters were
-    not understood (the ledger counts both under these names). ``moved``: where a list page has gone
+    not understood (the link tracker counts both under these names). ``moved``: where a list page has gone
     for ever (301, 308), the last of them. ``hub``: where a feed can be subscribed to (WebSub).
     """
 
@@ -64,7 +64,7 @@ class Visit:
 COUNTED = ("list_pages", "entries", "new", "stored", "folded", "shaky", "garbled")
 
 
-def together(visit: Visit, part: Visit) -> Visit:
+def merge_visits(visit: Visit, part: Visit) -> Visit:
     """``visit`` with what another worker did of it, or the same one later. Numbers are added, the rest is what was said last."""
     unchanged = (visit.not_modified or not visit.list_pages) and (part.not_modified or not part.list_pages)
     return replace(

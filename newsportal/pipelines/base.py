@@ -1,4 +1,4 @@
-"""What the stages share: the ledger, how an item leaves the line, and how they write to a store that may be away."""
+"""What the stages share: the link tracker, how an item leaves the line, and how they write to a store that may be away."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import DropItem
 
-from newsportal.crawl.ledger import STORE_FAILS, Ledger, ledger_of
+from newsportal.crawl.link_tracker import STORE_FAILS, LinkTracker, tracker_of
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Gallery, Thread
 
@@ -35,7 +35,7 @@ COLUMN: Final = {"stored": "stored", "folded": "folded", "same": "same", "revise
 """Where the report counts what became of an item. A thread or photo story that has grown is no new one: a note tells what came."""
 
 
-class Left(DropItem):
+class ItemDone(DropItem):
     """An item left the line here; its fate is counted already. Raised by stages; Scrapy ends the item quietly."""
 
     def __init__(self, why: str) -> None:
@@ -47,8 +47,8 @@ class Stage:
 
     kind: ClassVar[type[Article | Thread | Gallery]] = Article
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        self.ledger = ledger
+    def __init__(self, tracker: LinkTracker, outage: Callable[[], None] = lambda: None) -> None:
+        self.tracker = tracker
         self._outage = outage
         self.setup()
 
@@ -57,14 +57,14 @@ class Stage:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(ledger_of(crawler), outage_of(crawler))
+        return cls(tracker_of(crawler), outage_of(crawler))
 
     async def process_item(self, item: Any) -> Any:
         if not isinstance(item, self.kind):
             return item
         try:
             return await self.process(item)
-        except Left:
+        except ItemDone:
             raise
         except StoreError as error:
             logger.error("%s waits for the next run: %s", item.url, error)
@@ -75,13 +75,13 @@ class Stage:
             logger.exception("%s failed on %s", type(self).__name__, item.url)
             raise await self.failed(item, f"error: {type(error).__name__}", error) from error
 
-    async def failed(self, item: Article | Thread | Gallery, reason: str, error: Exception, *, later: bool = False) -> Left:
+    async def failed(self, item: Article | Thread | Gallery, reason: str, error: Exception, *, later: bool = False) -> ItemDone:
         """What to raise once the failure is counted. ``later``: the link waits for the next run."""
-        await self.ledger.fail(item.link, reason, later=later)
-        return Left(f"{item.url}: {error}")
+        await self.tracker.fail(item.link, reason, later=later)
+        return ItemDone(f"{item.url}: {error}")
 
     async def process(self, item: Any) -> Any:
-        """The item, fuller than before. Raises :class:`Left` once its fate is counted."""
+        """The item, fuller than before. Raises :class:`ItemDone` once its fate is counted."""
         raise NotImplementedError(type(self).__name__)
 
 
@@ -118,7 +118,7 @@ class Outage:
     async def _wait(self, engine: ExecutionEngine) -> None:
         logger.warning("the crawl waits: its store takes nothing just now")
         engine.pause()
-        store = ledger_of(self._crawler).store
+        store = tracker_of(self._crawler).store
         soon = monotonic() - self._served < LONGEST_PAUSE
         self._pause = min(2 * self._pause, LONGEST_PAUSE) if soon else RETRY_DELAYS[-1]
         while True:

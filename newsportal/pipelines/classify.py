@@ -33,7 +33,7 @@ of those that it knows."""
 VERY_SURE: Final = 0.95
 """What a model's score must be to go before a weaker word of the lexicon for such a category."""
 
-TOLD: Final = 5
+MAX_WORDS: Final = 5
 """Reasons that are asked of a classifier: as many as are shown."""
 
 
@@ -49,7 +49,7 @@ class Choice:
 
 class ClassifyPipeline(Stage):
     def setup(self) -> None:
-        sources = self.ledger.sources
+        sources = self.tracker.sources
         self._least = sources.classifier.good_enough
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
@@ -88,7 +88,7 @@ class ClassifyPipeline(Stage):
         """The report says how many were classified by what."""
         for source, counts in self._counts.items():
             told = ", ".join(f"{by}: {number}" for by, number in sorted(counts.items()))
-            self.ledger.note(source, Message("note.category-by", counts=told))
+            self.tracker.note(source, Message("note.category-by", counts=told))
 
     # category
 
@@ -121,16 +121,16 @@ class ClassifyPipeline(Stage):
 
     def _model(self, corpus: str, article: Article) -> Loaded | None:
         """The corpus' model if it can and may be used; if not, the report says why."""
-        loaded = self.ledger.models.active(corpus)
+        loaded = self.tracker.models.active(corpus)
         if loaded is None:
-            if trouble := self.ledger.models.trouble(corpus):
-                self.ledger.note(article.source, trouble)
+            if trouble := self.tracker.models.trouble(corpus):
+                self.tracker.note(article.source, trouble)
             return None
         if loaded.macro_f1 is not None and loaded.macro_f1 >= self._least:
             return loaded
         code = "note.model-unmeasured" if loaded.macro_f1 is None else "note.model-weak"
         figure = None if loaded.macro_f1 is None else f"{loaded.macro_f1:.2f}"
-        self.ledger.note(article.source, Message(code, version=loaded.version, corpus=corpus, figure=figure, least=float(self._least)))
+        self.tracker.note(article.source, Message(code, version=loaded.version, corpus=corpus, figure=figure, least=float(self._least)))
         return None
 
     # topics
@@ -156,9 +156,9 @@ class ClassifyPipeline(Stage):
             self._counts[article.source][article.category_by or "nobody"] += 1
         for mark in article.topic_marks:
             if topics.is_doubtful(mark):
-                self.ledger.note(article.source, Message("note.topic-doubtful", topic=mark.topic))
+                self.tracker.note(article.source, Message("note.topic-doubtful", topic=mark.topic))
             elif mark.by not in (SOURCE, SEARCH, KEYWORDS, EDITOR):
-                self.ledger.note(article.source, Message("note.topic-by-model", topic=mark.topic))
+                self.tracker.note(article.source, Message("note.topic-by-model", topic=mark.topic))
 
 
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
@@ -171,7 +171,7 @@ def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | N
 
 def explained(choice: Choice, classifier: Classifier, article: Article) -> Choice:
     """The choice with the words that decided. They cost four times the answer, so they are asked for what is chosen in the end alone."""
-    reasons = classifier.explain(article.title or "", article.text or "", choice.category, TOLD)
+    reasons = classifier.explain(article.title or "", article.text or "", choice.category, MAX_WORDS)
     return replace(choice, reason=lexicon.told(reasons))
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from newsportal.crawl.article_reader import ArticleReader
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import NotApplicable
 from newsportal.items import Article, Extraction
-from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.base import ItemDone, Stage
 from newsportal.text import clean
 from newsportal.text.encoding import garbled
 
@@ -27,21 +27,21 @@ class ContentPipeline(Stage):
     carried, and a page that nobody has read, is read here, in a thread. A page without an article is counted with its reason."""
 
     def setup(self) -> None:
-        self._reader = ArticleReader(self.ledger.sources, self.ledger.sites)
+        self._reader = ArticleReader(self.tracker.sources, self.tracker.sites)
 
     async def process(self, article: Article) -> Article:
         try:
             found = article.extraction or (await asyncio.to_thread(self._reader.first, article)).found
         except NotApplicable as why:
-            await self.ledger.fail(article.link, why.reason)
-            raise Left(f"{article.url}: {why}") from why
+            await self.tracker.fail(article.link, why.reason)
+            raise ItemDone(f"{article.url}: {why}") from why
         for column in doubts(article, found):
-            self.ledger.count(article.source, column)
+            self.tracker.count(article.source, column)
         return fill(article if len(found.pages) < 2 else replace(article, text=None, html=None, title=None), found)
 
     async def close_spider(self) -> None:
         """What was learnt of sites is for the next crawl."""
-        await asyncio.to_thread(self.ledger.sites.keep, utcnow())
+        await asyncio.to_thread(self.tracker.sites.keep, utcnow())
 
 
 def doubts(article: Article, found: Extraction) -> list[str]:

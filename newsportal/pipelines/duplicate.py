@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.dedup.judge import fold_keys
 from newsportal.items import Article
 from newsportal.pipelines.base import Stage, retry
@@ -16,4 +16,4 @@ from newsportal.pipelines.base import Stage, retry
 class DuplicatePipeline(Stage):
     async def process(self, article: Article) -> Article:
         article = replace(article, keys=fold_keys(article.title, article.text))
-        return replace(article, decision=await retry(self.ledger.store.decide_fold, article, now=utcnow()))
+        return replace(article, decision=await retry(self.tracker.store.decide_fold, article, now=utcnow()))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.list_filters import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
@@ -22,7 +22,7 @@ from newsportal.extractors.images import filter as rules
 from newsportal.extractors.images.filter import Shown
 from newsportal.items import Article, Gallery, Image, content_id
 from newsportal.messages import Message
-from newsportal.pipelines.base import COLUMN, Left, Stage, retry
+from newsportal.pipelines.base import COLUMN, ItemDone, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.store.pictures import Picture
 
@@ -45,7 +45,7 @@ class PicturesPipeline(Stage):
     kind = Gallery
 
     def setup(self) -> None:
-        self._left: dict[str, Counter[str]] = defaultdict(Counter)
+        self._dropped: dict[str, Counter[str]] = defaultdict(Counter)
         self._counting = asyncio.Lock()
         self._began = utcnow()
 
@@ -61,18 +61,18 @@ class PicturesPipeline(Stage):
         async with self._counting:
             reasons = await asyncio.to_thread(self._count, gallery)
         gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
-        self._left[gallery.link.source] += Counter(rules.left_out(gallery.images))
+        self._dropped[gallery.link.source] += Counter(rules.left_out(gallery.images))
         return gallery
 
     def _count(self, gallery: Gallery) -> dict[str, str]:
         """Write down that the story shows its pictures; key → reason of those that are frequent. Raises ``StoreError``."""
-        store = self.ledger.store.pictures
+        store = self.tracker.store.pictures
         now = utcnow()
         shown = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
         story = Shown(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
         facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
-        known = store.known(shown)
+        known = store.find_stored(shown)
         store.saw(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
         reasons = {key: picture.frequent for key, picture in known.items() if picture.frequent}
         stories = store.stories([key for key in shown if key not in reasons], least=rules.LEAST, most=SAMPLE)
@@ -87,7 +87,7 @@ class PicturesPipeline(Stage):
     def _take_out(self, reasons: Mapping[str, str]) -> None:
         """Leave pictures out of the stories that were stored before they were frequent, under any address: with another query, and with
         the same print under another name. Raises ``StoreError``."""
-        galleries, dictionary = self.ledger.store.galleries, self.ledger.store.pictures
+        galleries, dictionary = self.tracker.store.galleries, self.tracker.store.pictures
         same = dictionary.alike(reasons)
         holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
@@ -98,17 +98,17 @@ class PicturesPipeline(Stage):
 
     async def close_spider(self) -> None:
         """What was stored by others while it was being counted here is taken out, and the report says what was left out."""
-        for source, counts in sorted(self._left.items()):
+        for source, counts in sorted(self._dropped.items()):
             said = ", ".join(f"{number} {reason}" for reason, number in counts.most_common())
             if said:
-                self.ledger.note(source, Message("note.pictures-left", counts=said))
+                self.tracker.note(source, Message("note.pictures-left", counts=said))
         try:
             await asyncio.to_thread(self._sweep)
         except StoreError as error:
             logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
 
     def _sweep(self) -> None:
-        marked = self.ledger.store.pictures.marked(since=self._began - LATELY)
+        marked = self.tracker.store.pictures.marked(since=self._began - LATELY)
         self._take_out({picture.key: picture.frequent for picture in marked if picture.frequent})
 
 
@@ -122,26 +122,26 @@ class GalleryPipeline(Stage):
     kind = Gallery
 
     def setup(self) -> None:
-        self._classify = ClassifyPipeline(self.ledger)
+        self._classify = ClassifyPipeline(self.tracker)
         self._brought: dict[str, Counter[str]] = {}
         self._lacking: dict[str, Counter[str]] = {}
 
     async def process(self, gallery: Gallery) -> Gallery:
         """The story with its topics, once it is stored and its link has its fate."""
-        if not gallery.shown and gallery.complete:  # logos and advertisements alone
-            await refuse(self.ledger, gallery.link, NO_PICTURES)
-            raise Left(f"{gallery.url}: no picture is left of it")
+        if not gallery.visible_images and gallery.complete:  # logos and advertisements alone
+            await refuse(self.tracker, gallery.link, NO_PICTURES)
+            raise ItemDone(f"{gallery.url}: no picture is left of it")
         gallery = await self._classified(gallery)
-        saved = await retry(self.ledger.store.galleries.save, gallery, now=utcnow())
+        saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
         await self._enter(gallery)
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         self._note(gallery, saved, waits)
-        await self.ledger.settle(gallery.link, COLUMN[saved.outcome], later=waits)
+        await self.tracker.settle(gallery.link, COLUMN[saved.outcome], later=waits)
         return gallery
 
     async def _classified(self, gallery: Gallery) -> Gallery:
         """Its category, topics and keywords, by title, text and captions. In a thread, as for articles."""
-        captions = dict.fromkeys(image.caption for image in gallery.shown if image.caption)
+        captions = dict.fromkeys(image.caption for image in gallery.visible_images if image.caption)
         text = "\n".join(filter(None, (gallery.text, *captions)))
         article = Article(gallery.url, gallery.link, gallery.fetched, gallery.identity, title=gallery.title, text=text)
         found = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
@@ -162,11 +162,11 @@ class GalleryPipeline(Stage):
         name = gallery.identity or ""
         others = [other for other in dict.fromkeys(map(identity, (gallery.url, *gallery.pages))) if other != name]
         await asyncio.to_thread(self._alias, others, name)
-        await asyncio.to_thread(self.ledger.known.enter, [name, *others])
+        await asyncio.to_thread(self.tracker.stored_urls.enter, [name, *others])
 
     def _alias(self, others: list[str], name: str) -> None:
         for other in others:
-            self.ledger.store.add_alias(other, name)
+            self.tracker.store.add_alias(other, name)
 
     def _note(self, gallery: Gallery, saved: SavedGallery, waits: bool) -> None:
         counts = self._brought.setdefault(gallery.link.source, Counter())
@@ -184,4 +184,4 @@ class GalleryPipeline(Stage):
             told += [Message("note.finished", number=counts["finished"])] if counts["finished"] else []
             told += [Message("note.incomplete", number=counts["incomplete"], reasons=reasons)] if counts["incomplete"] else []
             told += [Message("note.not-tried", number=counts["given up"])] if counts["given up"] else []
-            self.ledger.note(source, Message("note.galleries", counts=tuple(told)))
+            self.tracker.note(source, Message("note.galleries", counts=tuple(told)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import name_of
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
@@ -81,14 +81,14 @@ class StorePipeline(Stage):
     """The only stage that writes articles. A link whose article could not be written is neither settled nor known."""
 
     def setup(self) -> None:
-        self._writer = BatchWriter(self.ledger.store)
+        self._writer = BatchWriter(self.tracker.store)
 
     async def process(self, article: Article) -> Article:
         added = await self._writer.add(article)
         await self._enter(article)
-        await self.ledger.settle(article.link, COLUMN[added.outcome], written=True)
+        await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
         if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
-            self.ledger.visit_counts.published(article.link.source, [article.published])
+            self.tracker.visit_counts.published(article.link.source, [article.published])
         return replace(article, page=None)
 
     async def _enter(self, article: Article) -> None:
@@ -97,7 +97,7 @@ class StorePipeline(Stage):
         others = () if article.link.identity else (article.url, *article.pages)  # else other articles have this URL's identity, too
         names = {name_of(article.link), *map(identity, others)} - {article.identity}
         if article.canonical is not None:
-            await retry(self.ledger.store.declare, article.canonical, article.identity)
+            await retry(self.tracker.store.declare, article.canonical, article.identity)
         for name in names:
-            await retry(self.ledger.store.add_alias, name, article.identity)
-        await retry(self.ledger.known.enter, [article.identity, *names])
+            await retry(self.tracker.store.add_alias, name, article.identity)
+        await retry(self.tracker.stored_urls.enter, [article.identity, *names])

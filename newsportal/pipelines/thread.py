@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from newsportal.classify import topics
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.dedup.canonical import identity
 from newsportal.items import Thread, TopicMark
 from newsportal.messages import Message, joined
@@ -22,7 +22,7 @@ class ThreadPipeline(Stage):
     kind = Thread
 
     def setup(self) -> None:
-        sources = self.ledger.sources
+        sources = self.tracker.sources
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
         self._of_source = {forum.key: forum.topics for forum in sources.forums}
@@ -31,17 +31,17 @@ class ThreadPipeline(Stage):
     async def process(self, thread: Thread) -> Thread:
         """The thread with its topics, once it is stored and its link has its fate."""
         thread = self._marked(thread)
-        saved = await retry(self.ledger.store.threads.save, thread, now=utcnow())
+        saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
         name = thread.identity or ""
         other = identity(thread.url)  # a search engine may lead to it, too
         if other != name:
-            await asyncio.to_thread(self.ledger.store.add_alias, other, name)
-        await asyncio.to_thread(self.ledger.known.enter, [name, other])
+            await asyncio.to_thread(self.tracker.store.add_alias, other, name)
+        await asyncio.to_thread(self.tracker.stored_urls.enter, [name, other])
         self._note(thread, saved)
         if thread.failure:  # what was read is kept; the rest is asked for on the next visit
-            await self.ledger.fail(thread.link, thread.failure, later=thread.later)
+            await self.tracker.fail(thread.link, thread.failure, later=thread.later)
         else:
-            await self.ledger.settle(thread.link, COLUMN[saved.outcome])
+            await self.tracker.settle(thread.link, COLUMN[saved.outcome])
         return thread
 
     def _marked(self, thread: Thread) -> Thread:
@@ -63,4 +63,4 @@ class ThreadPipeline(Stage):
         for source, counts in self._brought.items():
             notes = [Message("note.posts", posts=counts["posts"], threads=counts["threads"])]
             notes += [Message("note.posts-edited", number=counts["edited"])] if counts["edited"] else []
-            self.ledger.note(source, joined(*notes))
+            self.tracker.note(source, joined(*notes))

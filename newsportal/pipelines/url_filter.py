@@ -10,7 +10,7 @@ from newsportal.dedup.canonical import identity, readable
 from newsportal.dedup.declared import Content, Declared, agree, declared
 from newsportal.items import Article
 from newsportal.messages import Message
-from newsportal.pipelines.base import Left, Stage, retry
+from newsportal.pipelines.base import ItemDone, Stage, retry
 
 TAKEN = Message("note.canonical-taken")
 
@@ -21,29 +21,29 @@ class UrlFilterPipeline(Stage):
     async def process(self, article: Article) -> Article:
         own = article.link.identity or identity(article.url)
         said = declared(article.url, article.canonical) if article.link.identity is None else None
-        known = await retry(self._known_as, article, own, said)
+        known = await retry(self._stored_identity, article, own, said)
         if known is not None:
             await retry(self._join, {name_of(article.link), own}, known)
-            await self.ledger.settle(article.link, "same")
-            raise Left(f"{article.url}: known as {known}")
+            await self.tracker.settle(article.link, "same")
+            raise ItemDone(f"{article.url}: known as {known}")
         name, claim = await retry(self._named, article, own, said)
         spelled = article.link.identity is not None and not is_entry(article.link)  # then every parameter may name the article
         return replace(article, identity=name, canonical=claim, url=article.url if spelled else readable(article.url))
 
     async def close_spider(self) -> None:
         """What is known is for the next crawl, too."""
-        await asyncio.to_thread(self.ledger.known.keep)
+        await asyncio.to_thread(self.tracker.stored_urls.keep)
 
-    def _known_as(self, article: Article, own: str, said: Declared | None) -> str | None:
+    def _stored_identity(self, article: Article, own: str, declared: Declared | None) -> str | None:
         """The identity of the stored article that this one is: by its own address, or by one that either of them declares, where both
         show the same content."""
-        if self.ledger.known.known([own]):
+        if self.tracker.stored_urls.find_stored([own]):
             return own
         if article.link.identity is not None:
             return None
         ours = Content(article.title, article.text, article.published)
-        for name in (own, *((said.identity,) if said else ())):
-            for other in self.ledger.store.declared_by(name):
+        for name in (own, *((declared.identity,) if declared else ())):
+            for other in self.tracker.store.declared_by(name):
                 if agree(ours, Content(other.title, other.text, other.published)):
                     return other.identity
         return None
@@ -51,14 +51,14 @@ class UrlFilterPipeline(Stage):
     def _join(self, names: set[str], known: str) -> None:
         aliases = names - {known}
         for name in aliases:
-            self.ledger.store.add_alias(name, known)
-        self.ledger.known.enter(aliases)
+            self.tracker.store.add_alias(name, known)
+        self.tracker.stored_urls.enter(aliases)
 
     def _named(self, article: Article, own: str, said: Declared | None) -> tuple[str, str | None]:
         """The identity of a new article, and what it claims beyond. An address that is another article's is neither."""
         if said is None:
             return own, None
-        if self.ledger.known.known([said.identity]):  # and their contents do not agree
-            self.ledger.note(article.source, TAKEN)
+        if self.tracker.stored_urls.find_stored([said.identity]):  # and their contents do not agree
+            self.tracker.note(article.source, TAKEN)
             return own, None
         return (said.identity, None) if said.tied else (own, said.identity)

@@ -19,14 +19,14 @@ class WrapperPipeline(Stage):
     """Applies a source's rule. A rule that finds no body leaves the page to the next stage and is noted in the report."""
 
     def setup(self) -> None:
-        self._reader = ArticleReader(self.ledger.sources, self.ledger.sites)
+        self._reader = ArticleReader(self.tracker.sources, self.tracker.sites)
 
     async def process(self, article: Article) -> Article:
         found = article.wrapped or await asyncio.to_thread(self._reader.wrapped, article)
         if found is None:
             return article
         if found.text is None:
-            self.ledger.note(article.source, Message("note.rule-finds-nothing"))
+            self.tracker.note(article.source, Message("note.rule-finds-nothing"))
         return replace(
             article,
             wrapped=found,

@@ -52,7 +52,7 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
     found = cadence(past, rules, now)
     if past.last is None or past.last < now - minutes(rules.longest):
         return Next(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
-    least = max(rules.shortest, asked(past, rules))
+    least = max(rules.shortest, requested_wait(past, rules))
     # what a request is worth to a source alone, of an even rate, that is visited every ``usual`` minutes: λT²/2
     worth = rules.price if rules.price is not None else found.daily * (rules.usual / 1440) ** 2 / 2
     wait = waited(found, worth)
@@ -88,14 +88,14 @@ PEAK = 1.5  # times what has gathered: below it, cells of ten minutes are too co
 POSTPONED = 6  # cells (an hour): no visit is put off for longer, however high the peak
 
 
-ASKED_AT_MOST = 6 * 60.0
+MAX_REQUESTED_WAIT = 6 * 60.0
 """Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is obeyed as long as it says (``rest_until``)."""
 
 
-def asked(past: Past, rules: Rules) -> float:
+def requested_wait(past: Past, rules: Rules) -> float:
     """Minutes that the source's last word (ttl, sy:updatePeriod) asks to leave it alone."""
     wait = next((visit.asked_wait for visit in past.visits if not (visit.broken or visit.not_modified)), None)
-    return min(wait / 60, ASKED_AT_MOST, rules.longest) if wait and wait > 0 else 0.0
+    return min(wait / 60, MAX_REQUESTED_WAIT, rules.longest) if wait and wait > 0 else 0.0
 
 
 def strip(past: Past, rules: Rules, now: datetime) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from newsportal.schedule.health import STATES, Health, health, sparkline, together
+from newsportal.schedule.health import STATES, Health, health, merge_visits, sparkline
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
@@ -57,7 +57,7 @@ def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judg
     states = {state.source: state for state in store.source_states()}
     found = []
     for source in sources:
-        visits = together(latest.get(source.key, ()), bringing.get(source.key, ()))
+        visits = merge_visits(latest.get(source.key, ()), bringing.get(source.key, ()))
         said = health(visits, now, known=states.get(source.key), enabled=source.enabled)
         found.append(Judged(source, said, sparkline(visits, now)))
     places = {state: place for place, state in enumerate(ORDER)}

@@ -14,7 +14,7 @@ import scrapy
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Request
 
-from newsportal.crawl.ledger import STORE_FAILS, Filtered, Ledger, ledger_of, utcnow
+from newsportal.crawl.link_tracker import STORE_FAILS, Filtered, LinkTracker, tracker_of, utcnow
 from newsportal.crawl.redis_connection import parse_pushed
 from newsportal.crawl.requests import askable, is_entry, link_of
 from newsportal.crawl.scheduler import BROKEN as FRONTIER_FAILS
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Kept = TypeVar("Kept")
+Memory = TypeVar("Memory")
 
 START_FAILS = "start-failed"
 """The reason of a crawl's end when its visits cannot begin; the log says why."""
@@ -67,21 +67,21 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         self._timing: Timing | None = None
 
     @property
-    def ledger(self) -> Ledger:
-        return ledger_of(self.crawler)
+    def tracker(self) -> LinkTracker:
+        return tracker_of(self.crawler)
 
     @property
     def timing(self) -> Timing:
         """When the sources are visited."""
         if self._timing is None:
-            self._timing = Timing(self.ledger)
+            self._timing = Timing(self.tracker)
         return self._timing
 
     @property
     def visiting(self) -> Visiting:
         """The visits that this spider has begun."""
         if self._visiting is None:
-            self._visiting = Visiting(self.ledger, self._queue, self.ended, self.past)
+            self._visiting = Visiting(self.tracker, self._queue, self.ended, self.past)
         return self._visiting
 
     def _queue(self) -> Queue | None:
@@ -101,7 +101,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
     def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
         raise NotImplementedError
 
-    def asked(self, source: Source) -> bool:
+    def is_selected(self, source: Source) -> bool:
         """Whether the spider's arguments name this source, or none."""
         return self.only in (None, source.name, source.key) and (self.among is None or source.key in self.among)
 
@@ -109,7 +109,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Begins the visits; a standing worker (``NEWSPORTAL_STANDING``) goes on doing so until it is stopped."""
-        chosen = [source for source in self.sources() if self.asked(source)]
+        chosen = [source for source in self.sources() if self.is_selected(source)]
         if not chosen and self.only is not None:
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
@@ -131,31 +131,31 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         """What one visit of each begins with. Raises ``StoreError``."""
         states = await self._states() if self.due_only and len(chosen) > FEW else {}
         for source in chosen:
-            await self.visiting.room()
+            await self.visiting.wait_for_place()
             async for wanted in self.begin(source, states.get(source.key)):
                 yield wanted
 
     async def _states(self) -> Mapping[str, SourceState]:
-        return {state.source: state for state in await asyncio.to_thread(self.ledger.store.source_states)}
+        return {state.source: state for state in await asyncio.to_thread(self.tracker.store.source_states)}
 
     async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
         """What a visit of a source begins with; nothing if it is not its time, or another worker's. Raises ``StoreError``."""
-        state = state or await self.ledger.state(source.key)
+        state = state or await self.tracker.state(source.key)
         if self.skips(source, state):
             return
-        if lacks_browser(self.ledger, source):
+        if lacks_browser(self.tracker, source):
             await self._close([source.key], finished=True)
             return
         if not await self.visiting.claim(source.key):
             if not self.settings.getbool("NEWSPORTAL_STANDING"):
-                self.ledger.note(source.key, Message("note.other-worker"))
+                self.tracker.note(source.key, Message("note.other-worker"))
             return
-        if self.skips(source, state := await self.ledger.state(source.key)):  # another worker's visit has ended since we looked
+        if self.skips(source, state := await self.tracker.state(source.key)):  # another worker's visit has ended since we looked
             await self.visiting.give_up(source.key)
             return
         try:
             await self.visiting.begin(source.key)
-            if await self.ledger.begin(state):
+            if await self.tracker.begin(state):
                 self.thorough.add(source.key)
                 state = replace(state, validators={})
             elif state.validators and await self.timing.stuck(source.key):
@@ -172,13 +172,13 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
     async def ended(self, key: str) -> None:
         """The last task of a visit is done: all that is remembered of it is saved, and nothing of it stays in memory."""
         # A source that was not reached is judged at the end of the crawl: the network may have been away.
-        if not self.ledger.unreached(key) or self.settings.getbool("NEWSPORTAL_STANDING"):
+        if not self.tracker.unreached(key) or self.settings.getbool("NEWSPORTAL_STANDING"):
             await self._close([key], finished=True)
             self.past(key)
 
-    def of_visits(self, kind: Callable[[], Kept]) -> defaultdict[str, Kept]:
+    def of_visits(self, kind: Callable[[], Memory]) -> defaultdict[str, Memory]:
         """A place for what is remembered of each visit, by the source's key; it goes with the visit."""
-        memory: defaultdict[str, Kept] = defaultdict(kind)
+        memory: defaultdict[str, Memory] = defaultdict(kind)
         self._memories.append(memory)
         return memory
 
@@ -192,19 +192,19 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         self.thorough.discard(key)
         for memory in self._memories:
             memory.pop(key, None)
-        self.ledger.over(key)
+        self.tracker.over(key)
 
     async def resumed(self, source: Any) -> list[Any]:
         """The articles of feed entries that an earlier run left undone. What else waits the queue hands out. Raises ``StoreError``."""
-        released, bodies = await self.ledger.resume(source.key)
+        released, bodies = await self.tracker.resume(source.key)
         if released and (queue := self._queue()) is not None:
             await asyncio.to_thread(queue.refresh, released)
         links = [link for body in bodies if (link := link_of(body, self)) is not None]
-        return [self.wanted(link) for link, unknown in zip(links, await self.ledger.count_taken(links), strict=True) if unknown]
+        return [self.wanted(link) for link, unknown in zip(links, await self.tracker.count_taken(links), strict=True) if unknown]
 
     async def filter_new(self, links: Sequence[Link], ask: Callable[[Link], Request] | None = None) -> tuple[list[Any], Filtered]:
         """Of the entries of a list page, how to come by those that are new; they wait in the table of links now. Raises ``StoreError``."""
-        found = await self.ledger.filter_new(links, self, ask or self.article)
+        found = await self.tracker.filter_new(links, self, ask or self.article)
         wanted = [self.wanted(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
         return wanted, found
 
@@ -212,7 +212,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         """Whether to leave the source alone in this run: it rests, or is not due."""
         rest = resting(state, self.began)
         if rest is not None and rest > self.began and not self.only:
-            self.ledger.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
+            self.tracker.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
             return True
         if not self.due_only:
             return False
@@ -235,7 +235,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """What to ask for these requests, which the queue hands out; ``None`` for those that nobody wants any more."""
         links = [link for request in requests if isinstance(link := request.cb_kwargs.get("link"), Link)]
-        wanted = iter(await self.ledger.count_taken(links, settled=self.settled) if links else ())
+        wanted = iter(await self.tracker.count_taken(links, settled=self.settled) if links else ())
         return [request if not isinstance(request.cb_kwargs.get("link"), Link) or next(wanted) else None for request in requests]
 
     async def pushed(self, value: bytes) -> list[Any]:
@@ -247,7 +247,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         source = f"pushed:{self.name}"
         known: dict[str, Any] = {name: str(said[name]) for name in ("title", "summary", "site", "topic", "category") if said.get(name)}
         try:
-            found = await self.ledger.filter_new([Link(said["url"], source, **known)], self, self.article, again=True)
+            found = await self.tracker.filter_new([Link(said["url"], source, **known)], self, self.article, again=True)
         except StoreError as error:
             raise FrontierUnavailable(f"{said['url']} stays among the start URLs: {error}") from error
         return list(found.requests)
@@ -270,15 +270,15 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
 
     async def _close(self, keys: Collection[str], *, finished: bool) -> None:
         """The visits of these sources are over. ``finished``: not cut short."""
-        note_rendering(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
+        note_rendering(self.tracker, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         await self.visiting.write(keys)
-        await note_health(self.ledger, keys, utcnow())
+        await note_health(self.tracker, keys, utcnow())
         try:
-            await self.ledger.close(keys, utcnow(), finished=finished)
+            await self.tracker.close(keys, utcnow(), finished=finished)
         except StoreError as error:
             logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
         await self.timing.plan([source for key in keys if (source := self.by_key(key)) is not None], utcnow())
-        await self.ledger.note_waiting(keys)
+        await self.tracker.note_waiting(keys)
         for key in keys:
             await self.visiting.end(key)
         self.visited.difference_update(keys)

@@ -29,8 +29,8 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from newsportal.crawl.handlers import render_notes
-from newsportal.crawl.ledger import utcnow
-from newsportal.crawl.middlewares.retry import asked_wait
+from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.middlewares.retry import read_retry_after
 from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
 from newsportal.items import Page
 from newsportal.messages import as_text
@@ -40,7 +40,7 @@ from newsportal.text import dom
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newsportal.crawl.ledger import Ledger
+    from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ SHUTDOWN = "shutdown"
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
 """The server may answer differently later."""
 
-SAID: tuple[tuple[str, str], ...] = (
+IGNORED: tuple[tuple[str, str], ...] = (
     ("max redirections reached", "redirects"),
     ("exceeded DOWNLOAD_MAXSIZE", "too-large"),
 )
@@ -145,7 +145,7 @@ def outcome_of(failure: Failure | BaseException) -> Outcome:
     if isinstance(error, RenderFailed):
         return Outcome(error.reason, detail, passing=error.passing)
     if isinstance(error, IgnoreRequest):
-        said = next((reason for words, reason in SAID if words in detail), "ignored")
+        said = next((reason for words, reason in IGNORED if words in detail), "ignored")
         return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
     for kind, reason, passing in REASONS:
         if isinstance(error, kind):
@@ -163,21 +163,21 @@ def _outcome_of_status(response: Response) -> Outcome:
 def retry_after(failure: Failure, now: datetime) -> float | None:
     """Seconds that the answer asks to wait; ``None`` if it does not, or if there is none."""
     response = getattr(failure.value, "response", None)
-    return None if response is None else asked_wait(response, now)
+    return None if response is None else read_retry_after(response, now)
 
 
-def lacks_browser(ledger: Ledger, source: Any) -> bool:
+def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
     """Whether the source's pages need a browser and there is none: it is told of at once, and the other sources go on."""
-    lack = missing(ledger.sources.rendering.browser) if getattr(source, "render", False) else None
+    lack = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
     if lack:
         logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack)
-        ledger.list_failed(source.key, "no-browser", lack)
-        ledger.note(source.key, as_text(lack))
+        tracker.list_failed(source.key, "no-browser", lack)
+        tracker.note(source.key, as_text(lack))
     return lack is not None
 
 
-def note_rendering(ledger: Ledger, stats: Mapping[str, Any], sources: Iterable[str]) -> None:
+def note_rendering(tracker: LinkTracker, stats: Mapping[str, Any], sources: Iterable[str]) -> None:
     """At the end: how much was rendered, in the report's notes."""
     for source in sources:
         for said in render_notes(stats, source):
-            ledger.note(source, said)
+            tracker.note(source, said)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from newsportal.crawl.ledger import Filtered, utcnow
+from newsportal.crawl.link_tracker import Filtered, utcnow
 from newsportal.crawl.list_filters import Wanted, filter_threads
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
@@ -55,7 +55,7 @@ class Reading:
     source: Forum
     next: str | None
     board: str | None = None
-    known: frozenset[str] = frozenset()
+    stored: frozenset[str] = frozenset()
     from_the_end: bool = False
     posts: dict[str | None, Post] = field(default_factory=dict)
     pages: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Reading:
     def take(self, found: tuple[str, ThreadPage], asked: str) -> None:
         url, page = found
         self.first = self.first or page
-        if self.from_the_end and not self.pages and not any(post.id in self.known for post in page.posts):
+        if self.from_the_end and not self.pages and not any(post.id in self.stored for post in page.posts):
             self._restart()  # posts were deleted, and the pages have moved up: what is new may stand before this one
             return
         before = len(self.posts)
@@ -118,7 +118,7 @@ class ForumSpider(NewsSpider):
         self._old = self.of_visits(int)
 
     def sources(self) -> Iterable[Forum]:
-        return (source for source in self.ledger.sources.forums if source.enabled)
+        return (source for source in self.tracker.sources.forums if source.enabled)
 
     # lists
 
@@ -130,16 +130,16 @@ class ForumSpider(NewsSpider):
     async def parse_forum(
         self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
     ) -> AsyncIterator[Any]:
-        found = await in_thread(self.look, response)
+        found = await in_thread(self.classify_page, response)
         self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
-            self.ledger.list_left(source.key, "login")
-            self.ledger.note(source.key, Message("note.members-only", url=board or response.url))
+            self.tracker.count_skipped_list(source.key, "login")
+            self.tracker.note(source.key, Message("note.members-only", url=board or response.url))
             return
         if found.kind == "login":
             raise NotApplicable("login", "only members may read it")
         entries, old = self.entries(found, source)
-        filtered = await filter_threads(self.ledger, entries, self, lambda wanted: self.thread(wanted, source, board))
+        filtered = await filter_threads(self.tracker, entries, self, lambda wanted: self.thread(wanted, source, board))
         for request in filtered.requests:
             yield request
         if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: it alone is meant
@@ -156,7 +156,7 @@ class ForumSpider(NewsSpider):
             return
         for board in found.boards:
             if self._boards[source.key] >= MAX_BOARDS:
-                self.ledger.note(source.key, Message("note.many-boards", most=MAX_BOARDS))
+                self.tracker.note(source.key, Message("note.many-boards", most=MAX_BOARDS))
                 return
             if askable(board.url) and self._is_new(source, board.url):
                 self._boards[source.key] += 1
@@ -187,10 +187,10 @@ class ForumSpider(NewsSpider):
             return
         key = request.meta["source"]
         self.visited.add(key)
-        self.ledger.list_left(key, outcome.reason)
-        self.ledger.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
+        self.tracker.count_skipped_list(key, outcome.reason)
+        self.tracker.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
-    def look(self, response: Response) -> Signpost:
+    def classify_page(self, response: Response) -> Signpost:
         return kinds.look(document_of(response), utcnow())
 
     def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
@@ -208,7 +208,7 @@ class ForumSpider(NewsSpider):
 
     def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
         """The first request of a visit: the first page, or the page at which the last visit ended. Any process may take it up."""
-        kept = wanted.kept
+        kept = wanted.stored
         return Request(
             wanted.link.url if kept is None else kept.last_page,
             callback=self.parse_first,
@@ -222,11 +222,11 @@ class ForumSpider(NewsSpider):
     async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> Reading:
         """A thread at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
         reading = Reading(link, listed, source, link.url, board)
-        kept = (await asyncio.to_thread(self.ledger.store.threads.known, [listed.key])).get(listed.key)
+        kept = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)
         if kept is not None:
             reading.board = board or kept.board
-            posts = await asyncio.to_thread(self.ledger.store.threads.posts, kept.id)
-            reading.known = frozenset(post.name for post in posts)
+            posts = await asyncio.to_thread(self.tracker.store.threads.posts, kept.id)
+            reading.stored = frozenset(post.name for post in posts)
             reading.from_the_end = cleaned(kept.last_page) != cleaned(link.url)
         return reading
 
@@ -236,7 +236,7 @@ class ForumSpider(NewsSpider):
         if reading.failure and not reading.posts:
             raise PageUnavailable(Outcome(reading.failure, link.url, passing=reading.later))
         if not reading.whole and not reading.failure:
-            self.ledger.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
+            self.tracker.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
         return self.done(reading)
 
     async def _page(self, reading: Reading, url: str, first: Response | PageUnavailable) -> tuple[str, ThreadPage]:
@@ -247,7 +247,7 @@ class ForumSpider(NewsSpider):
             raise response
         if not reading.counted:
             reading.counted = True  # a thread is one entry, however many pages it has
-            self.ledger.count(reading.source.key, "fetched")
+            self.tracker.count(reading.source.key, "fetched")
         page = await in_thread(self.read, response, not reading.pages and reading.listed.replies in (0, None))
         return response.request.url if response.request else response.url, page
 
@@ -280,17 +280,17 @@ class ForumSpider(NewsSpider):
         )
 
     async def ended(self, key: str) -> None:
-        self._told(key)
+        self._note_old(key)
         await super().ended(key)
 
     async def finish(self, reason: str) -> None:
         for key in list(self._old):
-            self._told(key)
+            self._note_old(key)
         await super().finish(reason)
 
-    def _told(self, key: str) -> None:
+    def _note_old(self, key: str) -> None:
         if number := self._old.pop(key, 0):
-            self.ledger.note(key, Message("left.old", number=number))
+            self.tracker.note(key, Message("left.old", number=number))
 
 
 def _name_of(url: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from scrapy.http import Request, Response
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.list_filters import NO_PICTURES, filter_galleries, refuse
 from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
@@ -48,10 +48,10 @@ class GallerySpider(NewsSpider):
 
     @cached_property
     def images(self) -> StoryImages:
-        return StoryImages(self.ledger, image_bytes(self.crawler, self.fetch))
+        return StoryImages(self.tracker, image_bytes(self.crawler, self.fetch))
 
     def sources(self) -> Iterable[Source]:
-        return (source for source in self.ledger.sources.galleries if source.enabled)
+        return (source for source in self.tracker.sources.galleries if source.enabled)
 
     # index pages
 
@@ -67,7 +67,7 @@ class GallerySpider(NewsSpider):
         listed = self._listed[source.key]
         listed.add(identity(response.url))  # a redirect may have led there
         links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
-        filtered = await filter_galleries(self.ledger, links, self, lambda link: self.first_request(link, source, link.url))
+        filtered = await filter_galleries(self.tracker, links, self, lambda link: self.first_request(link, source, link.url))
         for request in filtered.requests:
             yield request
         following = next((url for url in more if identity(url) not in listed and askable(url)), None)
@@ -113,7 +113,7 @@ class GallerySpider(NewsSpider):
     async def reading(self, source: Source, link: Link) -> Reading:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
         reading = Reading(link, source, guesses=self._guesses[source.key])
-        kept = await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name)
+        kept = await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name)
         if kept:
             await asyncio.to_thread(reading.begin, kept)
         return reading
@@ -127,7 +127,7 @@ class GallerySpider(NewsSpider):
             return await asyncio.to_thread(_read, response, reading, url)
 
         reading = await self.reading(source, link)
-        if isinstance(first, Response) and not reading.met and await self._known_elsewhere(first.url, reading):
+        if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
             return None
         reading.open = [asked, *(url for url in reading.open if url != asked)]
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._keep(reading))
@@ -139,7 +139,7 @@ class GallerySpider(NewsSpider):
     async def _joined(self, reading: Reading) -> Gallery:
         self._count(reading)
         try:
-            reading.join(await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name))
+            reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
         except StoreError as error:
             self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
         return await asyncio.to_thread(reading.story)
@@ -148,20 +148,20 @@ class GallerySpider(NewsSpider):
         """Not even the first page can be had or read. An index page met as a story is counted and left."""
         lost = next(iter(reading.lost.values()), None)
         if lost is not None:
-            await self.ledger.fail(reading.link, lost.reason, later=lost.passing)
+            await self.tracker.fail(reading.link, lost.reason, later=lost.passing)
             return
-        await refuse(self.ledger, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
+        await refuse(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
 
-    async def _known_elsewhere(self, url: str, reading: Reading) -> bool:
+    async def _is_stored_elsewhere(self, url: str, reading: Reading) -> bool:
         """Whether the first page answered under the address of a story that is stored: then it has its fate. Raises ``StoreError``."""
         other = identity(url)
-        if other == reading.name or not await asyncio.to_thread(self.ledger.known.known, [other]):
+        if other == reading.name or not await asyncio.to_thread(self.tracker.stored_urls.find_stored, [other]):
             return False
-        if reading.name in await asyncio.to_thread(self.ledger.known.known, [reading.name]):
+        if reading.name in await asyncio.to_thread(self.tracker.stored_urls.find_stored, [reading.name]):
             return False  # it is the same story, which waits for pages
-        await asyncio.to_thread(self.ledger.store.add_alias, reading.name, other)
-        await asyncio.to_thread(self.ledger.known.enter, [reading.name])
-        await self.ledger.settle(reading.link, "same")
+        await asyncio.to_thread(self.tracker.store.add_alias, reading.name, other)
+        await asyncio.to_thread(self.tracker.stored_urls.enter, [reading.name])
+        await self.tracker.settle(reading.link, "same")
         return True
 
     async def _keep(self, reading: Reading) -> None:
@@ -169,9 +169,9 @@ class GallerySpider(NewsSpider):
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
         try:
-            for page in [page for page in reading.met if page.url not in reading.kept]:
-                reading.kept.add(page.url)
-                await asyncio.to_thread(self.ledger.store.galleries.put, reading.name, page, now=utcnow())
+            for page in [page for page in reading.met if page.url not in reading.earlier]:
+                reading.earlier.add(page.url)
+                await asyncio.to_thread(self.tracker.store.galleries.put, reading.name, page, now=utcnow())
         except StoreError as error:
             self.logger.warning("pages of %s are not kept before it is complete: %s", reading.link.url, error)
 
@@ -179,7 +179,7 @@ class GallerySpider(NewsSpider):
         """A story is one entry, however many pages it has."""
         if not reading.counted:
             reading.counted = True
-            self.ledger.count(reading.source.key, "fetched")
+            self.tracker.count(reading.source.key, "fetched")
 
 
 def _index(response: Response, source: Source) -> tuple[list[Entry], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scrapy.http import Request, Response
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import LANE, askable
 from newsportal.errors import NotApplicable
 from newsportal.extractors.lists import hub
@@ -29,7 +29,7 @@ class HubSpider(NewsSpider):
         self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
 
     def sources(self) -> Iterable[Region]:
-        return (source for source in self.ledger.sources.regions if source.enabled)
+        return (source for source in self.tracker.sources.regions if source.enabled)
 
     def manners(self, source: Any) -> dict[str, Any]:
         """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.images.filter import key
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newsportal.crawl.ledger import Ledger
+    from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class ImageFetcher:
         self._seen: OrderedDict[str, Picture] = OrderedDict()
         self._under_way: dict[str, asyncio.Future[Picture | None]] = {}
 
-    async def look(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
+    async def inspect(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
         """What a picture's bytes tell; ``looked`` stays ``None`` where none could be had, for now. Raises ``Interrupted``."""
         plain = Picture(key(image.url), image.url)
         if not askable(image.url):
@@ -169,7 +169,7 @@ class ImageFetcher:
         self._under_way[name] = answer = asyncio.get_running_loop().create_future()
         found = None
         try:
-            found = await self.look(image, gallery, whole=whole)
+            found = await self.inspect(image, gallery, whole=whole)
         finally:
             del self._under_way[name]
             answer.set_result(found)
@@ -219,15 +219,15 @@ def _with_facts(image: Image, known: Picture | None) -> Image:
 class StoryImages:
     """Gives the stories of a crawl the facts of their pictures: what the store knows, and what is asked for where it does not."""
 
-    def __init__(self, ledger: Ledger, fetch: FetchBytes) -> None:
-        wanted = ledger.sources.pictures
-        self._store = ledger.store
+    def __init__(self, tracker: LinkTracker, fetch: FetchBytes) -> None:
+        wanted = tracker.sources.pictures
+        self._store = tracker.store
         self._images = ImageFetcher(fetch, max_pixels=wanted.max_pixels, prints=wanted.prints) if wanted.look else None
 
     async def complete(self, gallery: Gallery) -> Gallery:
         """Those that are no pictures have a reason (``dropped``). Raises ``Interrupted``."""
         try:
-            known = dict(await asyncio.to_thread(self._store.pictures.known, {key(image.url) for image in gallery.images}))
+            known = dict(await asyncio.to_thread(self._store.pictures.find_stored, {key(image.url) for image in gallery.images}))
         except StoreError as error:  # the pipelines tell of a store that is away
             logger.error("the pictures of %s are not looked at: %s", gallery.url, error)
             return gallery

@@ -12,7 +12,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.response import get_meta_refresh
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists import engines
@@ -70,7 +70,7 @@ class MetasearchSpider(NewsSpider):
         return self._searches
 
     def _plan(self) -> Iterable[Search]:
-        sources = self.ledger.sources
+        sources = self.tracker.sources
         asked = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
         own = {engine.name: engine for engine in sources.engines}
         for name in dict.fromkeys(name for topic in asked for name in topic.engines):
@@ -82,7 +82,7 @@ class MetasearchSpider(NewsSpider):
             yield Search(engine, tuple(topic for topic in asked if name in topic.engines), rest, priority=priority)
 
     async def start(self) -> AsyncIterator[Any]:
-        names = [topic.name for topic in self.ledger.sources.topics if topic.enabled]
+        names = [topic.name for topic in self.tracker.sources.topics if topic.enabled]
         if self.topic is not None and self.topic not in names:
             logger.error("sources.yaml has no enabled topic %r; it has: %s", self.topic, ", ".join(names) or "none")
             raise CloseSpider("unknown-topic")
@@ -93,7 +93,7 @@ class MetasearchSpider(NewsSpider):
         return ("topic", value.name) if isinstance(value, Topic) else super().refer(value)
 
     def referred(self, kind: str, name: str) -> object:
-        found = self.ledger.sources.topic(name) if kind == "topic" else super().referred(kind, name)
+        found = self.tracker.sources.topic(name) if kind == "topic" else super().referred(kind, name)
         if found is None:
             raise LookupError(f"sources.yaml has no topic {name!r} any more")
         return found
@@ -101,7 +101,7 @@ class MetasearchSpider(NewsSpider):
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """An engine that blocked another worker is not asked for the further pages that wait."""
         lists = {request.meta["source"] for request in requests if "link" not in request.cb_kwargs and "source" in request.meta}
-        resting = {source for source in lists if await self.ledger.rests(source)}
+        resting = {source for source in lists if await self.tracker.is_paused(source)}
         found = await super().accept(requests)
         return [
             None if request and "link" not in request.cb_kwargs and request.meta.get("source") in resting else request for request in found
@@ -131,11 +131,11 @@ class MetasearchSpider(NewsSpider):
             found = await in_thread(self.read, response, source.engine)
         except EngineBlocked as block:
             self._blocked[source.key] = True
-            self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
-            await self.ledger.rest_at_once(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
+            self.tracker.list_failed(source.key, f"blocked: {block.reason}", response.url)
+            await self.tracker.pause_now(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
             return
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
-            self.ledger.layout_changed(source.key)
+            self.tracker.layout_changed(source.key)
         links = [_link(source, topic, result) for result in found.results]
         leading = [link for link in links if self.leads_on(source, link)]
         redirects, _ = await self.filter_new(leading, self.redirect)
@@ -162,7 +162,7 @@ class MetasearchSpider(NewsSpider):
             async for article in self.parse_article(response, link):
                 yield article
             return
-        async for request in self.finished(link, self.ledger.follow_redirect(link, target, self, self.article)):
+        async for request in self.finished(link, self.tracker.follow_redirect(link, target, self, self.article)):
             yield request
 
 
@@ -190,7 +190,7 @@ def _target(response: Response) -> str | None:
 
 
 def _joined(base: str, target: str) -> str:
-    """``target`` made absolute; as it is where it is no address at all, for the ledger to count."""
+    """``target`` made absolute; as it is where it is no address at all, for the link tracker to count."""
     try:
         return urljoin(base, target)
     except ValueError:

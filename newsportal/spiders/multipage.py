@@ -21,7 +21,7 @@ from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of
 
 if TYPE_CHECKING:
-    from newsportal.crawl.ledger import Ledger
+    from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
 
@@ -105,29 +105,29 @@ class _ArticlePages(MultiPage):
 class ArticleFetcher:
     """Reads an article's page, and fetches the others that its pager names: to its end, a limit, a circle or a dead link."""
 
-    def __init__(self, ledger: Ledger, fetch: Fetcher) -> None:
-        self._ledger = ledger
+    def __init__(self, tracker: LinkTracker, fetch: Fetcher) -> None:
+        self._tracker = tracker
         self._fetch = fetch
-        self._reader = ArticleReader(ledger.sources, ledger.sites)
+        self._reader = ArticleReader(tracker.sources, tracker.sites)
 
     async def complete(self, article: Article) -> Article:
         """The article with what was read on all pages that can be had. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
         met = await asyncio.to_thread(self._reader.first, article)
         found = met.found
-        if (met.pager.next or met.pager.first) and not await self._is_known(article.link.identity or identity(article.url)):
+        if (met.pager.next or met.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
             article, first = await self._begin(article, met)
             found, met = await self._join(article, first, met), first
         return replace(article, wrapped=met.wrapped, extraction=found)
 
-    async def _is_known(self, name: str) -> bool:
-        return bool(await asyncio.to_thread(self._ledger.known.known, [name]))
+    async def _is_stored(self, name: str) -> bool:
+        return bool(await asyncio.to_thread(self._tracker.stored_urls.find_stored, [name]))
 
     async def _begin(self, article: Article, met: PageRead) -> tuple[Article, PageRead]:
         """The article from its first page on, where a list page led to a later one. If that cannot be had, it begins where we are."""
         url = met.pager.first
         if url is None or not askable(url) or identity(url) == identity(article.url):
             return article, met
-        if await self._is_known(identity(url)):
+        if await self._is_stored(identity(url)):
             return replace(article, url=url), met._replace(url=url, pager=Pager((url,)))  # the URL filter finds it known
         try:
             page = page_of(await self._fetch(url, article.source))
@@ -162,9 +162,9 @@ class ArticleFetcher:
 
     def _note(self, article: Article, reason: str) -> None:
         """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""
-        self._ledger.count(article.source, f"pages-{reason}")
+        self._tracker.count(article.source, f"pages-{reason}")
         if reason not in EXPECTED:
-            self._ledger.note(article.source, Message("note.further-pages", reason=reason))
+            self._tracker.note(article.source, Message("note.further-pages", reason=reason))
 
 
 def _reason_of(url: str, error: Exception) -> str:

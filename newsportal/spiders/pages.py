@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from newsportal.crawl.ledger import STORE_FAILS, Filtered, Ledger, utcnow
+from newsportal.crawl.link_tracker import STORE_FAILS, Filtered, LinkTracker, utcnow
 from newsportal.crawl.requests import is_entry
 from newsportal.crawl.source_visits import note_moved
 from newsportal.errors import NotApplicable, StoreError
@@ -47,7 +47,7 @@ class Source(Protocol):
     def enabled(self) -> bool: ...
 
 
-class Asking:
+class PageRequests:
     """What a spider that asks for pages knows; ``base.NewsSpider`` says whence."""
 
     crawler: Crawler
@@ -55,7 +55,7 @@ class Asking:
     visited: set[str]
 
     @property
-    def ledger(self) -> Ledger:
+    def tracker(self) -> LinkTracker:
         raise NotImplementedError
 
     def by_key(self, key: str) -> Any:
@@ -66,7 +66,7 @@ class Asking:
         """What the middlewares must know of a source."""
         obeys = getattr(source, "obey_robots", None)
         return {
-            "obey_robots": self.ledger.sources.politeness.obey_robots if obeys is None else obeys,
+            "obey_robots": self.tracker.sources.politeness.obey_robots if obeys is None else obeys,
             "verify_certificate": getattr(source, "verify_certificate", True),
             **({"render": True} if getattr(source, "render", False) else {}),
         }
@@ -106,15 +106,15 @@ class Asking:
         except Interrupted:
             logger.info("%s waits for the next run: the crawl ends before its further pages are read", link.url)
         except PageUnavailable as error:
-            await self.ledger.fail(link, error.outcome.reason, later=error.outcome.passing)
+            await self.tracker.fail(link, error.outcome.reason, later=error.outcome.passing)
         except NotApplicable as error:
-            await self.ledger.fail(link, error.reason)
+            await self.tracker.fail(link, error.reason)
         except StoreError as error:
             logger.error("%s waits for the next run: %s", link.url, error)
-            await self.ledger.fail(link, STORE_FAILS, later=True)
+            await self.tracker.fail(link, STORE_FAILS, later=True)
         except Exception as error:  # a page that breaks its reader must not be lost without a trace
             logger.exception("reading failed on %s", link.url)
-            await self.ledger.fail(link, f"error: {type(error).__name__}")
+            await self.tracker.fail(link, f"error: {type(error).__name__}")
         else:
             if found is not None:
                 yield found
@@ -127,7 +127,7 @@ CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
 """Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""
 
 
-class ListPages(Asking):
+class ListPages(PageRequests):
     """How a spider comes by list pages."""
 
     def list_page(
@@ -169,25 +169,25 @@ class ListPages(Asking):
         self.visited.add(key)
         if response.meta.get("thorough"):
             self.thorough.add(key)  # the visit was begun by another process
-        self.ledger.count(key, "list_pages")
-        note_moved(self.ledger, key, response)
+        self.tracker.count(key, "list_pages")
+        note_moved(self.tracker, key, response)
         if response.status == 304:
             if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
-                self.ledger.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")
+                self.tracker.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")
             else:
-                self.ledger.count(key, "not_modified")
+                self.tracker.count(key, "not_modified")
             return
         try:
             async for found in read(response, source, **kwargs):
                 yield found
         except NotApplicable as why:
-            self.ledger.list_failed(key, why.reason, f"{response.url}: {why.detail}")
+            self.tracker.list_failed(key, why.reason, f"{response.url}: {why.detail}")
         except StoreError as error:
             logger.error("%s: nothing is taken from %s: %s", key, response.url, error)
-            self.ledger.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
+            self.tracker.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
         except Exception as error:  # a page that breaks its reader must not be lost without a trace
             logger.exception("reading failed on %s", response.url)
-            self.ledger.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
+            self.tracker.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
         else:
             self._remember(response, key)
 
@@ -199,17 +199,17 @@ class ListPages(Asking):
         """
         etag, modified = header(response, "ETag"), header(response, "Last-Modified")
         if (asked := response.meta["list_page"]) and (etag or modified):
-            self.ledger.validate(key, asked, (etag, modified))
+            self.tracker.validate(key, asked, (etag, modified))
 
     def list_page_failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
         outcome = outcome_of(failure)
         source = request.meta["source"]
         self.visited.add(source)
-        self.ledger.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
+        self.tracker.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
         seconds = retry_after(failure, utcnow())
         if seconds:
-            self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
+            self.tracker.pause(source, utcnow() + timedelta(seconds=seconds))
 
     def goes_on(self, source: Source, found: Filtered) -> bool:
         """Whether a further list page is worth a request: this one had something new, or an earlier visit was cut short."""
@@ -224,18 +224,18 @@ BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04"
 """How pictures, PDFs and archives begin, whatever their label says."""
 
 
-class ArticlePages(Asking):
+class ArticlePages(PageRequests):
     """How a spider comes by articles."""
 
     @cached_property
     def articles(self) -> ArticleFetcher:
-        return ArticleFetcher(self.ledger, self.fetch)
+        return ArticleFetcher(self.tracker, self.fetch)
 
     def wanted(self, link: Link) -> Request | Article:
         """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
         if not is_entry(link):
             return self.article(link)
-        self.ledger.count(link.source, "fetched")
+        self.tracker.count(link.source, "fetched")
         return Article(url=link.url, link=link, fetched=utcnow())
 
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
@@ -251,7 +251,7 @@ class ArticlePages(Asking):
 
     async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
         """A fetched page becomes an item, with what is read of it and of its further pages. What is no article is counted and left."""
-        self.ledger.count(link.source, "fetched")
+        self.tracker.count(link.source, "fetched")
         async for article in self.finished(link, self._read_article(response, link)):
             yield article
 
@@ -269,8 +269,8 @@ class ArticlePages(Asking):
         link: Link = request.cb_kwargs["link"]
         outcome = outcome_of(failure)
         if link.content and not outcome.forbidden:
-            self.ledger.count(link.source, "fetched")
-            self.ledger.note(link.source, Message("note.text-from-feed", reason=outcome.reason))
+            self.tracker.count(link.source, "fetched")
+            self.tracker.note(link.source, Message("note.text-from-feed", reason=outcome.reason))
             yield Article(url=link.url, link=link, fetched=utcnow())
             return
-        await self.ledger.fail(link, outcome.reason, later=outcome.passing)
+        await self.tracker.fail(link, outcome.reason, later=outcome.passing)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import askable, name_of
 from newsportal.extractors import gallery
 from newsportal.items import Gallery, GalleryPage, Link
@@ -44,16 +44,16 @@ class Guesses:
 
 @dataclass(slots=True)
 class Reading:
-    """``met`` are the story's pages, ``kept`` the addresses of those that lie in the store. Of the addresses that were asked for
-    (``asked``), ``pending`` are under way, ``answered`` led to a page under another address, ``ended`` are none of its pages, and
+    """``met`` are the story's pages, ``earlier`` the addresses of those that lie in the store. Of the addresses that were asked for
+    (``requested``), ``pending`` are under way, ``answered`` led to a page under another address, ``ended`` are none of its pages, and
     ``lost`` may come another time. ``open`` wait for their turn. ``guess`` is the pattern that is tried where the source has none and the
     page says nothing."""
 
     link: Link
     source: Source
     met: list[GalleryPage] = field(default_factory=list)
-    kept: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
+    earlier: set[str] = field(default_factory=set)
+    requested: set[str] = field(default_factory=set)
     pending: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
     ended: dict[str, str] = field(default_factory=dict)
@@ -84,8 +84,8 @@ class Reading:
     def begin(self, pages: Iterable[GalleryPage]) -> None:
         """With the pages that earlier visits and other workers kept."""
         self.met = list(pages)
-        self.kept = {page.url for page in self.met}
-        self.asked |= self.kept  # a first page that is read once more names them all again
+        self.earlier = {page.url for page in self.met}
+        self.requested |= self.earlier  # a first page that is read once more names them all again
         self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
         self._enter(gallery.open_pages(self.met, (), self.pattern))
 
@@ -98,7 +98,7 @@ class Reading:
         if len(self.met) == 1 and self.source.pattern is None and self.guesses.worth:
             self.guess = gallery.guess(page)
             self.guesses.made += self.guess is not None
-        self._enter(gallery.further(page, {*self.asked, *self.open}, self.pattern, self.met))
+        self._enter(gallery.further(page, {*self.requested, *self.open}, self.pattern, self.met))
 
     def join(self, pages: Iterable[GalleryPage]) -> None:
         """Pages that others brought meanwhile."""
@@ -134,7 +134,7 @@ class Reading:
     def ask(self, url: str) -> None:
         if url in self.open:
             self.open.remove(url)
-        self.asked.add(url)
+        self.requested.add(url)
         self.pending.add(url)
 
     def end(self, reason: str) -> None:
@@ -144,7 +144,7 @@ class Reading:
         for url in urls:
             if not askable(url):
                 self.ended[url] = "bad-address"
-            elif url not in self.asked and url not in self.open:
+            elif url not in self.requested and url not in self.open:
                 self.open.append(url)
 
     def _guessed(self, url: str) -> bool:

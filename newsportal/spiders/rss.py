@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy.http import Request, Response
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.source_visits import note_hub
 from newsportal.dedup.canonical import identity
 from newsportal.extractors.feeds import feed
@@ -28,23 +28,23 @@ class RssSpider(NewsSpider):
     kind = "feed"
 
     def sources(self) -> Iterable[Feed]:
-        return (source for source in self.ledger.sources.feeds if source.enabled)
+        return (source for source in self.tracker.sources.feeds if source.enabled)
 
     async def visit(self, source: Feed, state: SourceState) -> AsyncIterator[Request]:
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
 
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
         found = await in_thread(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
-        for seconds in _asked(response, found):
-            self.ledger.visit_counts.asked(source.key, seconds)
-        await note_hub(self.ledger, source.key, response, found.hub, found.topic)
+        for seconds in requested_waits(response, found):
+            self.tracker.visit_counts.record_wait(source.key, seconds)
+        await note_hub(self.tracker, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
-            self.ledger.note(source.key, Message(f"warning.{warning}"))
+            self.tracker.note(source.key, Message(f"warning.{warning}"))
         for wanted in (await self.filter_new([_link(source, entry) for entry in found.entries if entry.url]))[0]:
             yield wanted
 
 
-def _asked(response: Response, found: feed.Feed) -> Iterable[float]:
+def requested_waits(response: Response, found: feed.Feed) -> Iterable[float]:
     """Seconds for which the feed asks to be left alone, in each way in which it does."""
     headers = [value.decode("latin-1") if (value := response.headers.get(name)) else None for name in ("Cache-Control", "Expires", "Date")]
     waits = (found.ttl_minutes and found.ttl_minutes * 60.0, cached_for(*headers), skipped_for(found.skip_hours, found.skip_days, utcnow()))

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from scrapy.http import Request, Response
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import askable
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds import sitemap
@@ -42,9 +42,9 @@ PRINT = "#entries"
 class Progress:
     """How far the visit of one source is: the sitemaps that were asked for, the articles taken, what was left out and why."""
 
-    asked: set[str] = field(default_factory=set)
+    requested: set[str] = field(default_factory=set)
     taken: int = 0
-    left: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 class SitemapSpider(NewsSpider):
@@ -58,7 +58,7 @@ class SitemapSpider(NewsSpider):
         self._progress = self.of_visits(Progress)
 
     def sources(self) -> Iterable[Sitemap]:
-        return (source for source in self.ledger.sources.sitemaps if source.enabled)
+        return (source for source in self.tracker.sources.sitemaps if source.enabled)
 
     async def visit(self, source: Sitemap, state: SourceState) -> AsyncIterator[Request]:
         self._progress[source.key] = Progress({source.url})
@@ -75,7 +75,7 @@ class SitemapSpider(NewsSpider):
         else:
             found = await in_thread(sitemap.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
         for warning in found.warnings:
-            self.ledger.note(source.key, Message(f"warning.{warning}"))
+            self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
             async for request in self._followed(response, source, found, depth):
                 yield request
@@ -91,19 +91,19 @@ class SitemapSpider(NewsSpider):
         if not found.entries:
             raise NotApplicable("no-entries", "it names no sitemap")
         if depth >= MAX_DEPTH:
-            self.ledger.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
+            self.tracker.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
             return
         progress = self._progress[source.key]
-        room = MAX_CHILDREN + 1 - len(progress.asked)
-        fresh = [entry for entry in found.entries if entry.url not in progress.asked and askable(entry.url)]
+        room = MAX_CHILDREN + 1 - len(progress.requested)
+        fresh = [entry for entry in found.entries if entry.url not in progress.requested and askable(entry.url)]
         chosen = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, room))
-        self._tell(source, chosen.left)
-        state = await self.ledger.state(source.key)
+        self._count_skipped(source, chosen.left)
+        state = await self.tracker.state(source.key)
         if source.key in self.thorough:
             state = replace(state, validators={})
         for entry in chosen.entries:
-            if entry.url not in progress.asked:  # an index may name one twice
-                progress.asked.add(entry.url)
+            if entry.url not in progress.requested:  # an index may name one twice
+                progress.requested.add(entry.url)
                 yield self._sitemap(entry.url, source, state, depth + 1)
 
     # a sitemap
@@ -116,7 +116,7 @@ class SitemapSpider(NewsSpider):
         await self._watch(response.url, source, found)
         rules = HubRules(allow=source.allow, deny=source.deny)
         chosen = await in_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
-        self._tell(source, chosen.left)
+        self._count_skipped(source, chosen.left)
         async for request in self._fresh(response, source, chosen):
             yield request
 
@@ -127,7 +127,7 @@ class SitemapSpider(NewsSpider):
             room = source.limit - progress.taken
             if room <= 0:
                 response.meta["list_page"] = None
-                self._tell(source, Counter(limit=len(chosen.entries) - place))
+                self._count_skipped(source, Counter(limit=len(chosen.entries) - place))
                 return
             batch = chosen.entries[place : place + min(BATCH, room)]
             place += len(batch)
@@ -141,30 +141,30 @@ class SitemapSpider(NewsSpider):
         told = [entry.changed for entry in found.entries if entry.changed]
         newest = max(told).isoformat() if told else None
         now = sitemap.print_of(found.entries)
-        before, then = (await self.ledger.state(source.key)).validators.get(url + PRINT, (None, None))
+        before, then = (await self.tracker.state(source.key)).validators.get(url + PRINT, (None, None))
         if before == now and then and newest and then != newest:
-            self.ledger.note(source.key, Message("warning.lastmod-moves"))
-        self.ledger.validate(source.key, url + PRINT, (now, newest))
+            self.tracker.note(source.key, Message("warning.lastmod-moves"))
+        self.tracker.validate(source.key, url + PRINT, (now, newest))
 
     # what is left out
 
-    def _tell(self, source: Sitemap, left: Counter[str]) -> None:
-        self._progress[source.key].left.update(left)
+    def _count_skipped(self, source: Sitemap, left: Counter[str]) -> None:
+        self._progress[source.key].skipped.update(left)
 
     async def ended(self, key: str) -> None:
-        self._told(key)
+        self._note_skipped(key)
         await super().ended(key)
 
     async def finish(self, reason: str) -> None:
         for key in list(self._progress):
-            self._told(key)
+            self._note_skipped(key)
         await super().finish(reason)
 
-    def _told(self, key: str) -> None:
+    def _note_skipped(self, key: str) -> None:
         """What was left out goes into the report; the next visit begins anew."""
         progress = self._progress.pop(key, None)
-        for why, number in sorted(progress.left.items()) if progress else ():
-            self.ledger.note(key, Message(f"left.{why}", number=number))
+        for why, number in sorted(progress.skipped.items()) if progress else ():
+            self.tracker.note(key, Message(f"left.{why}", number=number))
 
 
 def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:

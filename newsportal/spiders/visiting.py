@@ -12,7 +12,7 @@ from operator import itemgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from newsportal.crawl.ledger import Ledger, utcnow
+from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.items.visits import Visit
 from newsportal.store.results import SourceState
@@ -47,7 +47,7 @@ AT_ONCE: Final = MOST
 CLAIM: Final = 6 * 3600.0
 """Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
 
-KEPT: Final = timedelta(days=60)
+MAX_AGE: Final = timedelta(days=60)
 """How long visits are remembered: the schedule learns from four weeks, and a source that is silent is judged by the weeks before."""
 
 DAILY: Final = 86_400.0
@@ -62,7 +62,7 @@ def job_of(source: str) -> str:
 class _Open:
     began: datetime
     calm: int = 0
-    rested: datetime | None = None  # when nothing was found to be done for the first time
+    idle_since: datetime | None = None  # when nothing was found to be done for the first time
     ours: bool = True
 
 
@@ -72,12 +72,12 @@ class Visiting:
 
     def __init__(
         self,
-        ledger: Ledger,
+        tracker: LinkTracker,
         queue: Callable[[], Queue | None],
         over: Callable[[str], Awaitable[None]],
         past: Callable[[str], None] = lambda source: None,
     ) -> None:
-        self._ledger = ledger
+        self._tracker = tracker
         self._queue = queue
         self._over = over
         self._past = past
@@ -89,7 +89,7 @@ class Visiting:
         """The sources whose visits have begun and not ended."""
         return frozenset(source for source, opened in self._open.items() if opened.ours)
 
-    async def room(self) -> None:
+    async def wait_for_place(self) -> None:
         """Wait until fewer than :data:`MOST` visits have something left to do, as far as the last look knows."""
         while sum(opened.ours and not opened.calm for opened in self._open.values()) >= MOST:
             with suppress(FrontierUnavailable):
@@ -111,17 +111,17 @@ class Visiting:
     async def begin(self, source: str) -> None:
         """The visit begins now. Raises ``StoreError``; then it has not."""
         now = utcnow()
-        await asyncio.to_thread(self._ledger.store.visits.add, Visit(source, now))
+        await asyncio.to_thread(self._tracker.store.visits.add, Visit(source, now))
         self._open[source] = _Open(now)
-        self._look_on()
+        self._start_watching()
 
     def follow(self, source: str) -> None:
         """Look for the end of a visit that another worker began."""
         if source not in self._open:
             self._open[source] = _Open(utcnow(), ours=False)
-            self._look_on()
+            self._start_watching()
 
-    def _look_on(self) -> None:
+    def _start_watching(self) -> None:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._watch())
 
@@ -134,17 +134,17 @@ class Visiting:
         """What was counted goes to the store; of visits that ended also how long they took. One that ended while the network was away
         leaves no trace: nobody was asked. What cannot be written now is lost to the schedule's past, and to nothing else."""
         now = utcnow()
-        away = self._ledger.offline
-        lost = {source for source in ended if away and self._ledger.unreached(source)}
-        parts = self._ledger.visit_counts.taken(now, self.open - set(ended), away=away)
+        away = self._tracker.offline
+        lost = {source for source in ended if away and self._tracker.unreached(source)}
+        parts = self._tracker.visit_counts.taken(now, self.open - set(ended), away=away)
         for source in (self.open & set(ended)) - lost:
             opened = self._open[source]
-            seconds = ((opened.rested or now) - opened.began).total_seconds()
-            self._ledger.took(source, seconds)
+            seconds = ((opened.idle_since or now) - opened.began).total_seconds()
+            self._tracker.took(source, seconds)
             parts.append(Visit(source, now, seconds=seconds))
         try:
             if parts:
-                await asyncio.to_thread(self._ledger.store.visits.join, parts)
+                await asyncio.to_thread(self._tracker.store.visits.join, parts)
         except StoreError as error:
             logger.warning("what %d visits brought is not remembered: %s", len(parts), error)
 
@@ -163,7 +163,7 @@ class Visiting:
     async def forget(self) -> None:
         """Let old visits go."""
         try:
-            await asyncio.to_thread(self._ledger.store.visits.forget, utcnow() - KEPT)
+            await asyncio.to_thread(self._tracker.store.visits.forget, utcnow() - MAX_AGE)
         except StoreError as error:
             logger.warning("old visits are not forgotten: %s", error)
 
@@ -195,7 +195,7 @@ class Visiting:
         """Of the visits whose turn it is to be asked after, those that have ended."""
         asked = list(self._open)[:AT_ONCE]
         try:
-            left = await self._left(asked)
+            left = await self._outstanding(asked)
         except FrontierUnavailable:
             left = dict.fromkeys(asked, 1)
         ended = []
@@ -204,12 +204,12 @@ class Visiting:
                 continue  # given up meanwhile
             self._open[source] = opened  # the next look begins with the others
             opened.calm = 0 if left.get(source, 1) else opened.calm + 1
-            opened.rested = (opened.rested or utcnow()) if opened.calm else None
+            opened.idle_since = (opened.idle_since or utcnow()) if opened.calm else None
             if opened.calm >= CALM:
                 ended.append(source)
         return ended
 
-    async def _left(self, sources: Collection[str]) -> Mapping[str, int]:
+    async def _outstanding(self, sources: Collection[str]) -> Mapping[str, int]:
         """How many tasks of each visit are not done; nothing is said where there is no queue. Raises ``FrontierUnavailable``."""
         queue = self._queue()
         return {} if queue is None else await asyncio.to_thread(lambda: {source: queue.outstanding(source) for source in sources})
@@ -251,12 +251,12 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             if not away:
                 logger.warning("%s: no visit begins for now: %s", spider.name, error)
             away = True
-        await asyncio.sleep(OFFLINE if spider.ledger.offline else max(EVERY, SPARE * took))
+        await asyncio.sleep(OFFLINE if spider.tracker.offline else max(EVERY, SPARE * took))
 
 
 def _waiting(spider: NewsSpider, sources: Sequence[Any]) -> list[tuple[Any, SourceState]]:
     """What is due, with what is known of it: never visited ones first, then those that waited longest. Raises ``StoreError``."""
-    states = {state.source: state for state in spider.ledger.store.source_states()}
+    states = {state.source: state for state in spider.tracker.store.source_states()}
     opened, found = spider.visiting.open, []
     for source in sources:
         state = states.get(source.key) or SourceState(source.key)
@@ -275,10 +275,10 @@ async def _begun(spider: NewsSpider, waiting: Sequence[tuple[Any, SourceState]])
 
 async def _forget(spider: NewsSpider) -> None:
     """Nothing is kept of visits that other workers began, once what this one did of them is written. Raises ``StoreError``."""
-    ledger, ours = spider.ledger, spider.visiting.open
-    for key in (ledger.counted | spider.remembered) - ours:
+    tracker, ours = spider.tracker, spider.visiting.open
+    for key in (tracker.counted | spider.remembered) - ours:
         spider.visiting.follow(key)
-    for key in (spider.visited | ledger.met) - ours - ledger.visit_counts.uncounted:
-        await ledger.transfer_visit(key)
+    for key in (spider.visited | tracker.met) - ours - tracker.visit_counts.uncounted:
+        await tracker.transfer_visit(key)
         spider.visited.discard(key)
-        ledger.forget(key)
+        tracker.forget(key)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, String, Table, delete, func, select
 
 from newsportal.items.report import Run, from_dict, to_dict
-from newsportal.items.visits import SKEW, Visit, together
+from newsportal.items.visits import SKEW, Visit, merge_visits
 from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import SourceState
@@ -74,7 +74,7 @@ class Visits(Part):
             for part in parts:
                 newest = select(VISITS).where(VISITS.c.source == name(part.source)).order_by(VISITS.c.at.desc()).limit(1)
                 row = connection.execute(newest).one_or_none()
-                _save(connection, part if row is None else together(visit_of(row.source, row.at, row.told), part))
+                _save(connection, part if row is None else merge_visits(visit_of(row.source, row.at, row.told), part))
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         """The visits of one source, newest first; ``bringing``: only those that brought something new."""

@@ -103,7 +103,7 @@ class Galleries(Part):
         with self._write() as connection:
             return caption(connection, id, captions, now)
 
-    def known(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
+    def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
         """Identity → photo story, of those that are stored; a name of any of its pages (an alias) leads to it."""
         by_id = {content_id(storable(identity)): identity for identity in identities}
         with self._read() as connection:

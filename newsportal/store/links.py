@@ -70,7 +70,7 @@ class Links:
 
         def step(turn: Turn) -> set[str]:
             there = states(turn.connection, [task.id for task in tasks])
-            stored = articles.known(turn.connection, names.values()) if names else set()
+            stored = articles.find_stored(turn.connection, names.values()) if names else set()
             waits = {row.id for row in there.values() if not row.over or row.changed >= since}
             fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
             over = [task.id for task in fresh if task.id in there]

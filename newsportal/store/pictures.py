@@ -120,7 +120,7 @@ def learnt(picture: Picture) -> dict[str, Any]:
 
 
 def news_of(picture: Picture, known: Picture | None) -> dict[str, Any]:
-    """The columns that a look at the picture's bytes changes of what is ``known``; none if nobody looked."""
+    """The columns that a look at the picture's bytes changes of the stored ``known`` one; none if nobody looked."""
     if known is None or picture.looked is None or learnt(picture) == learnt(known):
         return {}
     return learnt(picture)
@@ -142,7 +142,7 @@ def story_row(story: Shown, now: datetime) -> dict[str, Any]:
 class Pictures(Part):
     """The dictionary of pictures. Its transactions are short: a story has some thirty pictures."""
 
-    def known(self, keys: Collection[str]) -> Mapping[str, Picture]:
+    def find_stored(self, keys: Collection[str]) -> Mapping[str, Picture]:
         """Key → picture, of those that were seen before."""
         with self._read() as connection:
             return {picture.key: picture for picture in _pictures(connection, map(picture_id, keys))}

@@ -33,7 +33,7 @@ def find(connection: Connection, identity: str) -> str | None:
     return found
 
 
-def known(connection: Connection, identities: Collection[str]) -> set[str]:
+def find_stored(connection: Connection, identities: Collection[str]) -> set[str]:
     by_id = {content_id(storable(identity)): identity for identity in identities}
     found: set[str] = set()
     for chunk in chunks(by_id):
@@ -151,9 +151,9 @@ def declared_by(connection: Connection, name: str) -> list[str]:
 
 
 class Articles(Part):
-    def known(self, identities: Collection[str]) -> set[str]:
+    def find_stored(self, identities: Collection[str]) -> set[str]:
         with self._read() as connection:
-            return known(connection, identities)
+            return find_stored(connection, identities)
 
     def identities(self, *, after: int = 0) -> Iterator[str]:
         """All stored identities and aliases, to fill a Bloom filter at the start; with ``after``, those entered since that change.

@@ -281,7 +281,7 @@ class Threads(Part):
                 log(connection, "article", id, now)
             return Saved("stored" if there is None else "grown" if grown else "same", id, story_id, new, edited)
 
-    def known(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
+    def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
         """Identity → thread, of those that are stored."""
         by_id = {content_id(storable(identity)): identity for identity in identities}
         found: dict[str, StoredThread] = {}

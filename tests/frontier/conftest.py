@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.ledger import Ledger, ledger_of
+from newsportal.crawl.link_tracker import LinkTracker, tracker_of
 
 SOURCES = """\
 topics: [{name: 旅游, keywords: {any: [旅游, 古镇]}}]
@@ -26,7 +26,7 @@ feeds:
 
 @pytest.fixture
 def crawler_for(tmp_path: Path) -> Callable[..., Crawler]:
-    """Make a crawler on the file's sources, as far as a ledger needs one."""
+    """Make a crawler on the file's sources, as far as a link tracker needs one."""
 
     def make(**settings: Any) -> Crawler:
         path = tmp_path / "sources.yaml"
@@ -47,7 +47,7 @@ def crawler(crawler_for: Callable[..., Crawler]) -> Crawler:
 
 
 @pytest.fixture
-def ledger(crawler: Crawler) -> Iterator[Ledger]:
-    found = ledger_of(crawler)
+def tracker(crawler: Crawler) -> Iterator[LinkTracker]:
+    found = tracker_of(crawler)
     yield found
     found.store.close()

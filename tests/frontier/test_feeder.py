@@ -14,7 +14,7 @@ from scrapy import Request
 from newsportal.crawl import feeder as module
 from newsportal.crawl import host_locks
 from newsportal.crawl.feeder import Feeder, Pace
-from newsportal.crawl.host_locks import Ending, HostQueues, Resting
+from newsportal.crawl.host_locks import Ending, HostPaused, HostQueues
 from newsportal.crawl.queues.base import Task, Terms
 from newsportal.crawl.queues.opening import open_table
 from newsportal.crawl.queues.table import TableQueue
@@ -62,7 +62,7 @@ class Crawl:
         entry = self.hand.take(time.monotonic())
         if entry is None:
             return None
-        self.feeder.leases.handed(entry.lease, entry.request)
+        self.feeder.leases.mark_sent(entry.lease, entry.request)
         self.in_progress.add(entry.request)
         return entry.request
 
@@ -208,7 +208,7 @@ def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(f
 
     async def asked() -> None:
         crawl.busy_hosts.add("a.example")
-        await crawl.feeder.turns.turn("a.example")
+        await crawl.feeder.turns.acquire("a.example")
         assert other.hold("a.example") is None
         crawl.busy_hosts.clear()
         held: list[float | None] = [None]
@@ -229,13 +229,13 @@ def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file
 
     async def asked() -> None:
         assert other.hold("a.example") == 0.0
-        waiting = asyncio.ensure_future(crawl.feeder.turns.turn("a.example"))
+        waiting = asyncio.ensure_future(crawl.feeder.turns.acquire("a.example"))
         await asyncio.sleep(0.1)
         assert not waiting.done()
         other.free({"a.example": 0.0})
         await waiting
         assert other.hold("b.example") == 0.0
-        last = asyncio.ensure_future(crawl.feeder.turns.turn("b.example"))
+        last = asyncio.ensure_future(crawl.feeder.turns.acquire("b.example"))
         await asyncio.sleep(0.05)
         crawl.ending = True
         with pytest.raises(Ending):
@@ -252,15 +252,15 @@ def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_i
             crawl.feeder.push(task(id))
         await crawl.taken(1)
         await until(lambda: crawl.hand.waiting == 2)
-        crawl.hand.rest("a.example", time.monotonic() + 3600.0)
+        crawl.hand.pause("a.example", time.monotonic() + 3600.0)
         crawl.feeder.changed()
-        with pytest.raises(Resting):
-            await crawl.feeder.turns.turn("a.example")
+        with pytest.raises(HostPaused):
+            await crawl.feeder.turns.acquire("a.example")
         await until(lambda: other.state().later == 2)
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)
-        with pytest.raises(Resting):
-            await crawl.feeder.turns.turn("a.example")
+        with pytest.raises(HostPaused):
+            await crawl.feeder.turns.acquire("a.example")
         assert other.hold("a.example") is None or (other.hold("a.example") or 0.0) > 3000
 
     run(crawl, asked)

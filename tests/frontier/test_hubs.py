@@ -7,24 +7,24 @@ import asyncio
 import pytest
 from scrapy.http import Response
 
-from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.crawl.source_visits import note_hub
 
 HUB, FEED = "https://hub.example/", "https://a.example/feed"
 
 
 @pytest.fixture
-def public(ledger: Ledger) -> Ledger:
-    portal = ledger.sources.portal.model_copy(update={"url": "https://news.example.org"})
-    ledger.sources = ledger.sources.model_copy(update={"portal": portal})
-    return ledger
+def public(tracker: LinkTracker) -> LinkTracker:
+    portal = tracker.sources.portal.model_copy(update={"url": "https://news.example.org"})
+    tracker.sources = tracker.sources.model_copy(update={"portal": portal})
+    return tracker
 
 
-def offer(ledger: Ledger, hub: str | None = HUB, topic: str | None = None, **headers: str) -> None:
-    asyncio.run(note_hub(ledger, "feed:甲", Response(FEED, headers=headers), hub, topic))
+def offer(tracker: LinkTracker, hub: str | None = HUB, topic: str | None = None, **headers: str) -> None:
+    asyncio.run(note_hub(tracker, "feed:甲", Response(FEED, headers=headers), hub, topic))
 
 
-def test_hub_and_topic_are_remembered_and_stay(public: Ledger) -> None:
+def test_hub_and_topic_are_remembered_and_stay(public: LinkTracker) -> None:
     offer(public, topic="https://a.example/self")
     found = public.store.subscriptions.of("feed:甲")
     assert found is not None
@@ -39,7 +39,7 @@ def test_hub_and_topic_are_remembered_and_stay(public: Ledger) -> None:
     assert (moved.hub, moved.topic, moved.token) == ("https://other.example/", FEED, found.token)
 
 
-def test_the_header_goes_before_the_feed(public: Ledger) -> None:
+def test_the_header_goes_before_the_feed(public: LinkTracker) -> None:
     offer(public, Link='<https://header.example/>; rel="hub"')
     found = public.store.subscriptions.of("feed:甲")
     assert found is not None
@@ -47,18 +47,18 @@ def test_the_header_goes_before_the_feed(public: Ledger) -> None:
 
 
 @pytest.mark.parametrize("hub", [None, "javascript:alert(1)", "ftp://hub.example/", "https://hub.example/\ud800"])
-def test_what_is_no_hub_is_not_remembered(public: Ledger, hub: str | None) -> None:
+def test_what_is_no_hub_is_not_remembered(public: LinkTracker, hub: str | None) -> None:
     offer(public, hub=hub)
     assert public.store.subscriptions.all() == []
 
 
 @pytest.mark.parametrize("topic", ["/feed", "https://a.example/\ud800", "https://a.example/\x00"])
-def test_a_topic_that_no_hub_can_be_told_is_not_remembered(public: Ledger, topic: str) -> None:
+def test_a_topic_that_no_hub_can_be_told_is_not_remembered(public: LinkTracker, topic: str) -> None:
     offer(public, topic=topic)
     assert public.store.subscriptions.all() == []
 
 
-def test_a_portal_without_a_public_address_remembers_none(ledger: Ledger) -> None:
-    ledger.sources = ledger.sources.model_copy(update={"portal": ledger.sources.portal.model_copy(update={"url": None})})
-    offer(ledger)
-    assert ledger.store.subscriptions.all() == []
+def test_a_portal_without_a_public_address_remembers_none(tracker: LinkTracker) -> None:
+    tracker.sources = tracker.sources.model_copy(update={"portal": tracker.sources.portal.model_copy(update={"url": None})})
+    offer(tracker)
+    assert tracker.store.subscriptions.all() == []

@@ -77,7 +77,7 @@ def test_a_host_that_rests_is_asked_afterwards_and_others_meanwhile() -> None:
     for host in ("a", "b"):
         places.add(host, "1")
         places.hand.hold(host, 0.0)
-    places.hand.rest("a", 30.0)
+    places.hand.pause("a", 30.0)
     assert places.taken(1.0) == ["b/1"]
     assert places.hand.soonest() == 30.0
     assert places.taken(30.0) == ["a/1"]

@@ -15,7 +15,7 @@ def test_done_when_the_engine_lets_the_request_go() -> None:
     leases.take(task("1"))
     leases.waits("1")
     assert leases.finished(set()) == []
-    leases.handed("1", "page")
+    leases.mark_sent("1", "page")
     assert leases.finished({"page"}) == []
     assert leases.finished(set()) == [task("1")]
     assert len(leases) == 0
@@ -25,10 +25,10 @@ def test_a_retry_or_a_further_page_keeps_it() -> None:
     leases = Leases()
     leases.take(task("1"))
     leases.waits("1")
-    leases.handed("1", "page")
+    leases.mark_sent("1", "page")
     leases.waits("1")  # its callback made a request that only this process knows
     assert leases.finished(set()) == []
-    leases.handed("1", "further")
+    leases.mark_sent("1", "further")
     assert leases.finished({"further"}) == []
     assert leases.finished(set()) == [task("1")]
 
@@ -38,7 +38,7 @@ def test_only_what_was_not_begun_can_be_given_back() -> None:
     leases.take(task("1"))
     leases.waits("1")
     assert leases.single("1")
-    leases.handed("1", "page")
+    leases.mark_sent("1", "page")
     assert not leases.single("1")
     leases.waits("1")
     assert not leases.single("1")
@@ -50,7 +50,7 @@ def test_a_lost_lease_is_not_acknowledged() -> None:
     for id in ("1", "2"):
         leases.take(task(id))
         leases.waits(id)
-        leases.handed(id, id)
+        leases.mark_sent(id, id)
     assert [held.task.id for held in leases.lose({"1", "unknown"})] == ["1"]
     assert list(leases.lose({"1"})) == []
     assert leases.finished(set()) == [task("2")]

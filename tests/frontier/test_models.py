@@ -10,7 +10,7 @@ import pytest
 from blank import blank_store
 
 from newsportal.classify.base import Example, train
-from newsportal.crawl.record import LOOK_AGAIN, Models
+from newsportal.crawl.record import RECHECK, Models
 from newsportal.errors import StoreUnavailable
 from newsportal.store.store import Store
 
@@ -56,11 +56,11 @@ def test_a_store_that_is_away_for_a_moment_costs_no_model(store: Store, monkeypa
             raise StoreUnavailable("locked")
 
         away.setattr(store.corpora, "blob", locked)
-        clock.now += LOOK_AGAIN
+        clock.now += RECHECK
         found = models.active("类")
         assert found is not None
         assert (found.version, models.trouble("类")) == (1, None)
-    clock.now += LOOK_AGAIN
+    clock.now += RECHECK
     found = models.active("类")
     assert found is not None
     assert found.version == 2
@@ -73,6 +73,6 @@ def test_a_damaged_version_is_not_replaced_by_the_one_before(store: Store) -> No
     keep(store)
     assert models.active("类") is not None
     keep(store, b"no model")
-    clock.now += LOOK_AGAIN
+    clock.now += RECHECK
     assert models.active("类") is None
     assert "version 2 of the model of 类 cannot be used" in str(models.trouble("类"))

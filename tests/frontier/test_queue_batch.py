@@ -15,12 +15,12 @@ def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -
     task, other = Task("1", "a.example", "{}"), Task("2", "a.example", "{}")
     queue.push([task])
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [task]
-    order = Order(push=[other], done=["1"], anew=[task])
+    order = Order(push=[other], done=["1"], requeue=[task])
     answer = send_batch(queue, order, delay=0, ahead=1)
     assert answer.fault is None
     assert {lease.task.id for lease in queue.take(5, delay=0, ahead=1).leases} == {"1", "2"}
     assert not order.push
-    assert not order.anew
+    assert not order.requeue
     assert not order.done
 
 

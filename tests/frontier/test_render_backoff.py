@@ -10,7 +10,7 @@ import pytest
 from link_rows import SPIDER, ask, waiting
 
 from newsportal.crawl import backoff
-from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.crawl.requests import name_of
 from newsportal.items import Link, content_id
 
@@ -20,31 +20,31 @@ PAGE = Link("https://a.example/hangs.html", KEY, title="题")
 
 
 @pytest.fixture
-def rendering(ledger: Ledger) -> Ledger:
-    feeds = tuple(feed.model_copy(update={"render": feed.key == KEY}) for feed in ledger.sources.feeds)
-    ledger.sources = ledger.sources.model_copy(update={"feeds": feeds})
-    return ledger
+def rendering(tracker: LinkTracker) -> LinkTracker:
+    feeds = tuple(feed.model_copy(update={"render": feed.key == KEY}) for feed in tracker.sources.feeds)
+    tracker.sources = tracker.sources.model_copy(update={"feeds": feeds})
+    return tracker
 
 
-def visit(ledger: Ledger, reason: str = "render-timeout") -> tuple[int, int]:
+def visit(tracker: LinkTracker, reason: str = "render-timeout") -> tuple[int, int]:
     """A run whose list names the page: how many links were asked for, and how many wait afterwards."""
 
     async def run() -> int:
-        await ledger.begin(await ledger.state(KEY))
-        await ledger.resume(KEY)
-        fresh = list((await ledger.filter_new([PAGE], SPIDER, ask)).fresh)
-        fresh += [PAGE] * (not fresh and bool(waiting(ledger.store, KEY)))
+        await tracker.begin(await tracker.state(KEY))
+        await tracker.resume(KEY)
+        fresh = list((await tracker.filter_new([PAGE], SPIDER, ask)).fresh)
+        fresh += [PAGE] * (not fresh and bool(waiting(tracker.store, KEY)))
         for link in fresh:
-            await ledger.fail(link, reason, later=True)
-        await ledger.close([KEY], datetime.now(UTC))
+            await tracker.fail(link, reason, later=True)
+        await tracker.close([KEY], datetime.now(UTC))
         return len(fresh)
 
     asked = asyncio.run(run())
-    ledger.hung.clear()
-    return asked, len(waiting(ledger.store, KEY))
+    tracker.hung.clear()
+    return asked, len(waiting(tracker.store, KEY))
 
 
-def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: Ledger) -> None:
+def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: LinkTracker) -> None:
     assert [visit(rendering) for _ in range(5)] == [(1, 1), (1, 1), (1, 0), (0, 0), (0, 0)]
     row = next(row for row in rendering.report() if row.source == KEY)
     assert (row.failed, row.known) == ({"render-timeout": 3}, 2)
@@ -55,14 +55,14 @@ def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: Led
     assert [visit(rendering) for _ in range(2)] == [(1, 0), (0, 0)]  # once more, and again a week
 
 
-def test_what_is_the_servers_doing_or_ours_waits_as_ever(rendering: Ledger) -> None:
+def test_what_is_the_servers_doing_or_ours_waits_as_ever(rendering: LinkTracker) -> None:
     assert [visit(rendering, reason) for reason in ("timeout", "http-503", "no-browser", "timeout")] == [(1, 1)] * 4
     assert rendering.store.source_state(KEY).hung == {}
 
 
-def test_pages_of_sources_without_a_browser_are_not_looked_up(ledger: Ledger) -> None:
-    ledger.store.save_source_state(replace(ledger.store.source_state(KEY), hung={content_id(name_of(PAGE)): (9, NOW.isoformat())}))
-    assert asyncio.run(backoff.left_alone(ledger, [PAGE])) == set()
+def test_pages_of_sources_without_a_browser_are_not_looked_up(tracker: LinkTracker) -> None:
+    tracker.store.save_source_state(replace(tracker.store.source_state(KEY), hung={content_id(name_of(PAGE)): (9, NOW.isoformat())}))
+    assert asyncio.run(backoff.paused(tracker, [PAGE])) == set()
 
 
 def test_what_hung_long_ago_is_forgotten_and_the_number_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

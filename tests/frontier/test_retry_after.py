@@ -7,44 +7,44 @@ from newsportal.crawl.backoff import LONGEST, RetryAfter
 
 
 def test_429_counts_for_the_host_at_once() -> None:
-    assert RetryAfter().asked("a", "/1", 429, 30.0, 0.0) == 30.0
+    assert RetryAfter().pause_for("a", "/1", 429, 30.0, 0.0) == 30.0
 
 
 def test_503_counts_for_its_page_until_three_different_ones_say_so_in_a_row() -> None:
     found = RetryAfter()
-    assert [found.asked("a", url, 503, 120.0, 0.0) for url in ("/1", "/1", "/2")] == [None, None, None]
-    assert found.asked("b", "/3", 503, 120.0, 0.0) is None
-    assert found.asked("a", "/3", 503, 50.0, 10.0) == 50.0
+    assert [found.pause_for("a", url, 503, 120.0, 0.0) for url in ("/1", "/1", "/2")] == [None, None, None]
+    assert found.pause_for("b", "/3", 503, 120.0, 0.0) is None
+    assert found.pause_for("a", "/3", 503, 50.0, 10.0) == 50.0
 
 
 def test_a_host_that_answers_another_page_is_not_down() -> None:
     found = RetryAfter()
     for url in ("/1", "/2"):
-        found.asked("a", url, 503, 120.0, 0.0)
+        found.pause_for("a", url, 503, 120.0, 0.0)
     found.well("a")
-    assert found.asked("a", "/3", 503, 120.0, 0.0) is None
+    assert found.pause_for("a", "/3", 503, 120.0, 0.0) is None
 
 
 def test_a_word_that_is_over_counts_no_more() -> None:
     found = RetryAfter()
     for url in ("/1", "/2"):
-        found.asked("a", url, 503, 10.0, 0.0)
-    assert found.asked("a", "/3", 503, 10.0, 10.0) is None
+        found.pause_for("a", url, 503, 10.0, 0.0)
+    assert found.pause_for("a", "/3", 503, 10.0, 10.0) is None
 
 
 def test_rests_that_follow_each_other_grow_and_answers_to_what_was_under_way_do_not_count() -> None:
     found = RetryAfter()
-    assert found.asked("a", "/1", 429, 50.0, 0.0) == 50.0
-    assert found.asked("a", "/2", 429, 50.0, 1.0) == 50.0
-    assert found.asked("a", "/3", 429, 50.0, 52.0) == 100.0
-    assert found.asked("a", "/4", 503, 5.0, 160.0) == 200.0
-    assert found.asked("a", "/5", 429, LONGEST, 400.0) == LONGEST
+    assert found.pause_for("a", "/1", 429, 50.0, 0.0) == 50.0
+    assert found.pause_for("a", "/2", 429, 50.0, 1.0) == 50.0
+    assert found.pause_for("a", "/3", 429, 50.0, 52.0) == 100.0
+    assert found.pause_for("a", "/4", 503, 5.0, 160.0) == 200.0
+    assert found.pause_for("a", "/5", 429, LONGEST, 400.0) == LONGEST
     found.well("a")
-    assert found.asked("a", "/6", 429, 50.0, 500.0) == 50.0
+    assert found.pause_for("a", "/6", 429, 50.0, 500.0) == 50.0
 
 
 def test_few_hosts_are_remembered() -> None:
     found = RetryAfter()
     for number in range(backoff.MOST_HOSTS + 2):
-        found.asked(str(number), "/", 503, 5.0, 0.0)
-    assert len(found._said) == backoff.MOST_HOSTS
+        found.pause_for(str(number), "/", 503, 5.0, 0.0)
+    assert len(found._pauses) == backoff.MOST_HOSTS

@@ -15,7 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from newsportal.crawl import seen_filter
-from newsportal.crawl.ledger import Ledger, ledger_of
+from newsportal.crawl.link_tracker import LinkTracker, tracker_of
 from newsportal.crawl.seen_filter import LocalFilter, RedisFilter
 from newsportal.errors import StoreError
 from newsportal.items import Article, Link
@@ -164,11 +164,11 @@ class TestShared:
         redis_server.kill()
         put(store, "a.example/2")
         known.enter(["a.example/2"])
-        assert known.known(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
+        assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert caplog.text.count("does not serve") == 1, "said once, not at every question"
         redis_server.start()
         monkeypatch.setattr(shared_one, "_away_until", 0.0)
-        assert known.known(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
+        assert known.find_stored(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
         assert "answers again" in caplog.text
         assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, "it got what it missed"
 
@@ -178,7 +178,7 @@ class TestShared:
         redis_server.kill()
         put(store, "a.example/1")
         known = connect()
-        assert known.known(["a.example/1", "a.example/2"]) == {"a.example/1"}
+        assert known.find_stored(["a.example/1", "a.example/2"]) == {"a.example/1"}
         known.keep()
         assert "does not serve" in caplog.text
 
@@ -222,9 +222,9 @@ class TestShared:
     def test_the_file_and_the_command_line_choose_it(self, redis_server: Any, tmp_path: Path, crawler_for: Callable[..., Crawler]) -> None:
         (tmp_path / "sources.yaml").write_text(f"url_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
         assert crawler_for().settings["REDIS_URL"] == redis_server.url
-        ledger = ledger_of(crawler_for())
-        assert isinstance(ledger.known, RedisFilter)
-        ledger.store.close()
+        tracker = tracker_of(crawler_for())
+        assert isinstance(tracker.stored_urls, RedisFilter)
+        tracker.store.close()
 
 
 def test_an_address_that_is_none_says_what_is_allowed(store: Store) -> None:
@@ -257,13 +257,13 @@ class TestTold:
             seen_filter.filter_status(sources)
 
 
-def test_what_was_stored_by_earlier_runs_is_known_from_the_start(ledger: Ledger) -> None:
-    put(ledger.store, "a.example/1")
-    ledger.store.add_alias("a.example/old", "a.example/1")
-    fresh = LocalFilter(ledger.store)
-    assert fresh.known(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
+def test_what_was_stored_by_earlier_runs_is_known_from_the_start(tracker: LinkTracker) -> None:
+    put(tracker.store, "a.example/1")
+    tracker.store.add_alias("a.example/old", "a.example/1")
+    fresh = LocalFilter(tracker.store)
+    assert fresh.find_stored(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
 
 
-def test_the_store_has_the_last_word(ledger: Ledger) -> None:
-    ledger.known.enter(["a.example/gone"])
-    assert ledger.known.known(["a.example/gone"]) == set()
+def test_the_store_has_the_last_word(tracker: LinkTracker) -> None:
+    tracker.stored_urls.enter(["a.example/gone"])
+    assert tracker.stored_urls.find_stored(["a.example/gone"]) == set()

@@ -6,15 +6,15 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from newsportal.crawl.ledger import Ledger, utcnow
+from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.source_visits import Timing
 from newsportal.items.visits import Visit
 from newsportal.store.crawl_state import Subscription
 
 
-def test_a_visit_that_is_over_is_followed_by_a_plan(ledger: Ledger) -> None:
-    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
-    now, timing, store = utcnow(), Timing(ledger), ledger.store
+def test_a_visit_that_is_over_is_followed_by_a_plan(tracker: LinkTracker) -> None:
+    source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
+    now, timing, store = utcnow(), Timing(tracker), tracker.store
     state = store.source_state(source.key)
     assert timing.due(source, state, now)
     for hours in range(30, -1, -1):
@@ -30,22 +30,22 @@ def test_a_visit_that_is_over_is_followed_by_a_plan(ledger: Ledger) -> None:
     assert timing.due(source, found, found.next_visit)
 
 
-def test_a_push_that_came_during_a_visit_is_not_forgotten(ledger: Ledger) -> None:
-    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
-    now, store = utcnow(), ledger.store
+def test_a_push_that_came_during_a_visit_is_not_forgotten(tracker: LinkTracker) -> None:
+    source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
+    now, store = utcnow(), tracker.store
     store.visits.add(Visit(source.key, now - timedelta(minutes=2), list_pages=1, entries=20, new=1))
     store.save_source_state(replace(store.source_state(source.key), last_run=now))
     told = Subscription(
         source.key, "https://hub.example/", source.url, "t", "s", until=now + timedelta(days=5), pushed=now - timedelta(minutes=1)
     )
     store.subscriptions.save(told)
-    asyncio.run(Timing(ledger).plan([source], now))
+    asyncio.run(Timing(tracker).plan([source], now))
     assert store.source_state(source.key).next_visit == now
 
 
-def test_a_source_whose_hub_tells_us_is_polled_slowly(ledger: Ledger) -> None:
-    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
-    now, store = utcnow(), ledger.store
+def test_a_source_whose_hub_tells_us_is_polled_slowly(tracker: LinkTracker) -> None:
+    source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
+    now, store = utcnow(), tracker.store
     for hours in range(30):
         store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=20, new=10))
     store.save_source_state(replace(store.source_state(source.key), last_run=now))
@@ -53,25 +53,25 @@ def test_a_source_whose_hub_tells_us_is_polled_slowly(ledger: Ledger) -> None:
         source.key, "https://hub.example/", source.url, "t", "s", until=now + timedelta(days=5), pushed=now - timedelta(hours=2)
     )
     store.subscriptions.save(told)
-    asyncio.run(Timing(ledger).plan([source], now))
+    asyncio.run(Timing(tracker).plan([source], now))
     found = store.source_state(source.key).next_visit
     assert found is not None
     assert found - now >= timedelta(hours=4)
     store.subscriptions.save(replace(told, pushed=now - timedelta(days=60)))
-    asyncio.run(Timing(ledger).plan([source], now))
+    asyncio.run(Timing(tracker).plan([source], now))
     again = store.source_state(source.key).next_visit
     assert again is not None
     assert again - now < timedelta(hours=2), "a hub that is silent for long is not relied upon"
 
 
-def test_a_visit_of_hours_is_not_followed_by_the_next_at_once(ledger: Ledger) -> None:
-    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
-    now, store = utcnow(), ledger.store
+def test_a_visit_of_hours_is_not_followed_by_the_next_at_once(tracker: LinkTracker) -> None:
+    source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
+    now, store = utcnow(), tracker.store
     for hours in (2, 4, 6):
         store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=99, new=90))
     store.save_source_state(replace(store.source_state(source.key), last_run=now))
     for kept in (source, source.model_copy(update={"interval": 30.0})):
-        asyncio.run(Timing(ledger).plan([kept], now))
+        asyncio.run(Timing(tracker).plan([kept], now))
         found = store.source_state(source.key).next_visit
         assert found is not None
-        assert found - now >= timedelta(minutes=kept.interval or ledger.sources.schedule.shortest)
+        assert found - now >= timedelta(minutes=kept.interval or tracker.sources.schedule.shortest)

@@ -19,8 +19,8 @@ def test_all_that_is_counted_is_told_once() -> None:
     told.count("feed:甲", "repeated")  # not of the words of a visit
     told.count("feed:乙", "list_failed", "dns")
     told.published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
-    told.asked("feed:甲", 60.0)
-    told.asked("feed:甲", 30.0)
+    told.record_wait("feed:甲", 60.0)
+    told.record_wait("feed:甲", 30.0)
     told.hub("feed:甲", "https://hub.example/")
     told.moved("feed:甲", "https://new.example/feed")
     parts = sorted(told.taken(NOW), key=lambda part: part.source)

@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.items.visits import Visit
 from newsportal.messages.reasons import CAUSES, cause_of
-from newsportal.schedule.health import BAD, STATES, Health, change, health, sparkline, together
+from newsportal.schedule.health import BAD, STATES, Health, change, health, merge_visits, sparkline
 
 NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -268,7 +268,7 @@ def test_a_state_with_an_occasional_failure_does_not_flap() -> None:
 
 def test_visits_of_two_questions_are_joined() -> None:
     recent, bringing = every(1, 5, idle), [good(10), good(20)]
-    assert [visit.at for visit in together(recent, bringing, recent)] == [visit.at for visit in (*recent, *bringing)]
+    assert [visit.at for visit in merge_visits(recent, bringing, recent)] == [visit.at for visit in (*recent, *bringing)]
 
 
 def test_the_sparkline_counts_by_the_days_of_the_readers_zone() -> None:

@@ -62,7 +62,7 @@ def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
                 gallery = Gallery(page, "组图", Link(page, "gallery:甲"), NOW)
                 fetch = Fetcher(self.crawler, lambda source: {"source": source, "render": True})
                 images = ImageFetcher(image_bytes(self.crawler, fetch))
-                found.extend([await images.look(Image(url), gallery, whole=prints) for url in urls])
+                found.extend([await images.inspect(Image(url), gallery, whole=prints) for url in urls])
                 for _ in ():
                     yield
 

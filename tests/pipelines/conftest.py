@@ -1,2 +1,2 @@
-from ledgers import crawler as crawler
-from ledgers import ledger as ledger
+from trackers import crawler as crawler
+from trackers import tracker as tracker

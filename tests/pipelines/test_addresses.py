@@ -12,13 +12,13 @@ from link_rows import filtered
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
-from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.crawl.requests import is_entry, sound
 from newsportal.dedup.canonical import bare, identity
 from newsportal.items import Article, Link, Page
 from newsportal.items.report import SourceReport
 from newsportal.pipelines import ORDER
-from newsportal.pipelines.base import Left
+from newsportal.pipelines.base import ItemDone
 from newsportal.pipelines.url_filter import TAKEN
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -42,7 +42,7 @@ def page(url: str, title: str, canonical: str | None = None, tail: str = "", **l
     return Article(url=url, link=Link(link.pop("link_url", url), SOURCE, **link), fetched=NOW, page=made)
 
 
-def run(crawler: Crawler, ledger: Ledger, items: Sequence[Article]) -> SourceReport:
+def run(crawler: Crawler, tracker: LinkTracker, items: Sequence[Article]) -> SourceReport:
     """Through all stages in their order; what is left on the way is counted."""
     stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
     for item in items:
@@ -50,74 +50,74 @@ def run(crawler: Crawler, ledger: Ledger, items: Sequence[Article]) -> SourceRep
         try:
             for stage in stages:
                 moving = asyncio.run(stage.process_item(moving))
-        except Left:
+        except ItemDone:
             continue
-    return next(row for row in ledger.report() if row.source == SOURCE)
+    return next(row for row in tracker.report() if row.source == SOURCE)
 
 
-def urls(ledger: Ledger) -> set[str]:
-    return {article.url for article in ledger.store.all_articles()}
+def urls(tracker: LinkTracker) -> set[str]:
+    return {article.url for article in tracker.store.all_articles()}
 
 
 @pytest.mark.parametrize("mobile_first", [True, False])
-def test_two_addresses_of_one_article_are_one_in_either_order(crawler: Crawler, ledger: Ledger, mobile_first: bool) -> None:
+def test_two_addresses_of_one_article_are_one_in_either_order(crawler: Crawler, tracker: LinkTracker, mobile_first: bool) -> None:
     both = [page(MOBILE, TITLES[0], REAL), page(REAL, TITLES[0], REAL)]
-    report = run(crawler, ledger, both if mobile_first else both[::-1])
+    report = run(crawler, tracker, both if mobile_first else both[::-1])
     assert (report.stored, report.same) == (1, 1)
     names = {identity(MOBILE), identity(REAL)}
-    assert ledger.known.known(names) == names, "neither is fetched again"
+    assert tracker.stored_urls.find_stored(names) == names, "neither is fetched again"
 
 
-def test_two_other_views_that_declare_one_address_are_one(crawler: Crawler, ledger: Ledger) -> None:
+def test_two_other_views_that_declare_one_address_are_one(crawler: Crawler, tracker: LinkTracker) -> None:
     views = [page(MOBILE, TITLES[0], REAL), page("https://app.b.example/s?n=12", TITLES[0], REAL)]
-    assert (run(crawler, ledger, views).same, len(urls(ledger))) == (1, 1)
+    assert (run(crawler, tracker, views).same, len(urls(tracker))) == (1, 1)
 
 
-def test_one_article_under_many_slugs_is_one(crawler: Crawler, ledger: Ledger) -> None:
+def test_one_article_under_many_slugs_is_one(crawler: Crawler, tracker: LinkTracker) -> None:
     slugs = [page(f"https://www.b.example/tag{number}/gu-zhen-de-lu", TITLES[0], REAL, tail="，见本台") for number in range(12)]
-    report = run(crawler, ledger, slugs)
+    report = run(crawler, tracker, slugs)
     assert (report.stored, report.same) == (1, 11)
 
 
-def test_what_a_page_declares_is_not_known_before_it_was_seen(crawler: Crawler, ledger: Ledger) -> None:
+def test_what_a_page_declares_is_not_known_before_it_was_seen(crawler: Crawler, tracker: LinkTracker) -> None:
     """A page of the same site declares another article's address: that article is fetched and kept all the same."""
-    run(crawler, ledger, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
-    assert ledger.known.known([identity(REAL)]) == set()
-    report = run(crawler, ledger, [page(REAL, TITLES[1], REAL)])
+    run(crawler, tracker, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
+    assert tracker.stored_urls.find_stored([identity(REAL)]) == set()
+    report = run(crawler, tracker, [page(REAL, TITLES[1], REAL)])
     assert (report.stored, report.same) == (2, 0)
-    assert urls(ledger) == {"https://blog.b.example/evil/1.html", REAL}
+    assert urls(tracker) == {"https://blog.b.example/evil/1.html", REAL}
 
 
-def test_a_template_that_declares_one_address_on_all_pages_swallows_none(crawler: Crawler, ledger: Ledger) -> None:
+def test_a_template_that_declares_one_address_on_all_pages_swallows_none(crawler: Crawler, tracker: LinkTracker) -> None:
     pages = [page(f"https://www.b.example/news/{number}.html", title, REAL) for number, title in enumerate(TITLES, 12)]
-    report = run(crawler, ledger, pages)
+    report = run(crawler, tracker, pages)
     assert (report.stored, report.same) == (len(TITLES), 0)
     assert report.notes.count(TAKEN) == 1
 
 
-def test_a_template_that_declares_what_is_no_articles_address_swallows_none(crawler: Crawler, ledger: Ledger) -> None:
+def test_a_template_that_declares_what_is_no_articles_address_swallows_none(crawler: Crawler, tracker: LinkTracker) -> None:
     wrong = "https://www.b.example/2026/0305/7654321.html"
     pages = [page(f"https://www.b.example/2026/0305/{1234567 + number}.html", title, wrong) for number, title in enumerate(TITLES)]
-    assert run(crawler, ledger, pages).stored == len(TITLES)
-    assert ledger.known.known([identity(wrong)]) == set()
+    assert run(crawler, tracker, pages).stored == len(TITLES)
+    assert tracker.stored_urls.find_stored([identity(wrong)]) == set()
 
 
-def test_parameters_that_the_page_drops_are_no_part_of_its_name(crawler: Crawler, ledger: Ledger) -> None:
+def test_parameters_that_the_page_drops_are_no_part_of_its_name(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
-    run(crawler, ledger, [page(f"{plain}?maca=rss", TITLES[0], plain)])
-    kept = next(ledger.store.all_articles())
+    run(crawler, tracker, [page(f"{plain}?maca=rss", TITLES[0], plain)])
+    kept = next(tracker.store.all_articles())
     assert kept.identity == identity(plain)
     names = {identity(plain), identity(f"{plain}?maca=rss")}
-    assert ledger.known.known(names) == names
+    assert tracker.stored_urls.find_stored(names) == names
 
 
-def test_a_tied_address_that_is_another_articles_is_not_taken(crawler: Crawler, ledger: Ledger) -> None:
+def test_a_tied_address_that_is_another_articles_is_not_taken(crawler: Crawler, tracker: LinkTracker) -> None:
     plain = "https://www.b.example/2026/0305/1234567.html"
-    report = run(crawler, ledger, [page(plain, TITLES[0]), page(f"{plain}?part=b", TITLES[1], plain)])
+    report = run(crawler, tracker, [page(plain, TITLES[0]), page(f"{plain}?part=b", TITLES[1], plain)])
     assert (report.stored, report.same) == (2, 0)
 
 
-def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, ledger: Ledger) -> None:
+def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, tracker: LinkTracker) -> None:
     entries = [
         Article(
             url="https://b.example/",
@@ -126,26 +126,26 @@ def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, l
         )
         for number, (title, text) in enumerate(NEWS.items())
     ]
-    report = run(crawler, ledger, entries)
+    report = run(crawler, tracker, entries)
     assert (report.stored, report.folded, report.same) == (len(entries), 0, 0)
-    assert ledger.known.known([identity("https://b.example/")]) == set(), "the page that they share is nobody's"
+    assert tracker.stored_urls.find_stored([identity("https://b.example/")]) == set(), "the page that they share is nobody's"
 
 
 @pytest.mark.parametrize("source", ["engine:搜", "region:栏", SOURCE])
-def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, ledger: Ledger, source: str) -> None:
+def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, tracker: LinkTracker, source: str) -> None:
     links = [Link(f"https://b.example/view.php?sid={number:032x}", source, title=title) for number, title in enumerate(TITLES, 1)]
-    fresh = filtered(ledger, links).fresh
+    fresh = filtered(tracker, links).fresh
     assert [link.url for link in fresh] == [link.url for link in links]
     assert not any(is_entry(link) for link in fresh), "their pages are asked for"
     assert all(sound(link) for link in fresh)
     articles = [page(link.url, str(link.title), identity=link.identity, link_url=link.url) for link in fresh]
-    run(crawler, ledger, articles)
-    assert urls(ledger) == {article.url for article in articles}
-    again = filtered(ledger, links)
-    assert (again.fresh, len(ledger.known.known([bare(link.url) for link in links]))) == ((), len(links))
+    run(crawler, tracker, articles)
+    assert urls(tracker) == {article.url for article in articles}
+    again = filtered(tracker, links)
+    assert (again.fresh, len(tracker.stored_urls.find_stored([bare(link.url) for link in links]))) == ((), len(links))
 
 
-def test_results_that_share_one_address_are_asked_for_once_and_it_is_said(ledger: Ledger) -> None:
+def test_results_that_share_one_address_are_asked_for_once_and_it_is_said(tracker: LinkTracker) -> None:
     links = [Link("https://b.example/jump", "engine:搜", title=title) for title in TITLES]
-    assert len(filtered(ledger, links).fresh) == 1
-    assert "lead to one address" in str(ledger.report()[0].notes[0])
+    assert len(filtered(tracker, links).fresh) == 1
+    assert "lead to one address" in str(tracker.report()[0].notes[0])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from blank import blank_store
 
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import base

@@ -21,7 +21,7 @@ from newsportal.classify.lexicon import Lexicon
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.crawl import record
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.ledger import Ledger, ledger_of
+from newsportal.crawl.link_tracker import LinkTracker, tracker_of
 from newsportal.items import Article, Link, TopicMark
 from newsportal.pipelines.classify import Choice, ClassifyPipeline
 from newsportal.store.labels import CATEGORIES
@@ -48,14 +48,14 @@ FINANCE, SPORT, NOTHING = "央行宣布降息，股市高开，投资者乐观",
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
+def tracker(tmp_path: Path) -> Iterator[LinkTracker]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
     blank_store(tmp_path / "data" / "newsportal.db").close()
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)
-    found = ledger_of(crawler)
+    found = tracker_of(crawler)
     yield found
     found.store.close()
 
@@ -64,8 +64,8 @@ def article(text: str, source: str = "feed:选", title: str = "题", **link: Any
     return Article(URL, Link(URL, source, **link), NOW, identity="b.example/1", title=title, text=text)
 
 
-def keep_model(ledger: Ledger, corpus: str, examples: list[Example], macro_f1: float | None = 0.9) -> int:
-    corpora = ledger.store.corpora
+def keep_model(tracker: LinkTracker, corpus: str, examples: list[Example], macro_f1: float | None = 0.9) -> int:
+    corpora = tracker.store.corpora
     corpora.create(corpus, now=NOW)
     report = {"report": None if macro_f1 is None else {"macro_f1": macro_f1}}
     version = corpora.save_model(corpus, train("chi_cosine", examples).saved(), algorithm="chi_cosine", facts=report, now=NOW)
@@ -84,12 +84,12 @@ def said(found: Article) -> tuple[str | None, str | None]:
     return found.category, found.category_by
 
 
-def notes(ledger: Ledger, source: str = "feed:选") -> tuple[str, ...]:
-    return next((tuple(map(str, row.notes)) for row in ledger.report() if row.source == source), ())
+def notes(tracker: LinkTracker, source: str = "feed:选") -> tuple[str, ...]:
+    return next((tuple(map(str, row.notes)) for row in tracker.report() if row.source == source), ())
 
 
-def test_only_what_asks_for_it_is_classified(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
+def test_only_what_asks_for_it_is_classified(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(FINANCE, "feed:定", category="生活"))) == ("生活", "source")
     assert said(stage.classified(article(FINANCE, "feed:空"))) == (None, None)
     assert said(stage.classified(article(FINANCE, "engine:x", topic="山前"))) == (None, None)
@@ -98,37 +98,37 @@ def test_only_what_asks_for_it_is_classified(ledger: Ledger) -> None:
     assert said(stage.classified(article(FINANCE, "engine:x", topic="河湾"))) == ("财经", "lexicon")
 
 
-def test_where_nobody_is_sure_the_sources_category_holds(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
+def test_where_nobody_is_sure_the_sources_category_holds(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(NOTHING, category="生活"))) == ("生活", "source")
     assert said(stage.classified(article(NOTHING, "region:区"))) == (None, None)
 
 
-def test_says_how_sure_and_by_which_words(ledger: Ledger) -> None:
-    found = ClassifyPipeline(ledger).classified(article(FINANCE, title="央行降息"))
+def test_says_how_sure_and_by_which_words(tracker: LinkTracker) -> None:
+    found = ClassifyPipeline(tracker).classified(article(FINANCE, title="央行降息"))
     assert found.category_score is not None
     assert 0.5 < found.category_score <= 1
     assert {"央行", "降息"} <= set((found.category_reason or "").split(" · "))
 
 
-def test_the_file_adds_categories_and_leaves_some_out(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
+def test_the_file_adds_categories_and_leaves_some_out(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article("渡轮停航，集装箱积压"))) == ("航运", "lexicon")
     assert stage.classified(article("双色球开奖，奖池破亿，彩民中奖", "region:区")).category != "彩票"
 
 
-def test_a_good_model_takes_over_and_another_version_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "LOOK_AGAIN", 0.0)
-    stage = ClassifyPipeline(ledger)
+def test_a_good_model_takes_over_and_another_version_at_once(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "RECHECK", 0.0)
+    stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
-    keep_model(ledger, CATEGORIES, MONEY_AND_BALLS)
+    keep_model(tracker, CATEGORIES, MONEY_AND_BALLS)
     assert said(stage.classified(article(FINANCE))) == ("财经", "model 1")
     assert stage.classified(article(FINANCE)).category_reason
-    keep_model(ledger, CATEGORIES, examples(("体育", FINANCE), ("财经", SPORT)))
+    keep_model(tracker, CATEGORIES, examples(("体育", FINANCE), ("财经", SPORT)))
     assert said(stage.classified(article(FINANCE))) == ("体育", "model 2")
 
 
-def test_only_who_decides_is_asked_why(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_who_decides_is_asked_why(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str | None] = []
     explain = Lexicon.explain
 
@@ -137,51 +137,51 @@ def test_only_who_decides_is_asked_why(ledger: Ledger, monkeypatch: pytest.Monke
         return explain(self, title, text, label, limit)
 
     monkeypatch.setattr(Lexicon, "explain", noted)
-    keep_model(ledger, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
-    stage = ClassifyPipeline(ledger)
+    keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
+    stage = ClassifyPipeline(tracker)
     found = stage.classified(article(FINANCE))
     assert (found.category_by, bool(found.category_reason), asked) == ("model 1", True, [])
     found = stage.classified(article(SPORT))
     assert (found.category_by, bool(found.category_reason), asked) == ("lexicon", True, ["体育"])
 
 
-def test_what_the_model_never_met_is_the_lexicons(ledger: Ledger) -> None:
-    keep_model(ledger, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
-    stage = ClassifyPipeline(ledger)
+def test_what_the_model_never_met_is_the_lexicons(tracker: LinkTracker) -> None:
+    keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
+    stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")
     assert said(stage.classified(article(FINANCE))) == ("财经", "model 1")
 
 
-def test_a_model_is_looked_for_now_and_then_alone(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
+def test_a_model_is_looked_for_now_and_then_alone(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
     stage.classified(article(FINANCE))
-    keep_model(ledger, CATEGORIES, MONEY_AND_BALLS)
+    keep_model(tracker, CATEGORIES, MONEY_AND_BALLS)
     assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon"), "the next look is due in some seconds"
 
 
 @pytest.mark.parametrize("figure", [0.4, None])
-def test_a_model_that_is_not_good_enough_is_not_used_and_the_report_says_so(ledger: Ledger, figure: float | None) -> None:
-    keep_model(ledger, CATEGORIES, MONEY_AND_BALLS, macro_f1=figure)
-    stage = ClassifyPipeline(ledger)
+def test_a_model_that_is_not_good_enough_is_not_used_and_the_report_says_so(tracker: LinkTracker, figure: float | None) -> None:
+    keep_model(tracker, CATEGORIES, MONEY_AND_BALLS, macro_f1=figure)
+    stage = ClassifyPipeline(tracker)
     assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
-    assert any("good_enough" in note and "version 1" in note for note in notes(ledger))
+    assert any("good_enough" in note and "version 1" in note for note in notes(tracker))
 
 
-def test_a_broken_model_leaves_its_work_to_the_lexicon_and_is_told_of_once(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
-    corpora = ledger.store.corpora
+def test_a_broken_model_leaves_its_work_to_the_lexicon_and_is_told_of_once(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
+    corpora = tracker.store.corpora
     corpora.create(CATEGORIES, now=NOW)
     version = corpora.save_model(CATEGORIES, b"no model", algorithm="linear", facts={"report": {"macro_f1": 1.0}}, now=NOW)
     corpora.activate(CATEGORIES, version, now=NOW)
-    stage = ClassifyPipeline(ledger)
+    stage = ClassifyPipeline(tracker)
     for _ in range(3):
         assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
     assert [record.levelname for record in caplog.records] == ["ERROR"]
-    assert sum("cannot be used" in note for note in notes(ledger)) == 1
+    assert sum("cannot be used" in note for note in notes(tracker)) == 1
 
 
-def test_a_topics_model_finds_what_keywords_miss_and_doubts_what_they_caught(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_model(ledger, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
-    stage = ClassifyPipeline(ledger)
+def test_a_topics_model_finds_what_keywords_miss_and_doubts_what_they_caught(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_model(tracker, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
+    stage = ClassifyPipeline(tracker)
     scores = {"渔船": 0.99, "球队": 0.01}
 
     def score(_: object, one: Article) -> float:
@@ -195,15 +195,15 @@ def test_a_topics_model_finds_what_keywords_miss_and_doubts_what_they_caught(led
     assert stage.classified(article("别的事")).topics == ()
 
 
-def test_a_topics_real_model_scores_its_articles(ledger: Ledger) -> None:
-    keep_model(ledger, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
-    stage = ClassifyPipeline(ledger)
+def test_a_topics_real_model_scores_its_articles(tracker: LinkTracker) -> None:
+    keep_model(tracker, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
+    stage = ClassifyPipeline(tracker)
     near, far = (stage.classified(article(text)).topic_marks for text in ("新桥 河湾镇 码头 渔船 靠岸", f"新桥 {SPORT}"))
     assert (near[0].score or 0) > (far[0].score or 0)
 
 
-def test_the_report_says_who_classified_how_many(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
+def test_the_report_says_who_classified_how_many(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
 
     async def crawl() -> None:
         for text in (FINANCE, SPORT, NOTHING):
@@ -212,30 +212,30 @@ def test_the_report_says_who_classified_how_many(ledger: Ledger) -> None:
         await stage.close_spider()
 
     asyncio.run(crawl())
-    assert notes(ledger) == ("category by lexicon: 2, source: 1",)
-    assert notes(ledger, "feed:定") == ()
+    assert notes(tracker) == ("category by lexicon: 2, source: 1",)
+    assert notes(tracker, "feed:定") == ()
 
 
-def test_an_editors_word_outlives_the_next_crawl(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
-    added = ledger.store.add(stage.classified(article(FINANCE)), now=NOW)
-    ledger.store.set_category(added.id, "读书", by="editor", now=NOW)
-    ledger.store.add(stage.classified(replace(article(SPORT), title="改了")), now=NOW)
-    found = ledger.store.article(added.id)
+def test_an_editors_word_outlives_the_next_crawl(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
+    added = tracker.store.add(stage.classified(article(FINANCE)), now=NOW)
+    tracker.store.set_category(added.id, "读书", by="editor", now=NOW)
+    tracker.store.add(stage.classified(replace(article(SPORT), title="改了")), now=NOW)
+    found = tracker.store.article(added.id)
     assert found is not None
     assert (found.title, found.category, found.category_by) == ("改了", "读书", "editor")
 
 
-def test_an_article_gets_its_keywords(ledger: Ledger) -> None:
-    found = ClassifyPipeline(ledger).classified(
+def test_an_article_gets_its_keywords(tracker: LinkTracker) -> None:
+    found = ClassifyPipeline(tracker).classified(
         article("青溪大桥通车。青溪大桥长三公里，连接两岸，通车后过江只要五分钟。", title="青溪大桥通车")
     )
     assert {"大桥", "通车"} <= set(found.keywords[:4])
 
 
-def test_a_very_sure_model_goes_before_a_weak_word_of_the_lexicon(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_model(ledger, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
-    stage = ClassifyPipeline(ledger)
+def test_a_very_sure_model_goes_before_a_weak_word_of_the_lexicon(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_model(tracker, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
+    stage = ClassifyPipeline(tracker)
     answers = {"lexicon": Choice("体育", "lexicon", 0.4), "model 1": Choice("财经", "model 1", 0.9)}
     monkeypatch.setattr("newsportal.pipelines.classify.chosen_by", lambda _, name, __: answers[name])
     assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")

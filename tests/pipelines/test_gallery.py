@@ -10,12 +10,12 @@ from typing import Any
 import link_rows
 import pytest
 
-from newsportal.crawl.ledger import Ledger, utcnow
+from newsportal.crawl.link_tracker import LinkTracker, utcnow
 from newsportal.crawl.list_filters import MAX_VAIN, filter_galleries
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.items.report import SourceReport
-from newsportal.pipelines.base import Left
+from newsportal.pipelines.base import ItemDone
 from newsportal.pipelines.gallery import GalleryPipeline
 from newsportal.store.results import StoredArticle
 
@@ -45,9 +45,9 @@ def gallery(*numbers: int, **more: Any) -> Gallery:
     return replace(made, **more)
 
 
-def passed(ledger: Ledger, item: Any) -> Any:
+def passed(tracker: LinkTracker, item: Any) -> Any:
     async def run() -> Any:
-        stage = GalleryPipeline(ledger)
+        stage = GalleryPipeline(tracker)
         try:
             return await stage.process_item(item)
         finally:
@@ -56,123 +56,122 @@ def passed(ledger: Ledger, item: Any) -> Any:
     return asyncio.run(run())
 
 
-def row(ledger: Ledger, source: str = "gallery:图站") -> SourceReport:
-    return next(one for one in ledger.report() if one.source == source)
+def row(tracker: LinkTracker, source: str = "gallery:图站") -> SourceReport:
+    return next(one for one in tracker.report() if one.source == source)
 
 
-def kept(ledger: Ledger, id: str) -> StoredArticle:
-    found = ledger.store.article(id)
+def kept(tracker: LinkTracker, id: str) -> StoredArticle:
+    found = tracker.store.article(id)
     assert found is not None
     return found
 
 
-def waiting(ledger: Ledger) -> list[str]:
-    return link_rows.waiting(ledger.store, "gallery:图站")
+def waiting(tracker: LinkTracker) -> list[str]:
+    return link_rows.waiting(tracker.store, "gallery:图站")
 
 
-def test_a_photo_story_gets_its_topics_category_and_keywords_and_is_known_by_all_its_pages(ledger: Ledger) -> None:
+def test_a_photo_story_gets_its_topics_category_and_keywords_and_is_known_by_all_its_pages(tracker: LinkTracker) -> None:
     item = gallery(1, 2)
-    link_rows.let_wait(ledger, item.link)
-    passed(ledger, item)
-    stored = ledger.store.galleries.known(["pic.example/s/1_2.html"])["pic.example/s/1_2.html"]
-    article = kept(ledger, stored.id)
+    link_rows.let_wait(tracker, item.link)
+    passed(tracker, item)
+    stored = tracker.store.galleries.find_stored(["pic.example/s/1_2.html"])["pic.example/s/1_2.html"]
+    article = kept(tracker, stored.id)
     assert (article.topics, article.category, article.category_by) == (("旅游",), "风光", "source")
     assert article.topic_marks[0].by == "source"
     assert "古镇" in article.keywords or "巷子" in article.keywords
-    assert ledger.known.known([NAME, "pic.example/s/1_1.html"]) == {NAME, "pic.example/s/1_1.html"}
-    report = row(ledger)
+    assert tracker.stored_urls.find_stored([NAME, "pic.example/s/1_1.html"]) == {NAME, "pic.example/s/1_1.html"}
+    report = row(tracker)
     assert (report.parsed, report.stored, str(report.notes[-1])) == (1, 1, "photo stories: 1 complete")
-    assert waiting(ledger) == []
+    assert waiting(tracker) == []
 
 
-def test_keywords_of_topics_are_looked_for_in_captions_and_a_classifier_may_choose(ledger: Ledger) -> None:
+def test_keywords_of_topics_are_looked_for_in_captions_and_a_classifier_may_choose(tracker: LinkTracker) -> None:
     link = Link("https://other.example/1.html", "gallery:别图")
     images = (Image("https://other.example/1.jpg", "足球联赛昨晚开赛，前锋射门得分，球迷欢呼，主教练说这场比赛踢得好"),)
     item = gallery(1, 2, link=link, url=link.url, identity="other.example/1.html", category=None, images=(*images, *gallery(1).images))
-    passed(ledger, item)
-    article = kept(ledger, ledger.store.galleries.known(["other.example/1.html"])["other.example/1.html"].id)
+    passed(tracker, item)
+    article = kept(tracker, tracker.store.galleries.find_stored(["other.example/1.html"])["other.example/1.html"].id)
     assert article.topics == ("旅游",)
     assert article.topic_marks[0].by == "keywords"
     assert article.category_by == "lexicon"
 
 
-def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(ledger: Ledger) -> None:
+def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(tracker: LinkTracker) -> None:
     item = gallery(1)
-    link_rows.let_wait(ledger, item.link)
-    passed(ledger, item)
-    report = row(ledger)
+    link_rows.let_wait(tracker, item.link)
+    passed(tracker, item)
+    report = row(tracker)
     assert (report.stored, report.failures, str(report.notes[-1])) == (1, 0, "photo stories: 0 complete; 1 incomplete (http-503 × 1)")
-    assert waiting(ledger) == [URL]
-    passed(ledger, gallery(1, 2))
-    assert waiting(ledger) == []
-    assert (row(ledger).same, str(row(ledger).notes[-1])) == (1, "photo stories: 0 complete; 1 finished")
+    assert waiting(tracker) == [URL]
+    passed(tracker, gallery(1, 2))
+    assert waiting(tracker) == []
+    assert (row(tracker).same, str(row(tracker).notes[-1])) == (1, "photo stories: 0 complete; 1 finished")
 
 
-def test_after_visits_in_vain_it_waits_no_longer(ledger: Ledger) -> None:
+def test_after_visits_in_vain_it_waits_no_longer(tracker: LinkTracker) -> None:
     item = gallery(1)
-    link_rows.let_wait(ledger, item.link)
+    link_rows.let_wait(tracker, item.link)
     for _ in range(MAX_VAIN):
-        passed(ledger, item)
-        assert waiting(ledger) == [URL]
-    passed(ledger, item)
-    assert waiting(ledger) == []
-    assert "1 not tried any more" in str(row(ledger).notes[-1])
+        passed(tracker, item)
+        assert waiting(tracker) == [URL]
+    passed(tracker, item)
+    assert waiting(tracker) == []
+    assert "1 not tried any more" in str(row(tracker).notes[-1])
 
 
-def test_what_may_not_be_had_does_not_wait(ledger: Ledger) -> None:
+def test_what_may_not_be_had_does_not_wait(tracker: LinkTracker) -> None:
     item = gallery(1, failure="robots", later=False)
-    link_rows.let_wait(ledger, item.link)
-    passed(ledger, item)
-    assert waiting(ledger) == []
+    link_rows.let_wait(tracker, item.link)
+    passed(tracker, item)
+    assert waiting(tracker) == []
 
 
-def test_a_story_of_which_no_picture_is_left_is_none(ledger: Ledger) -> None:
+def test_a_story_of_which_no_picture_is_left_is_none(tracker: LinkTracker) -> None:
     item = gallery(1, 2)
     logos = replace(item, images=tuple(replace(image, dropped="frequent") for image in item.images))
-    with pytest.raises(Left):
-        passed(ledger, logos)
-    assert row(ledger).failed == {"no-pictures": 1}
-    assert ledger.store.tally().articles == 0
-    assert ledger.store.galleries.refused([NAME], now=utcnow()) == {NAME}
+    with pytest.raises(ItemDone):
+        passed(tracker, logos)
+    assert row(tracker).failed == {"no-pictures": 1}
+    assert tracker.store.tally().articles == 0
+    assert tracker.store.galleries.refused([NAME], now=utcnow()) == {NAME}
 
 
-def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     item, stopped = gallery(1, 2), []
-    link_rows.let_wait(ledger, item.link)
+    link_rows.let_wait(tracker, item.link)
 
     def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("the disk is full")
 
-    monkeypatch.setattr(type(ledger.store.galleries), "save", away)
+    monkeypatch.setattr(type(tracker.store.galleries), "save", away)
     monkeypatch.setattr("newsportal.pipelines.base.RETRY_DELAYS", ())
-    stage = GalleryPipeline(ledger, lambda: stopped.append(True))
-    with pytest.raises(Left):
+    stage = GalleryPipeline(tracker, lambda: stopped.append(True))
+    with pytest.raises(ItemDone):
         asyncio.run(stage.process_item(item))
     assert stopped == [True]
-    assert waiting(ledger) == [URL]
-    assert row(ledger).failed == {"store-unavailable": 1}
+    assert waiting(tracker) == [URL]
+    assert row(tracker).failed == {"store-unavailable": 1}
 
 
-def test_other_items_pass_untouched(ledger: Ledger) -> None:
+def test_other_items_pass_untouched(tracker: LinkTracker) -> None:
     article = Article(URL, Link(URL, "feed:甲"), NOW)
-    assert passed(ledger, article) is article
+    assert passed(tracker, article) is article
 
 
-def test_the_filter_takes_new_stories_and_those_that_wait(ledger: Ledger) -> None:
+def test_the_filter_takes_new_stories_and_those_that_wait(tracker: LinkTracker) -> None:
     def links(*urls: str) -> list[Link]:
         return [Link(url, "gallery:图站") for url in urls]
 
-    passed(ledger, gallery(1))
-    ledger.store.galleries.refuse("pic.example/list.html", "index-page", now=utcnow())
+    passed(tracker, gallery(1))
+    tracker.store.galleries.refuse("pic.example/list.html", "index-page", now=utcnow())
     new = "https://pic.example/s/2.html"
-    found = asyncio.run(
-        filter_galleries(ledger, links(URL, new, "https://pic.example/list.html", new, "https://x:99999/"), link_rows.SPIDER, link_rows.ask)
-    )
+    offered = links(URL, new, "https://pic.example/list.html", new, "https://x:99999/")
+    found = asyncio.run(filter_galleries(tracker, offered, link_rows.SPIDER, link_rows.ask))
     assert [request.url for request in found.requests] == [URL, new]
     assert not found.stale
-    report = row(ledger)
+    report = row(tracker)
     assert (report.entries, report.known, report.repeated, report.new) == (5, 1, 1, 3)
-    assert set(waiting(ledger)) == {URL, new}
-    passed(ledger, gallery(1, 2))
-    again = asyncio.run(filter_galleries(ledger, links(URL, "https://pic.example/s/1_2.html"), link_rows.SPIDER, link_rows.ask))
+    assert set(waiting(tracker)) == {URL, new}
+    passed(tracker, gallery(1, 2))
+    again = asyncio.run(filter_galleries(tracker, links(URL, "https://pic.example/s/1_2.html"), link_rows.SPIDER, link_rows.ask))
     assert again.requests == ()

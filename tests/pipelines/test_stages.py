@@ -16,12 +16,12 @@ from link_rows import let_wait, waiting
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
-from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link, Page
 from newsportal.items.report import SourceReport
 from newsportal.pipelines import ORDER, base
-from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.base import ItemDone, Stage
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.pipelines.content import ContentPipeline
 from newsportal.pipelines.duplicate import DuplicatePipeline
@@ -45,20 +45,20 @@ def through(stage: Stage, item: Any) -> Any:
     return asyncio.run(stage.process_item(item))
 
 
-def row(ledger: Ledger, source: str = "feed:乙") -> SourceReport:
-    return next((one for one in ledger.report() if one.source == source), SourceReport(source))
+def row(tracker: LinkTracker, source: str = "feed:乙") -> SourceReport:
+    return next((one for one in tracker.report() if one.source == source), SourceReport(source))
 
 
 def left(stage: Stage, item: Article) -> SourceReport:
     """What is counted of an article that leaves."""
-    with pytest.raises(Left):
+    with pytest.raises(ItemDone):
         through(stage, item)
-    return row(stage.ledger, item.source)
+    return row(stage.tracker, item.source)
 
 
-def wait(ledger: Ledger, item: Article) -> Article:
+def wait(tracker: LinkTracker, item: Article) -> Article:
     """As the spider did before: its link waits in the store."""
-    let_wait(ledger, item.link)
+    let_wait(tracker, item.link)
     return item
 
 
@@ -73,47 +73,47 @@ def line(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
     return done
 
 
-def test_an_article_comes_through_all_stages(crawler: Crawler, ledger: Ledger) -> None:
-    found = line(crawler, [wait(ledger, article())])[0]
+def test_an_article_comes_through_all_stages(crawler: Crawler, tracker: LinkTracker) -> None:
+    found = line(crawler, [wait(tracker, article())])[0]
     assert (found.title, found.topics, found.page) == ("古镇的路铺好了", ("旅游",), None)
-    kept = next(ledger.store.all_articles())
+    kept = next(tracker.store.all_articles())
     assert (kept.identity, kept.title) == ("b.example/2026/0305/1.html", "古镇的路铺好了")
     assert TEXT in kept.text
-    assert waiting(ledger.store, "feed:乙") == []
-    assert (row(ledger).parsed, row(ledger).stored) == (1, 1)
+    assert waiting(tracker.store, "feed:乙") == []
+    assert (row(tracker).parsed, row(tracker).stored) == (1, 1)
 
 
-def test_a_repeat_is_folded_and_a_known_address_is_the_same(crawler: Crawler, ledger: Ledger) -> None:
+def test_a_repeat_is_folded_and_a_known_address_is_the_same(crawler: Crawler, tracker: LinkTracker) -> None:
     repost = article(url="https://c.example/2026/0305/9.html")
     line(crawler, [article(), repost])
-    with pytest.raises(Left):
+    with pytest.raises(ItemDone):
         line(crawler, [article(link_url="https://b.example/go?1")])
-    assert (row(ledger).stored, row(ledger).folded, row(ledger).same) == (1, 1, 1)
-    assert ledger.known.known(["b.example/go?1"]) == {"b.example/go?1"}, "the redirect leads there from now on"
+    assert (row(tracker).stored, row(tracker).folded, row(tracker).same) == (1, 1, 1)
+    assert tracker.stored_urls.find_stored(["b.example/go?1"]) == {"b.example/go?1"}, "the redirect leads there from now on"
 
 
-def test_other_items_pass_by_untouched(ledger: Ledger) -> None:
+def test_other_items_pass_by_untouched(tracker: LinkTracker) -> None:
     item = {"not": "an article"}
-    assert through(ContentPipeline(ledger), item) is item
+    assert through(ContentPipeline(tracker), item) is item
 
 
-def test_the_wrapper_comes_before_what_is_found_without_templates(ledger: Ledger) -> None:
+def test_the_wrapper_comes_before_what_is_found_without_templates(tracker: LinkTracker) -> None:
     html = HTML.replace("<div class=text>", "<h2 class=t>规则里的标题</h2><div class=text>")
-    found = through(WrapperPipeline(ledger), article(html, source="feed:甲"))
+    found = through(WrapperPipeline(tracker), article(html, source="feed:甲"))
     assert (found.title, TEXT in found.text) == ("规则里的标题", True)
-    assert through(ContentPipeline(ledger), found).title == "规则里的标题"
+    assert through(ContentPipeline(tracker), found).title == "规则里的标题"
 
 
-def test_a_wrapper_that_finds_no_body_is_noted_and_the_next_stage_takes_over(ledger: Ledger) -> None:
-    found = through(WrapperPipeline(ledger), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
+def test_a_wrapper_that_finds_no_body_is_noted_and_the_next_stage_takes_over(tracker: LinkTracker) -> None:
+    found = through(WrapperPipeline(tracker), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
     assert found.text is None
-    assert "finds no body" in str(row(ledger, "feed:甲").notes[0])
-    assert TEXT in through(ContentPipeline(ledger), found).text
+    assert "finds no body" in str(row(tracker, "feed:甲").notes[0])
+    assert TEXT in through(ContentPipeline(tracker), found).text
 
 
-def test_pages_that_are_read_teach_the_next_ones_and_the_next_crawl(ledger: Ledger) -> None:
+def test_pages_that_are_read_teach_the_next_ones_and_the_next_crawl(tracker: LinkTracker) -> None:
     line = "更多乙站新闻，欢迎关注“乙站发布”公众号，每天早上七点，我们准时送到您的手边。"
-    stage = ContentPipeline(ledger)
+    stage = ContentPipeline(tracker)
 
     def text(number: int) -> str:
         said = HTML.replace("</div>", f"<p>{line}</p></div>").replace("古镇", f"{number}号镇").replace("石板路", f"石板路{number}")
@@ -121,30 +121,30 @@ def test_pages_that_are_read_teach_the_next_ones_and_the_next_crawl(ledger: Ledg
 
     assert [line in text(number) for number in (1, 2, 3)] == [True, False, False]
     asyncio.run(stage.close_spider())
-    assert len(ledger.store.site_lines("b.example")) == 3
+    assert len(tracker.store.site_lines("b.example")) == 3
 
 
-def test_a_page_without_an_article_teaches_nothing(ledger: Ledger) -> None:
-    stage = ContentPipeline(ledger)
-    left(stage, wait(ledger, article("<title>404 not found</title>")))
+def test_a_page_without_an_article_teaches_nothing(tracker: LinkTracker) -> None:
+    stage = ContentPipeline(tracker)
+    left(stage, wait(tracker, article("<title>404 not found</title>")))
     through(stage, article(None, title="题", content=f"<p>{TEXT}</p>"))
-    assert ledger.sites.knowledge.pages() == []
+    assert tracker.sites.knowledge.pages() == []
 
 
-def test_without_the_store_s_knowledge_articles_are_read_as_before(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_store_s_knowledge_articles_are_read_as_before(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("away")
 
     for name in ("site_lines", "save_site_lines"):
-        monkeypatch.setattr(type(ledger.store), name, away)
-    stage = ContentPipeline(ledger)
+        monkeypatch.setattr(type(tracker.store), name, away)
+    stage = ContentPipeline(tracker)
     assert TEXT in through(stage, article()).text
     asyncio.run(stage.close_spider())
 
 
-def test_without_a_rule_the_wrapper_does_nothing(ledger: Ledger) -> None:
+def test_without_a_rule_the_wrapper_does_nothing(tracker: LinkTracker) -> None:
     item = article()
-    assert through(WrapperPipeline(ledger), item) is item
+    assert through(WrapperPipeline(tracker), item) is item
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ def test_without_a_rule_the_wrapper_does_nothing(ledger: Ledger) -> None:
         (article(None, content=""), "no-body"),
     ],
 )
-def test_a_page_without_an_article_is_counted_and_done(ledger: Ledger, item: Article, reason: str) -> None:
-    counted = left(ContentPipeline(ledger), wait(ledger, item))
+def test_a_page_without_an_article_is_counted_and_done(tracker: LinkTracker, item: Article, reason: str) -> None:
+    counted = left(ContentPipeline(tracker), wait(tracker, item))
     assert (list(counted.failed), counted.parsed) == ([reason], 0)
-    assert waiting(ledger.store, "feed:乙") == []
+    assert waiting(tracker.store, "feed:乙") == []
 
 
-def test_what_a_feed_carried_stands_in_for_a_page(ledger: Ledger) -> None:
-    found = through(ContentPipeline(ledger), article(None, title="题", content=f"<p>{TEXT}</p><script>x()</script>"))
+def test_what_a_feed_carried_stands_in_for_a_page(tracker: LinkTracker) -> None:
+    found = through(ContentPipeline(tracker), article(None, title="题", content=f"<p>{TEXT}</p><script>x()</script>"))
     assert (found.title, found.text) == ("题", TEXT)
 
 
@@ -173,22 +173,22 @@ class Breaking(Stage):
         raise RecursionError("a page nobody thought of")
 
 
-def test_a_page_that_breaks_a_stage_is_counted_and_the_line_goes_on(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
-    assert left(Breaking(ledger), wait(ledger, article())).failed == {"error: RecursionError": 1}
-    assert waiting(ledger.store, "feed:乙") == [], "it would break again"
+def test_a_page_that_breaks_a_stage_is_counted_and_the_line_goes_on(tracker: LinkTracker, caplog: pytest.LogCaptureFixture) -> None:
+    assert left(Breaking(tracker), wait(tracker, article())).failed == {"error: RecursionError": 1}
+    assert waiting(tracker.store, "feed:乙") == [], "it would break again"
     assert URL in caplog.text
-    assert through(ContentPipeline(ledger), article()).title
+    assert through(ContentPipeline(tracker), article()).title
 
 
-def test_the_url_filter_gives_the_identity_of_the_final_address(ledger: Ledger) -> None:
-    found = through(UrlFilterPipeline(ledger), article(link_url="https://b.example/go?1"))
+def test_the_url_filter_gives_the_identity_of_the_final_address(tracker: LinkTracker) -> None:
+    found = through(UrlFilterPipeline(tracker), article(link_url="https://b.example/go?1"))
     assert found.identity == "b.example/2026/0305/1.html"
-    shared = through(UrlFilterPipeline(ledger), article(identity="a.example/rss#1"))
+    shared = through(UrlFilterPipeline(tracker), article(identity="a.example/rss#1"))
     assert shared.identity == "a.example/rss#1"
 
 
-def test_topics_come_from_keywords_source_and_search(ledger: Ledger) -> None:
-    stage = ClassifyPipeline(ledger)
+def test_topics_come_from_keywords_source_and_search(tracker: LinkTracker) -> None:
+    stage = ClassifyPipeline(tracker)
     plain = replace(article(), title="路铺好了", text="没有关键词")
     assert through(stage, plain).topics == ()
     assert through(stage, replace(plain, text=TEXT)).topics == ("旅游",), "the disabled topic has the same word"
@@ -197,8 +197,8 @@ def test_topics_come_from_keywords_source_and_search(ledger: Ledger) -> None:
     assert through(stage, replace(plain, link=Link(URL, "feed:乙", category="体育"))).category == "体育"
 
 
-def test_the_same_title_over_a_caption_has_the_same_keys(ledger: Ledger) -> None:
-    stage = DuplicatePipeline(ledger)
+def test_the_same_title_over_a_caption_has_the_same_keys(tracker: LinkTracker) -> None:
+    stage = DuplicatePipeline(tracker)
     one, other = (
         through(stage, replace(article(url=url), identity=url, title="古镇的路昨天铺好了", text="看图"))
         for url in (URL, "https://c.example/9")
@@ -207,8 +207,8 @@ def test_the_same_title_over_a_caption_has_the_same_keys(ledger: Ledger) -> None
     assert one.keys == other.keys
 
 
-def test_the_duplicate_stage_says_which_story_an_article_repeats(ledger: Ledger) -> None:
-    stage = DuplicatePipeline(ledger)
+def test_the_duplicate_stage_says_which_story_an_article_repeats(tracker: LinkTracker) -> None:
+    stage = DuplicatePipeline(tracker)
     text = "".join(f"{TEXT}第{number}天，来看路的人比买豆腐的人还多，店家把凳子搬到了门外。\n" for number in "一二三四五")
     one, other, third = (
         replace(article(url=url), identity=url, title="古镇的路铺好了", text=text, published=NOW)
@@ -216,11 +216,11 @@ def test_the_duplicate_stage_says_which_story_an_article_repeats(ledger: Ledger)
     )
     one, other = through(stage, one), through(stage, other)
     assert [item.decision.fold for item in (one, other)] == [None, None]
-    stored = ledger.store.add(one, one.keys, now=NOW)
-    assert ledger.store.add(other, other.keys, now=NOW).story_id == stored.story_id, "decided again: one was stored in between"
+    stored = tracker.store.add(one, one.keys, now=NOW)
+    assert tracker.store.add(other, other.keys, now=NOW).story_id == stored.story_id, "decided again: one was stored in between"
     found = through(stage, third).decision
     assert (found.fold.story_id, found.fold.of, found.fold.reason) == (stored.story_id, stored.id, "same-text")
-    taken = ledger.store.add(replace(third, decision=replace(found, fold=replace(found.fold, reason="said"))), now=NOW)
+    taken = tracker.store.add(replace(third, decision=replace(found, fold=replace(found.fold, reason="said"))), now=NOW)
     assert (taken.story_id, taken.reason) == (stored.story_id, "said"), "the store writes what the stage said"
 
 
@@ -228,30 +228,30 @@ def ready(**link: Any) -> Article:
     return replace(article(**link), identity="b.example/2026/0305/1.html", title="题", text=TEXT)
 
 
-def test_a_failing_store_keeps_the_link_and_ends_the_crawl(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_store_keeps_the_link_and_ends_the_crawl(tracker: LinkTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "RETRY_DELAYS", (0.01, 0.01))
-    wait(ledger, ready())
+    wait(tracker, ready())
     with closing(sqlite3.connect(tmp_path / "data" / "newsportal.db")) as connection:
         connection.execute("ALTER TABLE articles RENAME TO hidden")  # as a real store that fails: each write raises
         connection.commit()
         stopped: list[bool] = []
-        counted = left(StorePipeline(ledger, lambda: stopped.append(True)), ready())
+        counted = left(StorePipeline(tracker, lambda: stopped.append(True)), ready())
         connection.execute("ALTER TABLE hidden RENAME TO articles")
         connection.commit()
     assert counted.failed == {"store-unavailable": 1}
     assert (counted.parsed, counted.stored) == (0, 0)
     assert stopped == [True]
-    assert waiting(ledger.store, "feed:乙") == [URL]
-    assert ledger.known.known(["b.example/2026/0305/1.html"]) == set()
+    assert waiting(tracker.store, "feed:乙") == [URL]
+    assert tracker.stored_urls.find_stored(["b.example/2026/0305/1.html"]) == set()
 
 
-def test_a_link_is_done_only_once_its_article_is_stored(ledger: Ledger) -> None:
-    stage = StorePipeline(ledger)
-    through(stage, wait(ledger, ready()))
-    assert waiting(ledger.store, "feed:乙") == []
-    assert ledger.known.known(["b.example/2026/0305/1.html"]) == {"b.example/2026/0305/1.html"}
+def test_a_link_is_done_only_once_its_article_is_stored(tracker: LinkTracker) -> None:
+    stage = StorePipeline(tracker)
+    through(stage, wait(tracker, ready()))
+    assert waiting(tracker.store, "feed:乙") == []
+    assert tracker.stored_urls.find_stored(["b.example/2026/0305/1.html"]) == {"b.example/2026/0305/1.html"}
     through(stage, ready())
-    assert (row(ledger).stored, row(ledger).same) == (1, 1)
+    assert (row(tracker).stored, row(tracker).same) == (1, 1)
 
 
 def test_every_stage_of_the_order_is_a_stage() -> None:
@@ -270,7 +270,7 @@ MARKET = (
 
 @pytest.mark.parametrize(("title", "template"), [("{0}市天气预报", WEATHER), ("收评：三大指数走势分化 资金观望为主", MARKET)])
 def test_a_template_filled_anew_is_a_story_of_its_own_and_its_repost_joins(
-    crawler: Crawler, ledger: Ledger, title: str, template: str
+    crawler: Crawler, tracker: LinkTracker, title: str, template: str
 ) -> None:
     numbers = [("青河", 4, 12, 35, 48), ("青河", 5, 17, 62, 73), ("白石", 5, 21, 47, 91), ("青河", 6, 26, 81, 55)]
 
@@ -281,6 +281,6 @@ def test_a_template_filled_anew_is_a_story_of_its_own_and_its_repost_joins(
         return article(html, url=f"https://{host}.example/2026/0305/{at}.html")
 
     line(crawler, [page(at, "bcd"[at % 3]) for at in range(4)])
-    assert (ledger.store.tally().articles, ledger.store.tally().stories) == (4, 4)
+    assert (tracker.store.tally().articles, tracker.store.tally().stories) == (4, 4)
     line(crawler, [page(1, "repost")])
-    assert (ledger.store.tally().articles, ledger.store.tally().stories) == (5, 4)
+    assert (tracker.store.tally().articles, tracker.store.tally().stories) == (5, 4)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from newsportal.errors import FetchFailed
-from newsportal.net.rendering.exchange import Answer, Asked, declared, followed, renderable, same_page, sent, shows, told
+from newsportal.net.rendering.exchange import Answer, PageRequest, declared, followed, header_map, renderable, same_page, sent, shows
 from newsportal.net.rendering.visit import refusal
 
 
@@ -77,7 +77,7 @@ def test_headers_that_are_ours_to_write_are_dropped() -> None:
 
 def test_headers_that_no_longer_hold_are_not_told() -> None:
     written = (("content-encoding", "gzip"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "a"), ("vary", "b"), ("alt-svc", "h3"))
-    assert told(written) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
+    assert header_map(written) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_the_browser_is_told_the_encoding_that_the_bytes_have(body: bytes, conte
     assert found.headers == (("vary", "a"), ("content-type", expected))
 
 
-def _server(**moved: tuple[int, str]) -> tuple[Any, list[Asked]]:
+def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
     seen = []
 
-    async def ask(asked: Asked) -> Answer:
+    async def ask(asked: PageRequest) -> Answer:
         seen.append(asked)
         name = asked.url.rpartition("/")[2]
         if name in moved:
@@ -110,7 +110,7 @@ def _server(**moved: tuple[int, str]) -> tuple[Any, list[Asked]]:
 
 def test_redirects_are_followed_for_the_browser() -> None:
     ask, seen = _server(a=(302, "b"), b=(307, "https://other.example/c"))
-    asked = Asked("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
+    asked = PageRequest("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
     assert asyncio.run(followed(ask, asked)).body == b"end"
     assert [one.url for one in seen] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
     assert [(one.method, one.body) for one in seen] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
@@ -119,14 +119,14 @@ def test_redirects_are_followed_for_the_browser() -> None:
 
 def test_a_method_that_must_stay_stays() -> None:
     ask, seen = _server(a=(308, "/b"))
-    asyncio.run(followed(ask, Asked("https://one.example/a", "POST", {}, b"body")))
+    asyncio.run(followed(ask, PageRequest("https://one.example/a", "POST", {}, b"body")))
     assert [(one.method, one.body) for one in seen] == [("POST", b"body")] * 2
 
 
 def test_circles_of_redirects_end() -> None:
     ask, seen = _server(a=(302, "a"))
     with pytest.raises(FetchFailed, match="redirects"):
-        asyncio.run(followed(ask, Asked("https://one.example/a")))
+        asyncio.run(followed(ask, PageRequest("https://one.example/a")))
     assert len(seen) == 6
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow
 
-from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.errors import StoreUnavailable
 from newsportal.extractors.images.head import FIRST_BYTES
 from newsportal.items import Article, Gallery, Image, Link
@@ -84,9 +84,9 @@ def web() -> Web:
 class Line:
     """What a spider and the stage of pictures do with a story, one after the other."""
 
-    def __init__(self, ledger: Ledger, web: Web) -> None:
-        self.images = StoryImages(ledger, web)
-        self.stage = PicturesPipeline(ledger)
+    def __init__(self, tracker: LinkTracker, web: Web) -> None:
+        self.images = StoryImages(tracker, web)
+        self.stage = PicturesPipeline(tracker)
 
     async def process_item(self, item: Any) -> Any:
         return await self.stage.process_item(await self.images.complete(item) if isinstance(item, Gallery) else item)
@@ -96,111 +96,111 @@ class Line:
 
 
 @pytest.fixture
-def stage(ledger: Ledger, web: Web) -> Line:
-    return Line(ledger, web)
+def stage(tracker: LinkTracker, web: Web) -> Line:
+    return Line(tracker, web)
 
 
-def through(stage: Line, ledger: Ledger, gallery: Gallery) -> Gallery:
+def through(stage: Line, tracker: LinkTracker, gallery: Gallery) -> Gallery:
     """Through the stage and into the store."""
     done = asyncio.run(stage.process_item(gallery))
     assert isinstance(done, Gallery)
-    ledger.store.galleries.save(done, now=NOW)
+    tracker.store.galleries.save(done, now=NOW)
     return done
 
 
-def kept(ledger: Ledger, gallery: Gallery) -> dict[str, str | None]:
+def kept(tracker: LinkTracker, gallery: Gallery) -> dict[str, str | None]:
     """Address → why it is left out, as stored."""
-    known = ledger.store.galleries.known([gallery.identity or ""])
-    return {one.image.url: one.dropped for one in ledger.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
+    known = tracker.store.galleries.find_stored([gallery.identity or ""])
+    return {one.image.url: one.dropped for one in tracker.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
 
 
-def test_sizes_are_looked_up_once(stage: Line, ledger: Ledger, web: Web) -> None:
-    done = through(stage, ledger, story(1))
+def test_sizes_are_looked_up_once(stage: Line, tracker: LinkTracker, web: Web) -> None:
+    done = through(stage, tracker, story(1))
     assert [(one.width, one.height, one.format, one.dropped) for one in done.images] == [(640, 480, "png", None)] * 2
     assert [one.caption for one in done.images] == ["图 0", "图 1"]
-    again = through(stage, ledger, story(1))
+    again = through(stage, tracker, story(1))
     assert again.images == done.images
     assert len(web.asked) == 2
 
 
-def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: Line, ledger: Ledger) -> None:
+def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: Line, tracker: LinkTracker) -> None:
     stories = [story(number, Image(LOGO.format(number))) for number in range(4)]
-    done = [through(stage, ledger, one) for one in stories]
+    done = [through(stage, tracker, one) for one in stories]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent", "frequent"]
     for number, one in enumerate(stories):  # under one key it had four addresses
-        assert kept(ledger, one)[LOGO.format(number)] == "frequent"
-        assert [reason for url, reason in kept(ledger, one).items() if "pics" in url] == [None, None]
+        assert kept(tracker, one)[LOGO.format(number)] == "frequent"
+        assert [reason for url, reason in kept(tracker, one).items() if "pics" in url] == [None, None]
 
 
-def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: Line, ledger: Ledger) -> None:
+def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: Line, tracker: LinkTracker) -> None:
     photograph, cover = Image("https://pics.example/covered.png"), "https://pics.example/mark{}.png"
-    own = through(stage, ledger, story(0, photograph))
+    own = through(stage, tracker, story(0, photograph))
     for number in range(1, 4):  # other stories show it small, each from another address
-        through(stage, ledger, story(number, Image(cover.format(number))))
+        through(stage, tracker, story(number, Image(cover.format(number))))
     asyncio.run(stage.close_spider())
-    assert kept(ledger, own)[photograph.url] is None
-    assert [kept(ledger, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
-    known = ledger.store.pictures.known(["pics.example/covered.png", "pics.example/mark1.png"]).values()
+    assert kept(tracker, own)[photograph.url] is None
+    assert [kept(tracker, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
+    known = tracker.store.pictures.find_stored(["pics.example/covered.png", "pics.example/mark1.png"]).values()
     assert len({one.print for one in known}) == 1
 
 
-def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: Line, ledger: Ledger) -> None:
+def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: Line, tracker: LinkTracker) -> None:
     late = asyncio.run(stage.process_item(story(1, Image(LOGO.format(1)))))
     for number in (2, 3):
-        through(stage, ledger, story(number, Image(LOGO.format(number))))
-    ledger.store.galleries.save(late, now=NOW)  # counted before, stored after
-    assert kept(ledger, late)[LOGO.format(1)] is None
+        through(stage, tracker, story(number, Image(LOGO.format(number))))
+    tracker.store.galleries.save(late, now=NOW)  # counted before, stored after
+    assert kept(tracker, late)[LOGO.format(1)] is None
     asyncio.run(stage.close_spider())
-    assert kept(ledger, late)[LOGO.format(1)] == "frequent"
-    notes = next(row.notes for row in ledger.report() if row.source == "gallery:甲")
+    assert kept(tracker, late)[LOGO.format(1)] == "frequent"
+    notes = next(row.notes for row in tracker.report() if row.source == "gallery:甲")
     assert any("1 frequent" in str(note) for note in notes)
 
 
-def test_so_is_one_that_shows_the_picture_under_another_address(stage: Line, ledger: Ledger) -> None:
-    through(stage, ledger, story(1, Image(LOGO.format(1))))
+def test_so_is_one_that_shows_the_picture_under_another_address(stage: Line, tracker: LinkTracker) -> None:
+    through(stage, tracker, story(1, Image(LOGO.format(1))))
     late = asyncio.run(stage.process_item(story(2, Image(LOGO.format(2)))))
-    through(stage, ledger, story(3, Image(LOGO.format(3))))
-    ledger.store.galleries.save(late, now=NOW)
+    through(stage, tracker, story(3, Image(LOGO.format(3))))
+    tracker.store.galleries.save(late, now=NOW)
     asyncio.run(stage.close_spider())
-    assert kept(ledger, late)[LOGO.format(2)] == "frequent"
+    assert kept(tracker, late)[LOGO.format(2)] == "frequent"
 
 
-def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Line, ledger: Ledger, web: Web) -> None:
-    stored = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
-    ledger.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
-    asyncio.run(Line(ledger, web).close_spider())
-    assert [kept(ledger, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
+def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Line, tracker: LinkTracker, web: Web) -> None:
+    stored = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in (1, 2)]
+    tracker.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
+    asyncio.run(Line(tracker, web).close_spider())
+    assert [kept(tracker, one)[LOGO.format(number)] for number, one in enumerate(stored, start=1)] == ["frequent"] * 2
 
 
-def test_what_an_editor_keeps_is_never_frequent(stage: Line, ledger: Ledger) -> None:
-    through(stage, ledger, story(0, Image(LOGO.format(0))))
-    ledger.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
-    done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
+def test_what_an_editor_keeps_is_never_frequent(stage: Line, tracker: LinkTracker) -> None:
+    through(stage, tracker, story(0, Image(LOGO.format(0))))
+    tracker.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
+    done = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
     asyncio.run(stage.close_spider())
     assert [one.images[-1].dropped for one in done] == [None] * 5
-    assert kept(ledger, done[-1])[LOGO.format(5)] is None
+    assert kept(tracker, done[-1])[LOGO.format(5)] is None
 
 
-def test_copies_of_one_story_keep_their_pictures(stage: Line, ledger: Ledger) -> None:
+def test_copies_of_one_story_keep_their_pictures(stage: Line, tracker: LinkTracker) -> None:
     pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
     for number in range(6):
-        done = through(stage, ledger, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
+        done = through(stage, tracker, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
         assert [one.dropped for one in done.images] == [None] * 5
 
 
-def test_a_story_saved_again_counts_once(stage: Line, ledger: Ledger) -> None:
+def test_a_story_saved_again_counts_once(stage: Line, tracker: LinkTracker) -> None:
     for _ in range(5):
-        done = through(stage, ledger, story(1, Image(LOGO.format(1))))
+        done = through(stage, tracker, story(1, Image(LOGO.format(1))))
     assert done.images[-1].dropped is None
-    assert {one.stories for one in ledger.store.pictures.often()} == {1}
+    assert {one.stories for one in tracker.store.pictures.often()} == {1}
 
 
-def test_a_server_that_fails_costs_no_story(stage: Line, ledger: Ledger, web: Web) -> None:
+def test_a_server_that_fails_costs_no_story(stage: Line, tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("timeout"), "https://pics.example/1/1.jpg": missing("http-404")}
-    done = through(stage, ledger, story(1, photos=3))
+    done = through(stage, tracker, story(1, photos=3))
     assert [(one.dropped, one.width) for one in done.images] == [(None, None), ("gone", None), (None, 640)]
     web.failing = {}
-    again = through(stage, ledger, story(1, photos=3))
+    again = through(stage, tracker, story(1, photos=3))
     assert [(one.dropped, one.width) for one in again.images] == [(None, 640), ("gone", None), (None, 640)]
 
 
@@ -210,13 +210,13 @@ def test_when_the_crawl_ends_the_story_is_left_to_the_next_one(stage: Line, web:
         asyncio.run(stage.process_item(story(1)))
 
 
-def test_a_store_that_is_away_is_the_next_stages_matter(stage: Line, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_away_is_the_next_stages_matter(stage: Line, tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("locked")
 
-    monkeypatch.setattr(ledger.store.pictures, "known", away)
+    monkeypatch.setattr(tracker.store.pictures, "find_stored", away)
     assert asyncio.run(stage.process_item(story(1))) == story(1)
-    monkeypatch.setattr(ledger.store.pictures, "marked", away)
+    monkeypatch.setattr(tracker.store.pictures, "marked", away)
     asyncio.run(stage.close_spider())
 
 
@@ -228,10 +228,10 @@ def test_other_items_pass(stage: Line, web: Web) -> None:
     assert web.asked == []
 
 
-def test_counting_alone(ledger: Ledger, web: Web) -> None:
-    ledger.sources = ledger.sources.model_copy(update={"pictures": Pictures(look=False)})
-    stage = Line(ledger, web)
-    done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(3)]
+def test_counting_alone(tracker: LinkTracker, web: Web) -> None:
+    tracker.sources = tracker.sources.model_copy(update={"pictures": Pictures(look=False)})
+    stage = Line(tracker, web)
+    done = [through(stage, tracker, story(number, Image(LOGO.format(number)))) for number in range(3)]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent"]
     assert web.asked == []
 
@@ -279,7 +279,7 @@ def test_when_the_crawl_ends_nobody_waits_for_the_one_who_looked(web: Web) -> No
     assert [type(one) for one in asyncio.run(together())] == [Interrupted, Interrupted]
 
 
-def test_what_is_no_picture_or_gone_says_so(ledger: Ledger, web: Web) -> None:
+def test_what_is_no_picture_or_gone_says_so(tracker: LinkTracker, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": missing("http-410")}
-    found = asyncio.run(StoryImages(ledger, web).complete(story(1, Image("mailto:x"))))
+    found = asyncio.run(StoryImages(tracker, web).complete(story(1, Image("mailto:x"))))
     assert [(one.width, one.dropped) for one in found.images] == [(None, "gone"), (640, None), (None, "bad-address")]

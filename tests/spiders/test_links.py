@@ -16,7 +16,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.crawl.ledger import Ledger, ledger_of, utcnow
+from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.requests import askable
 from newsportal.items import Link
 from newsportal.spiders.base import NewsSpider
@@ -48,10 +48,10 @@ def spider_of(kind: type[NewsSpider], folder: Path) -> Any:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
+def tracker(tmp_path: Path) -> Iterator[LinkTracker]:
     spider = spider_of(RssSpider, tmp_path)
-    yield ledger_of(spider.crawler)
-    spider.ledger.store.close()
+    yield tracker_of(spider.crawler)
+    spider.tracker.store.close()
 
 
 def link(url: str) -> Link:
@@ -72,29 +72,29 @@ def test_what_is_askable_becomes_a_request(url: str) -> None:
     Request(url)
 
 
-def test_links_that_are_no_addresses_are_counted_and_cost_the_others_nothing(ledger: Ledger) -> None:
+def test_links_that_are_no_addresses_are_counted_and_cost_the_others_nothing(tracker: LinkTracker) -> None:
     good = link("http://news.example/2026/11/1.html")
-    sifted = filtered(ledger, [*map(link, NO_ADDRESSES), good])
-    (row,) = ledger.report()
+    sifted = filtered(tracker, [*map(link, NO_ADDRESSES), good])
+    (row,) = tracker.report()
     assert sifted.fresh == (good,)
     assert (row.entries, row.new, row.failed, row.left) == (6, 6, {"bad-address": 5}, 1)
 
 
-def test_an_engine_that_sends_its_own_link_from_http_to_https_loses_no_article(ledger: Ledger) -> None:
+def test_an_engine_that_sends_its_own_link_from_http_to_https_loses_no_article(tracker: LinkTracker) -> None:
     found = link("http://search.example/link?url=abc")
-    (fresh,) = filtered(ledger, [found]).fresh
-    led = asyncio.run(ledger.follow_redirect(fresh, "https://search.example/link?url=abc", SPIDER, ask))
+    (fresh,) = filtered(tracker, [found]).fresh
+    led = asyncio.run(tracker.follow_redirect(fresh, "https://search.example/link?url=abc", SPIDER, ask))
     assert led is not None
     assert led.cb_kwargs["link"] == replace(found, url="https://search.example/link?url=abc")
-    assert waiting(ledger.store, SOURCE) == [found.url]
+    assert waiting(tracker.store, SOURCE) == [found.url]
 
 
 @pytest.mark.parametrize("target", NO_ADDRESSES)
-def test_a_redirect_to_no_address_is_a_failure_with_its_reason(ledger: Ledger, target: str) -> None:
-    (fresh,) = filtered(ledger, [link("http://search.example/link?url=abc")]).fresh
-    assert asyncio.run(ledger.follow_redirect(fresh, target, SPIDER, ask)) is None
-    (row,) = ledger.report()
-    assert (row.failed, row.left, waiting(ledger.store, SOURCE)) == ({"bad-address": 1}, 0, [])
+def test_a_redirect_to_no_address_is_a_failure_with_its_reason(tracker: LinkTracker, target: str) -> None:
+    (fresh,) = filtered(tracker, [link("http://search.example/link?url=abc")]).fresh
+    assert asyncio.run(tracker.follow_redirect(fresh, target, SPIDER, ask)) is None
+    (row,) = tracker.report()
+    assert (row.failed, row.left, waiting(tracker.store, SOURCE)) == ({"bad-address": 1}, 0, [])
 
 
 def test_validators_are_kept_under_the_address_in_the_file_and_for_no_further_page(tmp_path: Path) -> None:
@@ -106,17 +106,17 @@ def test_validators_are_kept_under_the_address_in_the_file_and_for_no_further_pa
             yield found
 
     async def visit() -> None:
-        state = await spider.ledger.state(source.key)
+        state = await spider.tracker.state(source.key)
         first = spider.list_page(source.url, source, nothing, state=state)
         further = spider.list_page("http://news.example/rss.xml?page=2", source, nothing)
         for request in (first.replace(url="https://news.example/feed.xml"), further):
             response = Response(request.url, headers={"ETag": '"e1"'}, request=request)
             assert [found async for found in spider.parse_list(response, source, nothing)] == []
-        await spider.ledger.close([source.key], utcnow())
+        await spider.tracker.close([source.key], utcnow())
 
     asyncio.run(visit())
-    assert spider.ledger.store.source_state(source.key).validators == {source.url: ('"e1"', None)}
-    spider.ledger.store.close()
+    assert spider.tracker.store.source_state(source.key).validators == {source.url: ('"e1"', None)}
+    spider.tracker.store.close()
 
 
 RESULTS = "".join(
@@ -139,4 +139,4 @@ def test_an_engine_without_further_pages_is_asked_once(tmp_path: Path) -> None:
     requests = asyncio.run(parse())
     assert len(requests) == 8
     assert first.url not in [request.url for request in requests]
-    spider.ledger.store.close()
+    spider.tracker.store.close()

@@ -11,11 +11,11 @@ import pytest
 from link_rows import let_wait, waiting
 from scrapy.http import Response
 
-from newsportal.crawl.ledger import Ledger
+from newsportal.crawl.link_tracker import LinkTracker
 from newsportal.dedup.canonical import identity
 from newsportal.extractors.lists.pagination import MAX_FETCHED
 from newsportal.items import Article, Link, Page
-from newsportal.pipelines.base import Left
+from newsportal.pipelines.base import ItemDone
 from newsportal.pipelines.content import ContentPipeline
 from newsportal.pipelines.store import StorePipeline
 from newsportal.pipelines.url_filter import UrlFilterPipeline
@@ -90,16 +90,16 @@ def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
     return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=whole)
 
 
-def fetched(ledger: Ledger, served: Any, item: Article) -> Article:
+def fetched(tracker: LinkTracker, served: Any, item: Article) -> Article:
     """As the spider yields it, after the stages that take what it has read."""
-    item = asyncio.run(ArticleFetcher(ledger, served).complete(item))
-    for stage in (WrapperPipeline(ledger), ContentPipeline(ledger)):
+    item = asyncio.run(ArticleFetcher(tracker, served).complete(item))
+    for stage in (WrapperPipeline(tracker), ContentPipeline(tracker)):
         item = asyncio.run(stage.process_item(item))
     return item
 
 
-def read(ledger: Ledger, served: Web, number: int = 1, source: str = "feed:乙") -> Article:
-    return fetched(ledger, served, article(served, number, source))
+def read(tracker: LinkTracker, served: Web, number: int = 1, source: str = "feed:乙") -> Article:
+    return fetched(tracker, served, article(served, number, source))
 
 
 def pages_of(found: Article, upto: int = 40) -> list[int]:
@@ -110,24 +110,24 @@ def pages_of(found: Article, upto: int = 40) -> list[int]:
     return [number for place, number in sorted(there) if place >= 0]
 
 
-def notes(ledger: Ledger) -> list[str]:
-    return [str(note) for row in ledger.report() for note in row.notes]
+def notes(tracker: LinkTracker) -> list[str]:
+    return [str(note) for row in tracker.report() for note in row.notes]
 
 
-def test_all_pages_are_joined_in_order(ledger: Ledger) -> None:
+def test_all_pages_are_joined_in_order(tracker: LinkTracker) -> None:
     served = web(4)
-    found = read(ledger, served)
+    found = read(tracker, served)
     assert pages_of(found) == [1, 2, 3, 4]
     assert found.html is not None
     assert all(said(number) in found.html for number in range(1, 5))
     assert found.pages == tuple(url(number) for number in range(1, 5))
     assert served.asked == [url(number) for number in range(2, 5)]
-    assert notes(ledger) == []
+    assert notes(tracker) == []
 
 
-def test_an_article_of_one_page_asks_for_nothing(ledger: Ledger) -> None:
+def test_an_article_of_one_page_asks_for_nothing(tracker: LinkTracker) -> None:
     served = web(1)
-    assert read(ledger, served).pages == ()
+    assert read(tracker, served).pages == ()
     assert served.asked == []
 
 
@@ -147,129 +147,129 @@ def chain(last: int, after: Callable[[int], int | None]) -> Web:
         (web(3, {2: "<html><title>空</title></html>"}), [1], 1),
     ],
 )
-def test_pagers_that_lie_end(ledger: Ledger, served: Web, pages: list[int], asked: int) -> None:
-    assert pages_of(read(ledger, served)) == pages
+def test_pagers_that_lie_end(tracker: LinkTracker, served: Web, pages: list[int], asked: int) -> None:
+    assert pages_of(read(tracker, served)) == pages
     assert len(served.asked) == asked
 
 
-def test_a_pager_without_end_is_cut_and_noted(ledger: Ledger) -> None:
+def test_a_pager_without_end_is_cut_and_noted(tracker: LinkTracker) -> None:
     served = chain(100, lambda number: number + 1)
-    assert len(pages_of(read(ledger, served), 101)) == MAX_FETCHED
+    assert len(pages_of(read(tracker, served), 101)) == MAX_FETCHED
     assert len(served.asked) == MAX_FETCHED - 1
-    assert "too-many" in notes(ledger)[0]
+    assert "too-many" in notes(tracker)[0]
 
 
-def test_a_slow_host_is_not_waited_for_without_end(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_host_is_not_waited_for_without_end(tracker: LinkTracker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multipage, "MAX_SECONDS", 0.0)
     served = web(4)
-    assert pages_of(read(ledger, served)) == [1]
+    assert pages_of(read(tracker, served)) == [1]
     assert served.asked == []
 
 
 @pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
-def test_a_page_that_cannot_be_had_costs_no_article(ledger: Ledger, reason: str) -> None:
-    found = read(ledger, web(4, {3: missing(reason)}))
+def test_a_page_that_cannot_be_had_costs_no_article(tracker: LinkTracker, reason: str) -> None:
+    found = read(tracker, web(4, {3: missing(reason)}))
     assert pages_of(found) == [1, 2]
     assert found.pages == (url(1), url(2))
-    assert notes(ledger) == [f"further pages of some articles cannot be fetched ({reason})"]
+    assert notes(tracker) == [f"further pages of some articles cannot be fetched ({reason})"]
 
 
 @pytest.mark.parametrize("number", [1, 4])
-def test_a_page_that_breaks_its_reader_costs_no_article(ledger: Ledger, caplog: pytest.LogCaptureFixture, number: int) -> None:
-    found = read(ledger, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
+def test_a_page_that_breaks_its_reader_costs_no_article(tracker: LinkTracker, caplog: pytest.LogCaptureFixture, number: int) -> None:
+    found = read(tracker, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
     assert pages_of(found) == ([1, 2] if number == 1 else [4])
-    assert notes(ledger) == ["further pages of some articles cannot be fetched (error: ValueError)"]
+    assert notes(tracker) == ["further pages of some articles cannot be fetched (error: ValueError)"]
     assert "a further page broke its reader" in caplog.text
 
 
-def test_a_dead_second_page_leaves_an_article_of_one(ledger: Ledger) -> None:
+def test_a_dead_second_page_leaves_an_article_of_one(tracker: LinkTracker) -> None:
     served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: missing("http-404")})
-    found = read(ledger, served)
+    found = read(tracker, served)
     assert (pages_of(found), found.pages, found.title) == ([1], (), "古镇的路铺好了")
 
 
-def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(ledger: Ledger) -> None:
+def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(tracker: LinkTracker) -> None:
     for target in ("https://b.example/", url(1), url(2)):
         served = web(3)
         served.pages["https://b.example/"] = html(9, "")
         served.leads = {url(3): target}
-        assert pages_of(read(ledger, served)) == [1, 2]
+        assert pages_of(read(tracker, served)) == [1, 2]
 
 
-def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(ledger: Ledger) -> None:
+def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(tracker: LinkTracker) -> None:
     served = web(3, {3: Interrupted()})
-    let_wait(ledger, Link(url(1), "feed:乙"))
+    let_wait(tracker, Link(url(1), "feed:乙"))
     with pytest.raises(Interrupted):
-        read(ledger, served)
-    assert waiting(ledger.store, "feed:乙") == [url(1)]
-    assert all(row.failed == {} and row.parsed == 0 for row in ledger.report())
+        read(tracker, served)
+    assert waiting(tracker.store, "feed:乙") == [url(1)]
+    assert all(row.failed == {} and row.parsed == 0 for row in tracker.report())
 
 
-def test_the_page_that_holds_the_whole_is_taken(ledger: Ledger) -> None:
+def test_the_page_that_holds_the_whole_is_taken(tracker: LinkTracker) -> None:
     served = web(4)
     whole = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
     first = served.pages[url(1)]
     assert isinstance(first, str)
     served.pages[url(1)] = first.replace("</body>", f"{whole}</body>")
     served.pages[f"{SITE}830115_all.html"] = html(0, "", title="单页", text="".join(map(body, range(1, 5))))
-    found = read(ledger, served)
+    found = read(tracker, served)
     assert (pages_of(found), found.title) == ([1, 2, 3, 4], "古镇的路铺好了")
     assert served.asked == [f"{SITE}830115_all.html"]
     served.pages[f"{SITE}830115_all.html"] = html(9, "")
-    assert pages_of(read(ledger, served)) == [1, 2, 3, 4], "another article stands there"
+    assert pages_of(read(tracker, served)) == [1, 2, 3, 4], "another article stands there"
 
 
-def test_a_later_page_that_a_list_names_leads_to_the_first(ledger: Ledger) -> None:
+def test_a_later_page_that_a_list_names_leads_to_the_first(tracker: LinkTracker) -> None:
     served = web(3)
-    found = read(ledger, served, number=2)
+    found = read(tracker, served, number=2)
     assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
     lost = web(3, {1: missing("http-404")})
-    found = read(ledger, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
+    found = read(tracker, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
     assert (found.url, pages_of(found)) == (url(2), [2, 3])
 
 
-def stored(ledger: Ledger, found: Article) -> Article:
-    for stage in (UrlFilterPipeline(ledger), StorePipeline(ledger)):
+def stored(tracker: LinkTracker, found: Article) -> Article:
+    for stage in (UrlFilterPipeline(tracker), StorePipeline(tracker)):
         found = asyncio.run(stage.process_item(found))
     return found
 
 
-def test_all_pages_are_known_once_the_article_is_stored(ledger: Ledger) -> None:
+def test_all_pages_are_known_once_the_article_is_stored(tracker: LinkTracker) -> None:
     served = web(3)
-    stored(ledger, read(ledger, served))
+    stored(tracker, read(tracker, served))
     names = {identity(url(number)) for number in range(1, 4)}
-    assert ledger.known.known(names) == names
-    assert [kept.url for kept in ledger.store.all_articles()] == [url(1)]
+    assert tracker.stored_urls.find_stored(names) == names
+    assert [kept.url for kept in tracker.store.all_articles()] == [url(1)]
     served.asked.clear()
-    with pytest.raises(Left):
-        stored(ledger, read(ledger, served, number=3))
+    with pytest.raises(ItemDone):
+        stored(tracker, read(tracker, served, number=3))
     assert served.asked == [], "the first page is known, so nothing is fetched"
-    assert len(list(ledger.store.all_articles())) == 1
+    assert len(list(tracker.store.all_articles())) == 1
 
 
-def test_a_sources_rule_reads_the_further_pages_too(ledger: Ledger) -> None:
+def test_a_sources_rule_reads_the_further_pages_too(tracker: LinkTracker) -> None:
     served = web(3)
     for number in (1, 2, 3):
         served.pages[url(number)] = html(number, links(1, 2, 3, following=number + 1)).replace("<p>来看", "<p>规则里的话。</p><p>来看")
-    found = read(ledger, served, source="feed:甲")
+    found = read(tracker, served, source="feed:甲")
     assert pages_of(found) == [1, 2, 3]
     assert found.algorithm == "rule"
     assert found.text.count("规则里的话。") == 3
 
 
-def test_the_pages_of_a_thread_are_not_joined(ledger: Ledger) -> None:
+def test_the_pages_of_a_thread_are_not_joined(tracker: LinkTracker) -> None:
     served = web(3)
     address = "https://bbs.b.example/830115.html"
     page = served.pages[url(1)]
     assert isinstance(page, str)
     whole = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
     item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=whole)
-    assert fetched(ledger, served, item).pages == ()
+    assert fetched(tracker, served, item).pages == ()
     assert served.asked == []
 
 
-def test_only_the_first_page_teaches_what_is_the_site_s(ledger: Ledger) -> None:
-    read(ledger, web(3))
-    assert [address for address, _ in ledger.sites.knowledge.pages()] == [url(1)]
-    read(ledger, web(3), number=2)
-    assert [address for address, _ in ledger.sites.knowledge.pages()] == [url(1)]
+def test_only_the_first_page_teaches_what_is_the_site_s(tracker: LinkTracker) -> None:
+    read(tracker, web(3))
+    assert [address for address, _ in tracker.sites.knowledge.pages()] == [url(1)]
+    read(tracker, web(3), number=2)
+    assert [address for address, _ in tracker.sites.knowledge.pages()] == [url(1)]

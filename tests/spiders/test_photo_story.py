@@ -170,8 +170,8 @@ def test_a_site_that_names_new_pages_on_every_page_is_not_followed_for_ever() ->
         for number in wanted:
             failed(story, number, GONE)
         came(story, wanted[0], pages=tuple(url(1000 * wanted[0] + at) for at in range(150)))
-        assert len(story.asked) + len(story.open) <= MAX_PAGES
-    assert len(story.asked) == MAX_PAGES
+        assert len(story.requested) + len(story.open) <= MAX_PAGES
+    assert len(story.requested) == MAX_PAGES
 
 
 PASSES = Outcome("http-503", "HTTP 503", passing=True)

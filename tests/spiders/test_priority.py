@@ -37,10 +37,10 @@ def spider(tmp_path: Path) -> Any:
     crawler.stats = MemoryStatsCollector(crawler)
     made = RssSpider()
     made._set_crawler(crawler)
-    queue = open_queue(load(path), crawler.settings, "rss", made.ledger.store.links)
+    queue = open_queue(load(path), crawler.settings, "rss", made.tracker.store.links)
     scheduler._SCHEDULERS[crawler] = SimpleNamespace(queues=True, queue=queue)  # type: ignore[assignment]
     yield made
-    made.ledger.store.close()
+    made.tracker.store.close()
 
 
 def test_urgent_links_are_handed_out_first_whatever_their_host(spider: Any) -> None:
@@ -50,7 +50,7 @@ def test_urgent_links_are_handed_out_first_whatever_their_host(spider: Any) -> N
     queue, order = spider._queue(), []
     while leases := queue.take(1, delay=0, ahead=1).leases:
         order.append(leases[0].task.source)
-        spider.ledger.store.links.finish([leases[0].task.id])
+        spider.tracker.store.links.finish([leases[0].task.id])
         queue.done([leases[0].task.id])
     assert order == ["feed:急"] * 3 + ["feed:平"] * 3 + ["feed:缓"] * 3
 

@@ -16,7 +16,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from sqlalchemy import select
 
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import Unreadable, link_of, request_of, task_of
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.items import Link
@@ -51,7 +51,7 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
 
     yield make
     for spider in made:
-        spider.ledger.store.close()
+        spider.tracker.store.close()
 
 
 async def first(visit: Any) -> Any:
@@ -97,13 +97,13 @@ def test_a_pushed_address_is_an_entry_and_waits_in_the_store(spider_of: Callable
     for value in ("https://c.example/1", json.dumps(told), " https://c.example/1\n"):
         asked = asyncio.run(spider.pushed(value.encode()))
         assert [request.callback for request in asked] == [spider.parse_article] * (not value.startswith(" "))
-    bodies = spider.ledger.store.links.read(lambda turn: turn.connection.scalars(select(LINKS.c.body)).all())
+    bodies = spider.tracker.store.links.read(lambda turn: turn.connection.scalars(select(LINKS.c.body)).all())
     links = [link_of(body, spider) for body in bodies]
     assert [(link.url, link.title, link.topic) for link in links if link] == [
         ("https://c.example/1", None, None),
         ("https://c.example/2", "题", "旅游"),
     ]
-    row = next(row for row in spider.ledger.report() if row.source == "pushed:rss")
+    row = next(row for row in spider.tracker.report() if row.source == "pushed:rss")
     assert (row.entries, row.new, row.repeated) == (3, 2, 1)
 
 
@@ -121,7 +121,7 @@ def test_a_pushed_address_stays_where_it_is_while_the_store_is_away(
     def away(*args: Any, **kwargs: Any) -> None:
         raise StoreUnavailable("locked")
 
-    monkeypatch.setattr(spider.ledger.store.links, "open", away)
+    monkeypatch.setattr(spider.tracker.store.links, "open", away)
     with pytest.raises(FrontierUnavailable, match="stays among the start URLs"):
         asyncio.run(spider.pushed(b"https://c.example/1"))
     monkeypatch.undo()
@@ -133,7 +133,7 @@ def test_an_engine_that_blocked_one_worker_is_left_alone_by_the_others(spider_of
     source = next(iter(spider.sources()))
     waiting = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
     assert asyncio.run(spider.accept(waiting[:1])) == waiting[:1]
-    asyncio.run(spider.ledger.rest_at_once(source.key, utcnow() + timedelta(hours=1)))
+    asyncio.run(spider.tracker.pause_now(source.key, utcnow() + timedelta(hours=1)))
     assert asyncio.run(spider.accept(waiting)) == [None, waiting[1]]
-    asyncio.run(spider.ledger.rest_at_once(source.key, utcnow() - timedelta(hours=1)))
+    asyncio.run(spider.tracker.pause_now(source.key, utcnow() - timedelta(hours=1)))
     assert asyncio.run(spider.accept(waiting[:1])) == waiting[:1]

@@ -17,7 +17,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl import scheduler
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.ledger import utcnow
+from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.queues.base import Queue, Task
 from newsportal.crawl.queues.opening import open_queue
 from newsportal.items import Link
@@ -51,7 +51,7 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
     yield make
     for spider, queue in made:
         queue.close()
-        spider.ledger.store.close()
+        spider.tracker.store.close()
 
 
 async def begun(spider: Any, source: Any, state: SourceState) -> list[Any]:
@@ -64,7 +64,7 @@ async def begun(spider: Any, source: Any, state: SourceState) -> list[Any]:
 def test_a_visit_that_another_worker_ended_since_we_looked_is_not_paid_again(worker: Callable[[], Any]) -> None:
     one, other = worker(), worker()
     source = next(iter(one.sources()))
-    seen = one.ledger.store.source_state(source.key)
+    seen = one.tracker.store.source_state(source.key)
     assert asyncio.run(begun(one, source, seen))
     assert asyncio.run(begun(other, source, seen)) == [], "one of them has it"
     asyncio.run(one._close([source.key], finished=True))
@@ -74,7 +74,7 @@ def test_a_visit_that_another_worker_ended_since_we_looked_is_not_paid_again(wor
 
 def test_new_sources_come_first_and_then_those_that_waited_longest(worker: Callable[[], Any]) -> None:
     spider = worker()
-    store, now = spider.ledger.store, utcnow()
+    store, now = spider.tracker.store, utcnow()
     for name, late in (("甲", 1), ("乙", 3), ("丁", -1)):
         store.save_source_state(SourceState(f"feed:{name}", last_run=now - 9 * HOUR, next_visit=now - late * HOUR))
     spider.began = now
@@ -93,14 +93,14 @@ def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkey
 
     async def crowd() -> None:
         for source in sources[:2]:
-            await spider.visiting.room()
+            await spider.visiting.wait_for_place()
             await spider.visiting.begin(source.key)
             queue.push([Task(source.key, "a.example", "{}", source=source.key)])
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(spider.visiting.room(), 0.1)
+            await asyncio.wait_for(spider.visiting.wait_for_place(), 0.1)
         taken = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
         queue.done([taken.id])
-        await asyncio.wait_for(spider.visiting.room(), 10)
+        await asyncio.wait_for(spider.visiting.wait_for_place(), 10)
         await spider.visiting.stop()
 
     asyncio.run(crowd())
@@ -116,19 +116,19 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
     async def read_for_another() -> None:
         await spider.filter_new([link])
         spider.visited.add(link.source)
-        spider.ledger.visit_counts.taken(utcnow())
+        spider.tracker.visit_counts.taken(utcnow())
         await visiting._forget(spider)
         await asyncio.sleep(0.2)
-        assert spider.ledger.counted == {link.source}, "somebody else is at it"
+        assert spider.tracker.counted == {link.source}, "somebody else is at it"
         assert spider.visiting.open == frozenset()
         (lease,) = queue.take(1, delay=0.0, ahead=9.0).leases
-        spider.ledger.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
+        spider.tracker.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
         queue.done([lease.task.id])
         async with asyncio.timeout(20):
-            while spider.ledger.counted:  # noqa: ASYNC110 - nothing tells
+            while spider.tracker.counted:  # noqa: ASYNC110 - nothing tells
                 await asyncio.sleep(0.01)
         await spider.visiting.stop()
-        assert (await spider.ledger.resume(link.source))[0] == [lease.task.id], "the other failed: the next visit asks again"
+        assert (await spider.tracker.resume(link.source))[0] == [lease.task.id], "the other failed: the next visit asks again"
 
     asyncio.run(read_for_another())
 
@@ -144,7 +144,7 @@ def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
             raise ZeroDivisionError
         ended.set()
 
-    visits = visiting.Visiting(spider.ledger, spider._queue, over)
+    visits = visiting.Visiting(spider.tracker, spider._queue, over)
 
     async def watched() -> None:
         for source in ("feed:甲", "feed:乙"):
@@ -175,7 +175,7 @@ def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_ope
         found: Queue = spider._queue()
         return found
 
-    visits = visiting.Visiting(spider.ledger, queue, over)
+    visits = visiting.Visiting(spider.tracker, queue, over)
 
     async def watched() -> None:
         for source in ("feed:甲", "feed:乙"):
@@ -194,7 +194,7 @@ def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any
 
     async def replayed() -> None:
         await spider.visiting.begin("feed:甲")
-        await asyncio.wait_for(spider.visiting.room(), 10)
+        await asyncio.wait_for(spider.visiting.wait_for_place(), 10)
         await spider.visiting.stop()
 
     asyncio.run(replayed())

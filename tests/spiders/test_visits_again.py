@@ -56,7 +56,7 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
 
     yield make
     for spider in made:
-        spider.ledger.store.close()
+        spider.tracker.store.close()
 
 
 async def visited(spider: Any, number: int) -> list[str]:

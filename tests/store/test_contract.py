@@ -143,7 +143,7 @@ class TestAdd:
             return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in value if character != "\0")
 
         assert (found.title, found.text) == (kept(title), kept(text))
-        assert store.known([f"id {url}"]) == {f"id {url}"}
+        assert store.find_stored([f"id {url}"]) == {f"id {url}"}
 
 
 class TestFolding:
@@ -394,9 +394,9 @@ class TestKnown:
     def test_known_and_identities(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
         store.add_alias("m.news.example/a", "news.example/a")
-        assert store.known(["news.example/a", "m.news.example/a", "news.example/b"]) == {"news.example/a", "m.news.example/a"}
+        assert store.find_stored(["news.example/a", "m.news.example/a", "news.example/b"]) == {"news.example/a", "m.news.example/a"}
         assert sorted(store.identities()) == ["m.news.example/a", "news.example/a"]
-        assert store.known([]) == set()
+        assert store.find_stored([]) == set()
 
     def test_names_since_a_change(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
@@ -422,7 +422,7 @@ class TestKnown:
         id = store.add(article("a"), now=NOW).id
         for _ in range(2):
             store.declare("www.example/1", "news.example/a")
-        assert store.known(["www.example/1"]) == set()
+        assert store.find_stored(["www.example/1"]) == set()
         assert [found.id for found in store.declared_by("www.example/1")] == [id]
         assert store.declared_by("www.example/2") == []
         with pytest.raises(StoreError):
@@ -438,7 +438,7 @@ class TestKnown:
 
     def test_thousands_at_once(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
-        assert store.known([f"news.example/{n}" for n in range(3000)] + ["news.example/a"]) == {"news.example/a"}
+        assert store.find_stored([f"news.example/{n}" for n in range(3000)] + ["news.example/a"]) == {"news.example/a"}
 
     def test_an_alias_is_the_article(self, store: Store) -> None:
         id = store.add(article("a"), now=NOW).id
@@ -718,6 +718,6 @@ def test_what_comes_out_of_an_address_is_an_answer(store: Store, asked: str) -> 
     assert store.revisions(asked) == ()
     assert store.listed([asked]) == {}
     assert store.run(asked) is None
-    assert store.known([asked]) == set()
+    assert store.find_stored([asked]) == set()
     for order in ("newest", "hottest"):
         assert store.stories(StoryFilter(order=order, before=f"-1~{asked}")).stories == ()

@@ -194,7 +194,7 @@ def test_a_writer_waits_for_another_and_then_says_so(database: Database, monkeyp
         with pytest.raises(StoreUnavailable, match="another process has held the write lock too long; wait for that process or end it"):
             store.add(article(), now=NOW)
         assert time.monotonic() - began >= 0.5
-        assert store.known(["news.example/a"]) == set()  # readers go on
+        assert store.find_stored(["news.example/a"]) == set()  # readers go on
     assert store.add(article(), now=NOW).outcome == "stored"
     store.close()
     holder.dispose()

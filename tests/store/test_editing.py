@@ -130,7 +130,7 @@ def test_a_hidden_article_is_in_no_list_and_still_known(store: Store) -> None:
     assert [one.id for one in whole.versions] == [first.id]
     assert (store.tally().articles, store.tally().stories, dict(store.tally().by_topic)) == (1, 1, {})
     assert [told.story for told in store.readers.stories(NOW - timedelta(days=9))] == [other.story_id]
-    assert store.known(["news.example/a"]) == {"news.example/a"}
+    assert store.find_stored(["news.example/a"]) == {"news.example/a"}
     assert store.add(page(LONG + "又及此事。"), now=LATER).outcome == "revised"
     assert kept(store, first.id).hidden == LATER, "a later text brings it back no more than the first"
     assert faults(store.records) == []

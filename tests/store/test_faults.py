@@ -88,7 +88,7 @@ def test_a_locked_file_is_waited_for_and_told(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(StoreUnavailable, match=r"news\.db: another process has held it locked too long"):
         store.add(article(), now=NOW)
     assert time.monotonic() - started >= 0.2
-    assert store.known(["news.example/a"]) == set()  # readers go on
+    assert store.find_stored(["news.example/a"]) == set()  # readers go on
     holder.execute("ROLLBACK")
     holder.close()
     assert store.add(article(), now=NOW).outcome == "stored"

@@ -100,14 +100,14 @@ def test_a_photo_story_is_an_article_and_has_its_pictures(store: Store) -> None:
     assert (article.category, article.category_by, article.topic_marks, article.keywords) == ("旅游", "source", marks, ("河",))
     assert [one.image for one in store.galleries.pictures(saved.id)] == [image(1), image(2), image(3)]
     assert [one.place for one in store.galleries.pictures(saved.id)] == [1, 2, 3]
-    kept = store.galleries.known([NAME, "pic.example/other"])
+    kept = store.galleries.find_stored([NAME, "pic.example/other"])
     assert list(kept) == [NAME]
     assert (kept[NAME].pictures, kept[NAME].pages, kept[NAME].total, kept[NAME].missing, kept[NAME].complete) == (3, 3, 3, (), True)
     assert store.galleries.gallery(saved.id) == kept[NAME]
     assert store.galleries.gallery("nobody") is None
     assert [one.head.id for one in store.stories(StoryFilter(topic="自然")).stories] == [saved.id]
     assert [change.id for change in store.changes(0)] == [saved.id]
-    assert store.known([NAME]) == {NAME}
+    assert store.find_stored([NAME]) == {NAME}
 
 
 def test_how_many_pictures_several_stories_show_is_one_question(store: Store) -> None:
@@ -122,7 +122,7 @@ def test_how_many_pictures_several_stories_show_is_one_question(store: Store) ->
 def test_another_page_of_a_known_story_leads_to_it(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 2, 3), now=NOW)
     store.add_alias("pic.example/2026/88_2.html", NAME)
-    assert store.galleries.known(["pic.example/2026/88_2.html"])["pic.example/2026/88_2.html"].id == saved.id
+    assert store.galleries.find_stored(["pic.example/2026/88_2.html"])["pic.example/2026/88_2.html"].id == saved.id
     again = store.galleries.save(gallery(1, 2, 3, identity="pic.example/2026/88_2.html"), now=NOW)
     assert (again.outcome, again.id) == ("same", saved.id)
 
@@ -159,7 +159,7 @@ def test_less_never_writes_over_more(store: Store) -> None:
 def test_visits_in_vain_are_counted_until_something_comes(store: Store) -> None:
     assert [store.galleries.save(gallery(1), now=NOW + n * HOUR).vain for n in range(3)] == [0, 1, 2]
     assert store.galleries.save(gallery(1, 2), now=NOW + 3 * HOUR).vain == 0
-    kept = store.galleries.known([NAME])[NAME]
+    kept = store.galleries.find_stored([NAME])[NAME]
     assert (kept.vain, kept.visited, kept.pages) == (0, NOW + 3 * HOUR, 2)
 
 
@@ -176,7 +176,7 @@ def test_a_picture_that_turns_out_a_logo_leaves_the_stories_that_have_it(store: 
     logo = Image("https://img.example/logo.png", "标志", print="f" * 16)
     first = store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2))), now=NOW)
     second = store.galleries.save(gallery(1, 2, 3, story="99", images=(image(1, "99"), replace(logo, url=logo.url + "?2"))), now=NOW)
-    before, score = store.last_seq(), store.galleries.known([NAME])[NAME].score
+    before, score = store.last_seq(), store.galleries.find_stored([NAME])[NAME].score
     assert store.galleries.drop(urls=[logo.url], reason="seen-often", now=NOW) == 1
     assert store.galleries.drop(prints=["f" * 16], reason="seen-often", now=NOW) == 1
     assert store.galleries.drop(urls=[logo.url], prints=["f" * 16], reason="seen-often", now=NOW) == 0
@@ -184,7 +184,7 @@ def test_a_picture_that_turns_out_a_logo_leaves_the_stories_that_have_it(store: 
     assert {change.id for change in store.changes(before)} == {first.id, second.id}
     assert "标志" not in _article(store, first.id).text
     assert _article(store, first.id).images[0] == image(1)
-    kept = store.galleries.known([NAME])[NAME]
+    kept = store.galleries.find_stored([NAME])[NAME]
     assert (kept.pictures, kept.score < score) == (2, True)
     store.galleries.save(gallery(1, 2, 3, images=(logo, image(1), image(2), image(3))), now=NOW)
     assert "logo.png" not in _shown(store, first.id), "what is left out stays out when the story is read again"
@@ -247,7 +247,7 @@ def test_links_that_led_nowhere_are_left_alone_for_hours(store: Store) -> None:
     store.galleries.refuse(NAME, "http-404", now=NOW)
     assert store.galleries.refused([NAME, "pic.example/other"], now=NOW + 5 * HOUR) == {NAME}
     assert store.galleries.refused([NAME], now=NOW + 7 * HOUR) == set()
-    assert store.known([NAME]) == set()
+    assert store.find_stored([NAME]) == set()
 
 
 def test_a_photo_story_needs_a_name(store: Store) -> None:

@@ -72,14 +72,14 @@ def test_a_picture_is_found_under_its_other_addresses(store: Store) -> None:
 
 
 def test_what_was_learnt_stays_until_something_else_is_learnt(store: Store) -> None:
-    assert store.pictures.known(["a/1.jpg"]) == {}
+    assert store.pictures.find_stored(["a/1.jpg"]) == {}
     save(store, shown(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
     save(store, shown(2, "a/1.jpg"), now=LATER)  # nobody looked this time
-    kept = store.pictures.known(["a/1.jpg", "a/2.jpg"])
+    kept = store.pictures.find_stored(["a/1.jpg", "a/2.jpg"])
     first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", looked=NOW)
     assert kept == {"a/1.jpg": first}
     save(store, shown(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
-    assert store.pictures.known(["a/1.jpg"])["a/1.jpg"] == replace(
+    assert store.pictures.find_stored(["a/1.jpg"])["a/1.jpg"] == replace(
         first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER
     )
     census = store.pictures.census()
@@ -95,13 +95,13 @@ def test_marks_come_and_go_and_keep_their_first_time(store: Store) -> None:
     assert store.pictures.marked(since=LATER) == []
     assert store.pictures.census().frequent == 1
     save(store, shown(2, LOGO))
-    assert store.pictures.known([LOGO])[LOGO].frequent == "frequent"
+    assert store.pictures.find_stored([LOGO])[LOGO].frequent == "frequent"
     store.pictures.mark({LOGO: None}, now=LATER)
     assert store.pictures.marked() == []
 
 
 def test_nothing_is_asked_of_an_empty_list(store: Store) -> None:
-    assert store.pictures.known([]) == {}
+    assert store.pictures.find_stored([]) == {}
     assert store.pictures.stories([], least=1, most=1) == {}
     assert store.pictures.addresses([]) == {}
     assert store.pictures.often() == []
@@ -112,7 +112,7 @@ def test_long_and_odd_keys(store: Store) -> None:
     save(store, shown(1, odd, title="t" * 300, site="s" * 600))
     save(store, shown(2, odd))
     assert store.pictures.often()[0].stories == 2
-    assert len(store.pictures.known([odd])) == 1
+    assert len(store.pictures.find_stored([odd])) == 1
 
 
 def test_another_process_sees_what_was_saved(store: Store, another: Callable[[], Store]) -> None:

@@ -96,7 +96,7 @@ def _serves_as_the_first_did(filled: Store, store: Store) -> None:
         assert store.story(one.story_id) == filled.story(one.story_id)
         assert store.threads.posts(one.id) == filled.threads.posts(one.id)
         assert store.galleries.pictures(one.id) == filled.galleries.pictures(one.id)
-    assert store.known(["news.example/old", "news.example/a", "nobody"]) == {"news.example/old", "news.example/a"}
+    assert store.find_stored(["news.example/old", "news.example/a", "nobody"]) == {"news.example/old", "news.example/a"}
     assert store.changes() == filled.changes()
     assert store.runs() == filled.runs()
     assert waiting(store) == waiting(filled) != []

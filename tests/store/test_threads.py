@@ -56,13 +56,13 @@ def test_a_thread_is_an_article_and_has_its_posts(store: Store) -> None:
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
     assert [one.floor for one in store.threads.posts(saved.id, offset=1, limit=1)] == [2]
     assert [one.head.id for one in store.stories(StoryFilter(topic="家居")).stories] == [saved.id]
-    kept = store.threads.known([NAME, "bbs.example/#thread=2"])
+    kept = store.threads.find_stored([NAME, "bbs.example/#thread=2"])
     assert list(kept) == [NAME]
     assert (kept[NAME].posts, kept[NAME].newest, kept[NAME].replies, kept[NAME].whole) == (3, post(3).published, 2, True)
     assert store.threads.thread(saved.id) == kept[NAME]
     assert store.threads.thread("nobody") is None
     assert store.threads.posts("nobody") == []
-    assert store.known([NAME]) == {NAME}
+    assert store.find_stored([NAME]) == {NAME}
 
 
 def test_new_posts_come_behind_and_nothing_is_there_twice(store: Store) -> None:
@@ -72,7 +72,7 @@ def test_new_posts_come_behind_and_nothing_is_there_twice(store: Store) -> None:
     saved = store.threads.save(thread(3, 4, 5, last_page=URL.replace("1-1.", "2-1."), whole=False), now=NOW + timedelta(hours=1))
     assert (saved.outcome, saved.posts) == ("grown", 2)
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103", "104", "105"]
-    kept = store.threads.known([NAME])[NAME]
+    kept = store.threads.find_stored([NAME])[NAME]
     assert (kept.posts, kept.whole, kept.last_page) == (5, False, URL.replace("1-1.", "2-1."))
     assert [change.id for change in store.changes(before)] == [saved.id]
     assert "第 5 条说的话" in _article(store, saved.id).text

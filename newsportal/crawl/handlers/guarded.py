@@ -106,11 +106,11 @@ class Names:
         self._reactor = reactor
         self._policy = policy
         self._timeout = timeout
-        self._known: dict[tuple[str, int], tuple[float, tuple[str, ...]]] = {}
+        self._cached: dict[tuple[str, int], tuple[float, tuple[str, ...]]] = {}
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """Raises :class:`EgressDenied` and Scrapy's ``CannotResolveHostError``."""
-        until, found = self._known.get((host, port), (0.0, ()))
+        until, found = self._cached.get((host, port), (0.0, ()))
         if monotonic() < until:
             return found
         looked_up: Deferred[tuple[str, ...]] = deferToThread(resolve, host, self._policy, port)
@@ -118,9 +118,9 @@ class Names:
             found = await looked_up.addTimeout(self._timeout, self._reactor)
         except (OSError, DeferredTimeoutError) as error:
             raise CannotResolveHostError(f"no address for {host!r}: {error}") from error
-        if len(self._known) >= MAX_NAMES:
-            self._known.clear()
-        self._known[host, port] = (monotonic() + NAME_SECONDS, found)
+        if len(self._cached) >= MAX_NAMES:
+            self._cached.clear()
+        self._cached[host, port] = (monotonic() + NAME_SECONDS, found)
         return found
 
 

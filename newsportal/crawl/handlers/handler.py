@@ -131,10 +131,10 @@ class Handler(BaseDownloadHandler):
         if self._writer is not None:
             await self._write(self._writer, _exchange(request, response, asked))
         if request.meta.get("render") and renderable(response.status, _content_type(response)):
-            return await self._shown(request, response)
+            return await self._render(request, response)
         return response
 
-    async def _shown(self, request: Request, response: Response) -> Response:
+    async def _render(self, request: Request, response: Response) -> Response:
         """The page as a browser makes it of ``response``. Raises ``RenderFailed``."""
         if self._renderer is None:
             setup = setup_of(self.crawler.settings)

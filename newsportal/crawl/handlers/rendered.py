@@ -20,7 +20,7 @@ from newsportal.crawl.handlers.guarded import OF_PAGE
 from newsportal.errors import RenderFailed
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
-from newsportal.net.rendering.exchange import Answer, Ask, Asked, shows
+from newsportal.net.rendering.exchange import Answer, Ask, PageRequest, shows
 from newsportal.net.rendering.visit import CONTEXT, Rendered, Tally, Visit
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         if not shows(first.body):
             return response
         async with self._chromium.slots:
-            visit = Visit(response.url, first, self._asking(request), self._setup.limits)
+            visit = Visit(response.url, first, self._fetcher_of(request), self._setup.limits)
             try:
                 found = await self._visited(response.url, visit, self._chromium)
             finally:
                 self._count(request, visit.tally)
         self.stats.inc_value(f"render/pages/{request.meta.get('source')}")
-        if not found.rested:
+        if not found.became_idle:
             self.stats.inc_value(f"render/restless/{request.meta.get('source')}")
         return _response(response, found)
 
@@ -147,11 +147,11 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
                 logging.getLogger(__name__).warning("the browser is ended, a page of it could not be closed: %s", error)
                 await chromium.close()
 
-    def _asking(self, request: Request) -> Ask:
+    def _fetcher_of(self, request: Request) -> Ask:
         """What asks in the name of a page, with the manners of its source."""
         manners: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
 
-        async def ask(asked: Asked) -> Answer:
+        async def ask(asked: PageRequest) -> Answer:
             headers = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
             meta = {**manners, OF_PAGE: True, "download_maxsize": asked.max_bytes}
             wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta=meta)
@@ -162,7 +162,7 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
     def _count(self, request: Request, tally: Tally) -> None:
         source = request.meta.get("source")
         self.stats.inc_value(f"render/seconds/{source}", round(tally.seconds, 3))
-        self.stats.inc_value(f"render/requests/{source}", tally.asked)
+        self.stats.inc_value(f"render/requests/{source}", tally.requests)
         self.stats.inc_value("render/bytes", tally.received)
         for reason, number in tally.blocked.items():
             self.stats.inc_value(f"render/blocked/{reason}", number)

@@ -19,7 +19,7 @@ MAX_WAIT = timedelta(days=1)
 """A Retry-After of ten years means: not today."""
 
 
-def asked_wait(response: Response, now: datetime) -> float | None:
+def read_retry_after(response: Response, now: datetime) -> float | None:
     """Seconds that a 429 or 503 asks to wait (a number or a date), at most a day; ``None`` where it asks for none that is to come."""
     if response.status not in PATIENT:
         return None
@@ -38,6 +38,6 @@ class PatientRetryMiddleware(RetryMiddleware):
     """Scrapy's retries; an answer that asks to wait goes to the spider instead, which rests the source or defers the link."""
 
     def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Request | Response:
-        if asked_wait(response, datetime.now(UTC)):
+        if read_retry_after(response, datetime.now(UTC)):
             return response
         return super().process_response(request, response)

@@ -65,7 +65,7 @@ class RobotsMiddleware:
         self._obey = settings.getbool("ROBOTSTXT_OBEY")
         self._hurried = bool(settings.get("NEWSPORTAL_REPLAY"))  # nobody's server is spared by a delay
         self._token = settings.get("ROBOTSTXT_USER_AGENT") or product_token(settings.get("USER_AGENT") or "")
-        self._known: dict[str, tuple[float, Rules]] = {}
+        self._cached: dict[str, tuple[float, Rules]] = {}
         self._pending: dict[str, asyncio.Task[Rules]] = {}
 
     @classmethod
@@ -93,7 +93,7 @@ class RobotsMiddleware:
         """The rules of the request's origin, asked for once however many requests wait for them."""
         parts = urlsplit(request.url)
         origin = f"{parts.scheme}://{parts.netloc}"
-        until, rules = self._known.get(origin, (0.0, None))
+        until, rules = self._cached.get(origin, (0.0, None))
         if rules is not None and self._clock() < until:
             return rules
         if origin not in self._pending:
@@ -103,10 +103,10 @@ class RobotsMiddleware:
     async def _learn(self, origin: str, request: Request) -> Rules:
         try:
             rules = await self._fetch(f"{origin}/robots.txt", request)
-            self._known.pop(origin, None)
-            if len(self._known) >= MAX_ORIGINS:
-                del self._known[next(iter(self._known))]
-            self._known[origin] = (self._clock() + (RETRY_SECONDS if rules.refusal else VALID_SECONDS), rules)
+            self._cached.pop(origin, None)
+            if len(self._cached) >= MAX_ORIGINS:
+                del self._cached[next(iter(self._cached))]
+            self._cached[origin] = (self._clock() + (RETRY_SECONDS if rules.refusal else VALID_SECONDS), rules)
             return rules
         finally:
             del self._pending[origin]
@@ -155,8 +155,8 @@ class RobotsMiddleware:
         wanted = downloader.per_slot_settings.setdefault(name, {})
         if wanted.get("crawl-delay") == rules.delay:
             return
-        if (rules.asked_delay or 0.0) > MAX_DELAY:
-            logger.warning("%s asks for a delay of %g s; it gets %g s", name, rules.asked_delay, MAX_DELAY)
+        if (rules.crawl_delay or 0.0) > MAX_DELAY:
+            logger.warning("%s asks for a delay of %g s; it gets %g s", name, rules.crawl_delay, MAX_DELAY)
             self._count("robots/delay_capped")
         slot = downloader.slots.get(name)
         current = slot.delay if slot else self._crawler.settings.getfloat("DOWNLOAD_DELAY")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.exceptions import IgnoreRequest
 
 from newsportal.crawl.backoff import RetryAfter
-from newsportal.crawl.host_locks import Ending, Resting
+from newsportal.crawl.host_locks import Ending, HostPaused
 from newsportal.crawl.leases import LEASE, marked
-from newsportal.crawl.middlewares.retry import PATIENT, asked_wait
+from newsportal.crawl.middlewares.retry import PATIENT, read_retry_after
 from newsportal.crawl.requests import host_of
 from newsportal.crawl.scheduler import Scheduler, scheduler_of
 
@@ -55,8 +55,8 @@ class TurnsMiddleware:
         if (scheduler := self._scheduler) is None:
             return
         try:
-            await scheduler.turn(request)
-        except Resting as error:
+            await scheduler.acquire_host(request)
+        except HostPaused as error:
             raise NotNow("host-rests", f"{request.url} is not asked for: {error}") from error
         except Ending as error:
             raise NotNow("shutdown", f"{request.url} is not asked for: the crawl ends") from error
@@ -67,10 +67,10 @@ class TurnsMiddleware:
         host = host_of(request.url)
         if response.status not in PATIENT:
             self._rests.well(host)
-        elif (seconds := asked_wait(response, datetime.now(UTC))) and (
-            rest := self._rests.asked(host, request.url, response.status, seconds, monotonic())
+        elif (seconds := read_retry_after(response, datetime.now(UTC))) and (
+            rest := self._rests.pause_for(host, request.url, response.status, seconds, monotonic())
         ):
-            scheduler.rest(request, rest)
+            scheduler.pause_host(request, rest)
         return response
 
 

@@ -91,7 +91,7 @@ class TableQueue(LinksBacked):
                 return found
             in_hand = Counter(lease.task.host for lease in self._mine.values())
             alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())
-            taken = self._work(lambda turn: table_taking.take(turn, number, delay, ahead, in_hand, alone=alone), sweep=True)
+            taken = self._work(lambda turn: table_taking.take(turn, number, delay, ahead, in_hand, suspect_only=alone), sweep=True)
             self._mine.update((lease.task.id, lease) for lease in taken.leases)
             self._lost.difference_update(lease.task.id for lease in taken.leases)
             return taken
@@ -117,7 +117,7 @@ class TableQueue(LinksBacked):
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         def step(turn: Turn) -> None:
             if doing is not None:
-                table_workers.say(turn, doing)
+                table_workers.save_doing(turn, doing)
 
         with self._lock:
             self._work(step, sweep=True)
@@ -127,7 +127,7 @@ class TableQueue(LinksBacked):
     def hold(self, host: str) -> float | None:
         def step(turn: Turn) -> float | None:
             of = table_workers.holder(turn, cut(host))
-            if of > 0 and of != turn.worker and table_workers.look_after(turn, of):
+            if of > 0 and of != turn.worker and table_workers.bury_if_dead(turn, of):
                 of = table_workers.holder(turn, cut(host))
             if of in (0, turn.worker, -turn.worker):
                 return table_workers.take_host(turn, cut(host))

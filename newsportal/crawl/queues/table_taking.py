@@ -27,7 +27,7 @@ PATIENCE: Final = 30.0  # seconds. A suspect that waits longer is next: a worker
 POLL: Final = 0.5  # seconds until it is worth asking again where that depends on others
 MANY: Final = 4096  # more hosts than this need not be counted to be shared fairly
 SUSPECTS: Final = 32  # suspects that are looked at, at most, for one whose host is free
-WANTS: Final = 16  # hosts of another queue's worker that are asked for at once
+MAX_WANTED: Final = 16  # hosts of another queue's worker that are asked for at once
 SOME: Final = 100  # hosts whose waiting rows are added up: whether something waits matters, and not how much
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
@@ -63,12 +63,12 @@ FOR_EVER: Final = 1e300
 
 @dataclass(slots=True)
 class Taking:
-    """One call. ``in_hand``: tasks that the worker has of each host."""
+    """One call. ``held_by_host``: tasks that the worker has of each host."""
 
     number: int
-    room: int
+    places: int
     ahead: float
-    in_hand: Mapping[str, int]
+    held_by_host: Mapping[str, int]
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
 
@@ -83,21 +83,21 @@ def idle(turn: Turn) -> Taken | None:
     return Taken((), 0, None if due is None else due - turn.wall, held, yielded)
 
 
-def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[str, int], *, alone: bool) -> Taken:
-    """``alone``: a suspect is in hand, so nothing goes with it."""
+def take(turn: Turn, number: int, delay: float, ahead: float, held_by_host: Mapping[str, int], *, suspect_only: bool) -> Taken:
+    """``suspect_only``: a suspect is in hand, so nothing goes with it."""
     turn.wake(WAKE)
     table_workers.ripen(turn, ahead)
     turn.settle()
-    taking = Taking(number, max(1, int(ahead / delay + ROUNDING)) if delay > 0 else number, ahead, in_hand)
-    if number > 0 and not alone:
+    taking = Taking(number, max(1, int(ahead / delay + ROUNDING)) if delay > 0 else number, ahead, held_by_host)
+    if number > 0 and not suspect_only:
         _fill(turn, taking)
     turn.settle()
     held, yielded = table_workers.held_hosts(turn)
-    hungry = number > 0 and not alone and len(taking.leases) < number
+    hungry = number > 0 and not suspect_only and len(taking.leases) < number
     until = turn.ticks + HUNGER if hungry else 0.0
     turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(delay=delay, hungry=until))
     if hungry:
-        _want(turn)
+        request_hosts(turn)
     waiting = int(turn.connection.scalar(WAITS, {"q": turn.queue}) or 0)
     due = turn.connection.scalar(NEXT, {"q": turn.queue})
     soon: float | None = None
@@ -123,7 +123,7 @@ def lease(turn: Turn, host: str, number: int) -> list[Lease]:
 def _fill(turn: Turn, taking: Taking) -> None:
     found = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
     waiting = [(Row(*one[:-1]), one[-1]) for one in found]
-    empty = not any(taking.in_hand.values())
+    empty = not any(taking.held_by_host.values())
     if not any(turn.ticks - since > PATIENCE for _, since in waiting):
         _drains_no_more(turn)
     elif _drains(turn):
@@ -141,7 +141,7 @@ def _fill(turn: Turn, taking: Taking) -> None:
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     """``allowance``: how many free hosts this worker may take on."""
-    full = {host for host, number in taking.in_hand.items() if number >= taking.room} | taking.yielded
+    full = {host for host, number in taking.held_by_host.items() if number >= taking.places} | taking.yielded
     own = _lines(turn, turn.worker, taking.number + len(full))  # more than can be served, if the first ones cannot
     reserved = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
     free = _lines(turn, 0, min(taking.number, allowance))
@@ -152,7 +152,7 @@ def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
     got: Counter[str] = Counter()
     for cap in (even, taking.number):
         for host, _ in found:
-            number = min(cap - got[host], taking.room - taking.in_hand.get(host, 0) - got[host], taking.number - len(taking.leases))
+            number = min(cap - got[host], taking.places - taking.held_by_host.get(host, 0) - got[host], taking.number - len(taking.leases))
             if number <= 0:
                 continue
             if host not in mine:
@@ -243,10 +243,10 @@ def _reserve(turn: Turn, excess: int, poorer: list[tuple[int, int]]) -> None:
     turn.connection.execute(update(HOSTS).where(*mine, HOSTS.c.wanted_by != turn.worker).values(wanted_until=until))
 
 
-def _want(turn: Turn) -> None:
+def request_hosts(turn: Turn) -> None:
     """Ask workers of other queues for hosts that this queue waits for."""
     asked = select(LINES.c.holder).where(LINES.c.queue == turn.queue, LINES.c.holder > 0, LINES.c.ready > 0).distinct()
     own = select(WORKERS.c.number).where(WORKERS.c.queue == turn.queue)
     for number in turn.connection.scalars(asked.where(LINES.c.holder.not_in(own))).all():
-        for host, _ in _lines(turn, number, WANTS):
+        for host, _ in _lines(turn, number, MAX_WANTED):
             table_workers.want(turn, host)

@@ -39,7 +39,7 @@ def lives(turn: Turn, number: int) -> bool:
     return bool(turn.connection.execute(BEAT, {"w": number, "now": turn.ticks}).rowcount)
 
 
-def say(turn: Turn, doing: Mapping[str, str]) -> None:
+def save_doing(turn: Turn, doing: Mapping[str, str]) -> None:
     text = json.dumps(dict(doing), ensure_ascii=False)
     turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=text))
 
@@ -80,7 +80,7 @@ def dead(turn: Turn, number: int, who: Identity, beat: float) -> bool:
     return number != turn.worker and (turn.ticks - beat > turn.terms.lease or gone(who))
 
 
-def look_after(turn: Turn, number: int) -> bool:
+def bury_if_dead(turn: Turn, number: int) -> bool:
     """Bury a worker that is in the way, if it is dead; whether it was."""
     found = [(who, beat) for one, who, beat in _all(turn) if one == number]
     if found and not dead(turn, number, *found[0]):
@@ -111,7 +111,7 @@ def part(turn: Turn, number: int) -> None:
 
 def claim(turn: Turn, job: str, seconds: float) -> bool:
     found = turn.connection.execute(select(CLAIMS.c.worker, CLAIMS.c.expires).where(CLAIMS.c.job == job)).first()
-    if found is not None and found[0] != turn.worker and found[1] > turn.ticks and not look_after(turn, found[0]):
+    if found is not None and found[0] != turn.worker and found[1] > turn.ticks and not bury_if_dead(turn, found[0]):
         return False
     turn.connection.execute(delete(CLAIMS).where(CLAIMS.c.job == job))
     turn.connection.execute(insert(CLAIMS).values(job=job, worker=turn.worker, expires=turn.ticks + seconds))

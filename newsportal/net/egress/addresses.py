@@ -248,7 +248,7 @@ LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
 """A last label like this makes a host an IPv4 address for many parsers (WHATWG URL), in forms that ours would look up as a name."""
 
-KEPT = "/%:@!$&'()*+,;=~-._[]|{}^`\"<>"
+UNQUOTED = "/%:@!$&'()*+,;=~-._[]|{}^`\"<>"
 """Characters of path and query that stay as they were written; ``quote`` adds letters and digits."""
 
 
@@ -276,8 +276,8 @@ def check_url(url: str, policy: Policy) -> str:
     name = parts.hostname or ""
     host = f"[{_literal(url, name, policy, wanted)}]" if parts.netloc.startswith("[") else _host(url, name, policy, wanted)
     shown = host if wanted == DEFAULT_PORTS[parts.scheme] else f"{host}:{wanted}"
-    query = f"?{quote(parts.query, KEPT + '?')}" if parts.query else ""
-    return f"{parts.scheme}://{shown}{quote(parts.path, KEPT) or '/'}{query}"
+    query = f"?{quote(parts.query, UNQUOTED + '?')}" if parts.query else ""
+    return f"{parts.scheme}://{shown}{quote(parts.path, UNQUOTED) or '/'}{query}"
 
 
 def _host(url: str, host: str, policy: Policy, port: int) -> str:

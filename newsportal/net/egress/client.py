@@ -80,7 +80,7 @@ async def fetch_async(
     one who asks the target's robots.txt first. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
     wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
-    with _told(url, timeout):
+    with _translated_errors(url, timeout):
         async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
             return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow)
 
@@ -105,7 +105,7 @@ async def exchanges(
     async with _pool(policy, verify) as pool:
 
         async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
-            with _told(url, timeout):
+            with _translated_errors(url, timeout):
                 async with asyncio.timeout(timeout):
                     answer = await _ask(pool, check_url(url, policy), headers, max_bytes, method, body)
             return replace(answer, body=_unpacked(url, answer, max_bytes))
@@ -114,7 +114,7 @@ async def exchanges(
 
 
 @contextmanager
-def _told(url: str, timeout: float) -> Iterator[None]:
+def _translated_errors(url: str, timeout: float) -> Iterator[None]:
     """What the libraries raise, in our words."""
     try:
         yield

@@ -34,13 +34,13 @@ class Rules:
         return self.refusal is None and (self.parser is None or bool(self.parser.can_fetch(url, self.agent)))
 
     @property
-    def asked_delay(self) -> float | None:
+    def crawl_delay(self) -> float | None:
         return None if self.parser is None else self.parser.crawl_delay(self.agent)
 
     @property
     def delay(self) -> float:
         """Seconds between two requests, at most :data:`MAX_DELAY`; 0 if none is asked for."""
-        return min(self.asked_delay or 0.0, MAX_DELAY)
+        return min(self.crawl_delay or 0.0, MAX_DELAY)
 
 
 def product_token(user_agent: str) -> str:

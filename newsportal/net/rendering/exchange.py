@@ -44,7 +44,7 @@ HEAD: Final = 1000  # Bytes in which such a feed begins
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """A request of a page. Names of ``headers`` are in lower case."""
 
     url: str
@@ -67,7 +67,7 @@ class Answer:
 
 
 # Answers one request, redirects not followed. Raises ``EgressDenied``, or whatever else went wrong: the page gets no answer then.
-Ask = Callable[[Asked], Awaitable[Answer]]
+Ask = Callable[[PageRequest], Awaitable[Answer]]
 
 
 def renderable(status: int, content_type: str | None) -> bool:
@@ -97,7 +97,7 @@ def sent(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers if name.lower() not in OURS and not name.startswith(":")}
 
 
-def told(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+def header_map(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """An answer's headers for the browser; repeated ones joined as it expects them."""
     found: dict[str, str] = {}
     for name, value in headers:
@@ -107,7 +107,7 @@ def told(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-async def followed(ask: Ask, asked: Asked) -> Answer:
+async def followed(ask: Ask, asked: PageRequest) -> Answer:
     """The answer at the end of all redirects: the browser has no network on which to follow one. Raises ``FetchFailed``."""
     for _ in range(MAX_REDIRECTS + 1):
         answer = await ask(asked)
@@ -118,7 +118,7 @@ async def followed(ask: Ask, asked: Asked) -> Answer:
     raise FetchFailed(asked.url, "redirects", f"more than {MAX_REDIRECTS}")
 
 
-def _next(asked: Asked, status: int, target: str) -> Asked:
+def _next(asked: PageRequest, status: int, target: str) -> PageRequest:
     url = urljoin(asked.url, target.strip())
     headers = dict(asked.headers)
     if origin(url) != origin(asked.url):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 QUIET: Final = 0.4  # Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths
 # Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
 # a script that has arrived waits for its turn; each look waits for the same processor, and for the page's own thread.
-LOOKS: Final = 8
+MAX_CHECKS: Final = 8
 QUIET_SCROLLED: Final = 0.1  # The same after each step down: what is lazy asks as soon as it is drawn
-LOOKS_SCROLLED: Final = 2
+MAX_CHECKS_SCROLLED: Final = 2
 STEP: Final = 0.05  # Seconds between two looks
 SCROLLS: Final = 10  # steps of a window's height: photo stories have some ten thousand pixels, endless lists no end
 WINDOW: Final = {"width": 1280, "height": 1600}  # Higher than screens are, for fewer steps
@@ -50,27 +50,27 @@ class Busy(Protocol):
         """A request waits for its answer."""
 
     @property
-    def asked(self) -> int:
+    def request_count(self) -> int:
         """Requests so far: one that came and went between two looks is a sign of life, too."""
 
     @property
-    def left(self) -> bool:
+    def has_navigated(self) -> bool:
         """The page leads elsewhere; what it shows does not matter any more."""
 
 
-async def come_to_rest(page: Page, visit: Busy, wait: float) -> bool:
+async def wait_until_idle(page: Page, visit: Busy, wait: float) -> bool:
     """Wait for rest, scrolling down; whether it came within ``wait`` seconds. A page that hangs is the caller's to time."""
     began = since = monotonic()
     last, scrolls, looks = (-1, -1), 0, 0
-    while monotonic() - began < wait and not visit.left:
+    while monotonic() - began < wait and not visit.has_navigated:
         loading, changes, below = await _look(page)
         now = monotonic()
-        if loading or visit.busy or (changes, visit.asked) != last:
-            last, since, looks = (changes, visit.asked), now, 0
+        if loading or visit.busy or (changes, visit.request_count) != last:
+            last, since, looks = (changes, visit.request_count), now, 0
             await asyncio.sleep(STEP)
             continue
         looks += 1
-        if looks >= (LOOKS_SCROLLED if scrolls else LOOKS) and now - since >= (QUIET_SCROLLED if scrolls else QUIET):
+        if looks >= (MAX_CHECKS_SCROLLED if scrolls else MAX_CHECKS) and now - since >= (QUIET_SCROLLED if scrolls else QUIET):
             if not below or scrolls >= SCROLLS:
                 return True
             await _quietly(page, SCROLL)

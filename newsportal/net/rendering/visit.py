@@ -14,8 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import EgressDenied, RenderFailed
-from newsportal.net.rendering.exchange import METHODS, Answer, Ask, Asked, Limits, declared, followed, same_page, sent, told
-from newsportal.net.rendering.page_idle import WATCHER, WINDOW, come_to_rest, taken
+from newsportal.net.rendering.exchange import METHODS, Answer, Ask, Limits, PageRequest, declared, followed, header_map, same_page, sent
+from newsportal.net.rendering.page_idle import WATCHER, WINDOW, taken, wait_until_idle
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route
@@ -34,18 +34,18 @@ CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads"
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What became of a page: its HTML, or (``elsewhere``) the address that it led to. ``rested``: it came to rest by itself."""
+    """What became of a page: its HTML, or (``elsewhere``) the address that it led to. ``became_idle``: it came to rest by itself."""
 
     html: str | None = None
     elsewhere: str | None = None
-    rested: bool = True
+    became_idle: bool = True
 
 
 @dataclass(slots=True)
 class Tally:
     """What a page cost. ``blocked`` by reason: the kind of request, or ``egress-denied``, ``requests``, ``bytes``, ``failed`` …"""
 
-    asked: int = 0
+    requests: int = 0
     received: int = 0
     seconds: float = 0.0
     blocked: Counter[str] = field(default_factory=Counter)
@@ -78,20 +78,20 @@ class Visit:
         self._reloads = 0
         self._crashed = asyncio.Event()
         self._turns = asyncio.Semaphore(AT_ONCE)
-        self._asking: set[asyncio.Task[Answer]] = set()
+        self._pending: set[asyncio.Task[Answer]] = set()
         self._reading: set[Request] = set()
         self._closed = False
 
     @property
     def busy(self) -> bool:
-        return bool(self._asking or self._reading)
+        return bool(self._pending or self._reading)
 
     @property
-    def asked(self) -> int:
-        return self.tally.asked
+    def request_count(self) -> int:
+        return self.tally.requests
 
     @property
-    def left(self) -> bool:
+    def has_navigated(self) -> bool:
         return self._elsewhere is not None
 
     async def read(self, page: Page) -> Rendered:
@@ -110,7 +110,7 @@ class Visit:
         finally:
             self.tally.seconds = monotonic() - began
             self._closed = True
-            tasks: list[asyncio.Future[Any]] = [crash, reading, *self._asking]
+            tasks: list[asyncio.Future[Any]] = [crash, reading, *self._pending]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -121,7 +121,7 @@ class Visit:
         try:
             await self._prepare(page)
             await page.goto(self._url, wait_until="commit", timeout=self._limits.timeout * 1000)
-            rested = await come_to_rest(page, self, self._limits.wait)
+            rested = await wait_until_idle(page, self, self._limits.wait)
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
             if not page.url.startswith(("http:", "https:")):  # an error page of the browser's, an empty one, one made of script alone
@@ -129,7 +129,7 @@ class Visit:
             html = await taken(page, self._url, self._limits.max_bytes)
             if isinstance(html, int):
                 raise RenderFailed(self._url, "render-too-large", f"{html} characters", passing=False)
-            return Rendered(html, rested=rested)
+            return Rendered(html, became_idle=rested)
         except Error as error:
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
@@ -168,7 +168,7 @@ class Visit:
         if reason is None and main:
             answer, reason = self._main(request)
             if answer is not None:
-                await route.fulfill(status=answer.status, headers=told(answer.headers), body=answer.body)
+                await route.fulfill(status=answer.status, headers=header_map(answer.headers), body=answer.body)
                 return
         if reason is not None:
             await self._block(route, reason)
@@ -189,12 +189,12 @@ class Visit:
 
     async def _pass_on(self, route: Route, request: Request) -> None:
         remaining = self._limits.max_bytes - self.tally.received
-        if self.tally.asked >= self._limits.requests or remaining <= 0:
+        if self.tally.requests >= self._limits.requests or remaining <= 0:
             await self._block(route, "bytes" if remaining <= 0 else "requests")
             return
-        self.tally.asked += 1
-        asking = asyncio.ensure_future(self._asked(request, remaining))
-        self._asking.add(asking)
+        self.tally.requests += 1
+        asking = asyncio.ensure_future(self._fetch(request, remaining))
+        self._pending.add(asking)
         try:
             answer = await asking
         except asyncio.CancelledError:
@@ -213,14 +213,14 @@ class Visit:
                 return
             self.tally.received += len(answer.body)
             self._reading.add(request)  # until the browser says that it has it: on a busy machine that takes a while
-            await route.fulfill(status=answer.status, headers=told(answer.headers), body=answer.body)
+            await route.fulfill(status=answer.status, headers=header_map(answer.headers), body=answer.body)
         finally:
-            self._asking.discard(asking)
+            self._pending.discard(asking)
 
-    async def _asked(self, request: Request, remaining: int) -> Answer:
+    async def _fetch(self, request: Request, remaining: int) -> Answer:
         async with self._turns, asyncio.timeout(REQUEST_SECONDS):
             headers = sent((await request.all_headers()).items())
-            return await followed(self._ask, Asked(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
+            return await followed(self._ask, PageRequest(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
 
     async def _block(self, route: Route, reason: str) -> None:
         self.tally.blocked[reason] += 1

@@ -4,10 +4,10 @@
     print(found.state, found.reason(), found.remedy())
 
 ``visits`` are the newest of a source together with the newest that brought something (``store.visits.of`` with and without
-``bringing``, joined by :func:`together`), so that a source that is silent for weeks still tells how often it used to speak.
+``bringing``, joined by :func:`merge_visits`), so that a source that is silent for weeks still tells how often it used to speak.
 """
 
 from newsportal.schedule.health.figures import Figures, sparkline
-from newsportal.schedule.health.states import BAD, STATES, Change, Health, Known, change, health, together
+from newsportal.schedule.health.states import BAD, STATES, Change, Health, RememberedState, change, health, merge_visits
 
-__all__ = ["BAD", "STATES", "Change", "Figures", "Health", "Known", "change", "health", "sparkline", "together"]
+__all__ = ["BAD", "STATES", "Change", "Figures", "Health", "RememberedState", "change", "health", "merge_visits", "sparkline"]

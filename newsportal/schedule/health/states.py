@@ -39,7 +39,7 @@ WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
 """Between two visits of a source in quarantine, longer after each week in it."""
 
 
-class Known(Protocol):
+class RememberedState(Protocol):
     """What the store remembers of a source besides its visits (``SourceState`` has it)."""
 
     @property
@@ -96,14 +96,14 @@ def span(seconds: float) -> Message:
     return Message("span.minutes", number=max(1, round(seconds / 60)))
 
 
-def together(*visits: Iterable[Visit]) -> list[Visit]:
+def merge_visits(*visits: Iterable[Visit]) -> list[Visit]:
     """Visits of one source from several questions, each once, newest first."""
     found = {visit.at: visit for some in visits for visit in some}
     return [found[moment] for moment in sorted(found, reverse=True)]
 
 
-def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None, enabled: bool = True) -> Health:
-    """The state of a source by its ``visits``, newest first (:func:`together`); ``now`` decides about silence and rest alone."""
+def health(visits: Sequence[Visit], now: datetime, *, known: RememberedState | None = None, enabled: bool = True) -> Health:
+    """The state of a source by its ``visits``, newest first (:func:`merge_visits`); ``now`` decides about silence and rest alone."""
     visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]  # others have just begun
     found = figures(visits)
     pace = cadence(visits, now)
@@ -111,16 +111,16 @@ def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None
         return Health("off", figures=found, cadence=pace)
     judged = (
         _broken(found, now)
-        or _resting(known, now)
+        or _paused(known, now)
         or (Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None)
         or (Health("empty", None, found.empty_since, {"visits": found.empty}) if found.empty >= FEW else None)
         or _refused(found)
         or _characters(found)
         or _badly_read(found)
-        or (Health("silent", None, pace.last, _told(pace)) if pace is not None and pace.silent else None)
+        or (Health("silent", None, pace.last, _cadence_values(pace)) if pace is not None and pace.silent else None)
         or _repeating(found, visits)
         or (Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None)
-        or (Health("quiet", None, pace.last, _told(pace)) if pace is not None and pace.quiet else None)
+        or (Health("quiet", None, pace.last, _cadence_values(pace)) if pace is not None and pace.quiet else None)
         or Health("healthy", since=found.last_success)
     )
     return Health(judged.state, judged.cause, judged.since, judged.values, found, pace, judged.wait)
@@ -151,7 +151,7 @@ def _broken(found: Figures, now: datetime) -> Health | None:
     return Health("quarantined", cause, began, {**values, "days": (last - began).days, "wait": wait.days}, wait=wait)
 
 
-def _resting(known: Known | None, now: datetime) -> Health | None:
+def _paused(known: RememberedState | None, now: datetime) -> Health | None:
     if known is None or known.rest_until is None or known.rest_until <= now:
         return None
     why = "blocked" if cause_of(known.last_error or "") == "blocked" else "busy"
@@ -185,7 +185,7 @@ def _badly_read(found: Figures) -> Health | None:
     return Health("shaky", None, found.last_visit, {"bad": bad, "pages": pages})
 
 
-def _told(pace: Cadence) -> dict[str, Value]:
+def _cadence_values(pace: Cadence) -> dict[str, Value]:
     return {"silence": pace.silence, "usual": pace.usual, "longest": pace.longest}
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from newsportal.errors import RunnerRefused
-from newsportal.items.report import Run, reasons, together
+from newsportal.items.report import Run, merge_runs, reasons
 from newsportal.services.jobs.base import LOCAL, Job, Row, State
 from newsportal.store.store import Store
 
@@ -242,7 +242,7 @@ def reports(store: Store, ids: Collection[str] | None = None) -> dict[str, Run]:
             found.setdefault(job_of(run), []).append(run)
         if ids is None or set(ids) <= found.keys() or len(runs) < limit:
             break
-    return {id: together(runs) for id, runs in found.items() if ids is None or id in ids}
+    return {id: merge_runs(runs) for id, runs in found.items() if ids is None or id in ids}
 
 
 def outcome_of(run: Run) -> dict[str, Any]:

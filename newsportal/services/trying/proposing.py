@@ -132,7 +132,7 @@ def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
     names = list(dict.fromkeys(identity(link.url) for link in links[:ASKED]))
     try:
         with closing(open_store(known.store, create=False)) as store:
-            there = store.known(names)
+            there = store.find_stored(names)
             stored = [name for name in names if name in there]
             articles = [one for name in stored[:NAMED] for one in store.declared_by(name)[:1]]
     except StoreError:

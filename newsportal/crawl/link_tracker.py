@@ -1,4 +1,4 @@
-"""The links of a crawl and what became of each, in the store and in the run report. One ledger a crawler (:func:`ledger_of`).
+"""The state of every link of a crawl, in the store and in the run report. One tracker a crawler (:func:`tracker_of`).
 
 Every entry of a list page has exactly one outcome, so the report adds up (``newsportal.items.report``).
 """
@@ -62,29 +62,29 @@ class Filtered:
     fresh: tuple[Link, ...] = ()
 
 
-_LEDGERS: WeakKeyDictionary[Crawler, Ledger] = WeakKeyDictionary()
+_TRACKERS: WeakKeyDictionary[Crawler, LinkTracker] = WeakKeyDictionary()
 
 
-def ledger_of(crawler: Crawler) -> Ledger:
-    """The ledger of a crawl, opened at the first call. Raises ``StoreError`` or ``SourcesError``."""
-    ledger = _LEDGERS.get(crawler)
-    if ledger is None:
+def tracker_of(crawler: Crawler) -> LinkTracker:
+    """The link tracker of a crawl, created at the first call. Raises ``StoreError`` or ``SourcesError``."""
+    tracker = _TRACKERS.get(crawler)
+    if tracker is None:
         addon = crawler.get_addon(SourcesAddon)
         if addon is None:
             raise RuntimeError("the setting ADDONS lacks newsportal.crawl.addon.SourcesAddon")
-        ledger = _LEDGERS[crawler] = Ledger(crawler, addon.sources)
-    return ledger
+        tracker = _TRACKERS[crawler] = LinkTracker(crawler, addon.sources)
+    return tracker
 
 
-class Ledger(SourceStates):
+class LinkTracker(SourceStates):
     """Methods that ask the store are coroutines; counting is immediate."""
 
     def __init__(self, crawler: Crawler, sources: Sources) -> None:
         record = record_of(sources, crawler.settings)
         super().__init__(crawler.stats, record.reach, record.store)
         self.sources = sources
-        self._record = record  # ledgers share it as long as one of them holds it
-        self.known = record.known
+        self._record = record  # trackers share it as long as one of them holds it
+        self.stored_urls = record.stored_urls
         self.sites = record.sites
         self.models = record.models
         self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
@@ -101,7 +101,7 @@ class Ledger(SourceStates):
         by_name: dict[str, Link] = {}
         for link in links:
             by_name.setdefault(name_of(link), link)
-        known = await asyncio.to_thread(self.known.known, list(by_name)) | await backoff.left_alone(self, list(by_name.values()))
+        known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
         wanted = [link for name, link in by_name.items() if name not in known]
         requests = await self.open(wanted, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
@@ -161,7 +161,7 @@ class Ledger(SourceStates):
     async def _set_apart(self, links: Sequence[Link]) -> list[Link]:
         """``links``, each with a name of its own."""
         others = spellings(links)
-        known = await asyncio.to_thread(self.known.known, others) if others else set()
+        known = await asyncio.to_thread(self.stored_urls.find_stored, others) if others else set()
         if shared(links):
             self.note(links[0].source, ONE_ADDRESS)
         return set_apart(links, known)
@@ -174,7 +174,7 @@ class Ledger(SourceStates):
         found, name = replace(link, url=target, identity=None), identity(target)
         if name == name_of(link):  # to https, or to www.: the same link
             return ask(found)
-        known = bool(await asyncio.to_thread(self.known.known, [name]))
+        known = bool(await asyncio.to_thread(self.stored_urls.find_stored, [name]))
         request = None if known else (await self.open([found], spider, ask)).get(name)
         if request is None:
             self.count(link.source, "new", number=-1)
@@ -197,7 +197,7 @@ class Ledger(SourceStates):
     async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
         """Whether to ask for links that the queue handed out: not if they are stored (``settled``). Counts other processes' here."""
         try:
-            known = await asyncio.to_thread(self.known.known, [name_of(link) for link in links]) if settled else set()
+            known = await asyncio.to_thread(self.stored_urls.find_stored, [name_of(link) for link in links]) if settled else set()
         except StoreError as error:
             logger.warning("%d links are asked for although they may be stored: %s", len(links), error)
             known = set()
@@ -300,12 +300,12 @@ class Ledger(SourceStates):
 
     def forget(self, source: str) -> None:
         """What this process did of a visit is saved."""
-        for memory in (self._errors, self._validators, self._rests, self.hung):
+        for memory in (self._errors, self._validators, self._pauses, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
         self._met.discard(source)
 
-    def begin_anew(self) -> None:
+    def reset_report(self) -> None:
         """Begin a new report: counters are 0, but for links without an outcome."""
         left = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
         for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:

@@ -1,4 +1,4 @@
-"""A ledger without a crawl, and articles as spiders bring them."""
+"""A link tracker without a crawl, and articles as spiders bring them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.ledger import Ledger, ledger_of
+from newsportal.crawl.link_tracker import LinkTracker, tracker_of
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ def crawler(tmp_path: Path) -> Crawler:
 
 
 @pytest.fixture
-def ledger(crawler: Crawler) -> Iterator[Ledger]:
-    found = ledger_of(crawler)
+def tracker(crawler: Crawler) -> Iterator[LinkTracker]:
+    found = tracker_of(crawler)
     yield found
     found.store.close()
