@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-from fastapi import Depends
+from fastapi import Depends, HTTPException
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Message, Receive
@@ -34,7 +35,7 @@ FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
 FastAPI reads for a parameter it reads before it asks for rights."""
 
 MAX_FIELDS = 20
-MAX_MANY = 2000  # of a form with lists in it
+MAX_MANY = 2000  # of a form with lists in it: a hundred proposed sources have a few each, with every topic
 PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
 
@@ -156,16 +157,19 @@ async def form(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(form)]
 
 
-async def many(request: Request) -> dict[str, list[str]]:
-    """The fields of a form that may come several times, each with all that was sent for it."""
+async def fields(request: Request) -> Mapping[str, Sequence[str]]:
+    """The fields of a form, each with all values that were sent under its name. Raises 400."""
     try:
-        text = (await request.body()).decode()
-        return parse_qs(text, max_num_fields=MAX_MANY, keep_blank_values=True)
-    except ValueError:
-        return {}
+        return parse_qs((await request.body()).decode(), max_num_fields=MAX_MANY, keep_blank_values=True)
+    except ValueError as error:
+        raise HTTPException(400) from error
 
 
-Many = Annotated[dict[str, list[str]], Depends(many)]
+Fields = Annotated[Mapping[str, Sequence[str]], Depends(fields)]
+
+
+def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
+    return (fields.get(name) or [""])[-1]
 
 
 def has_etag(request: Request, etag: str) -> bool:
@@ -174,7 +178,7 @@ def has_etag(request: Request, etag: str) -> bool:
     return "*" in known or etag.removeprefix("W/") in known
 
 
-async def said(request: Request) -> dict[str, Any]:
+async def json_object(request: Request) -> dict[str, Any]:
     """The object that was sent as JSON; an empty one where it is none."""
     try:
         told = json.loads(await request.body())

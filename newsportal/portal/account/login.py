@@ -27,7 +27,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Form, Many
+from newsportal.portal.request_body import Fields, Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
 from newsportal.services.accounts.people import LEAST_PASSWORD
 from newsportal.services.accounts.sessions import LONGEST
@@ -151,7 +151,7 @@ def end(request: Request, sent: Form) -> Response:
 
 
 @router.post("/account/tokens")
-def token(request: Request, sent: Many) -> Response:
+def token(request: Request, sent: Fields) -> Response:
     who, accounts, visit = _who(request), accounts_of(request), Visit(request)
     name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
     length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]

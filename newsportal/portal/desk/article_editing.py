@@ -18,7 +18,7 @@ from newsportal.portal.language import Clock, _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Form, Many
+from newsportal.portal.request_body import Fields, Form
 from newsportal.portal.safe_text import body
 from newsportal.services.accounts import Right
 from newsportal.services.editing.differences import Line, difference, in_line, is_same
@@ -160,7 +160,7 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/captions")
-def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Many) -> Response:
+def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Fields) -> Response:
     """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
     sent, here = {name: values[-1] for name, values in fields.items()}, page_of(article)
     pictures = visit.portal.store.galleries.pictures(article.id)

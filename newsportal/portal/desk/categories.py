@@ -12,10 +12,11 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import Field
 from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, shown_as
-from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, Fields, failure_of, known_of, one, path_of, write
+from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, failure_of, known_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.services.topics.changing import words

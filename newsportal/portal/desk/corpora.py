@@ -23,11 +23,10 @@ from newsportal.portal.access import log, needs
 from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.jobs import jobs_of, start_job
-from newsportal.portal.desk.sources_yaml import Fields, one
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import MAX_FILE, Refused
+from newsportal.portal.request_body import MAX_FILE, Fields, Refused, one
 from newsportal.services.accounts import Right
 from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream

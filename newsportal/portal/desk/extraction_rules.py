@@ -10,10 +10,11 @@ from newsportal.errors import LibraryError, NewsportalError, SourcesError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.sources_yaml import Fields, entry, failure_of, known_of, one, path_of, write
+from newsportal.portal.desk.sources_yaml import entry, failure_of, known_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import PARTS, CrossCheck, cross_check, places_of, rule_of

@@ -9,11 +9,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.sources_yaml import Fields, one, path_of
+from newsportal.portal.desk.sources_yaml import path_of
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import CRAWL, Job
 from newsportal.services.jobs.desk import Busy, Jobs

@@ -13,10 +13,11 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
-from newsportal.portal.desk.sources_yaml import CANNOT, Fields, entry, known_of, one, write
+from newsportal.portal.desk.sources_yaml import CANNOT, entry, known_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
+from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
 from newsportal.sources import edit

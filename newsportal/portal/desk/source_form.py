@@ -14,22 +14,11 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
 from newsportal.portal.desk.sources import Filter, line
-from newsportal.portal.desk.sources_yaml import (
-    ELSEWHERE,
-    NOT_WRITTEN,
-    Entry,
-    Fields,
-    entry,
-    failure_of,
-    known_of,
-    one,
-    path_of,
-    restored,
-    write,
-)
+from newsportal.portal.desk.sources_yaml import ELSEWHERE, NOT_WRITTEN, Entry, entry, failure_of, known_of, path_of, restored, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import by_field, worded
 from newsportal.services.accounts import Right
 from newsportal.sources import Source, edit

@@ -22,12 +22,12 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
-from newsportal.portal.desk.sources_yaml import Fields, entry, known_of, one, path_of, write
+from newsportal.portal.desk.sources_yaml import entry, known_of, path_of, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import Refused
+from newsportal.portal.request_body import Fields, Refused, one
 from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES

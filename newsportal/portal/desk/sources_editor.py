@@ -16,10 +16,11 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, Fields, failure_of, one, path_of, restored, write
+from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, failure_of, path_of, restored, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.services.accounts import Right
 from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
-from urllib.parse import parse_qs
+from typing import Any, Final
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import HTTPException, Request
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may
@@ -20,22 +19,6 @@ from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
 from newsportal.sources.editing import EditConflict, OtherKeys, go_back
 from newsportal.sources.history import NoVersion, Version, digest_of, versions
-
-MAX_FIELDS = 2000  # of a form: a source has some thirty, and a list of a hundred proposals a few each, with every topic
-
-
-async def _fields(request: Request) -> Mapping[str, Sequence[str]]:
-    try:
-        return parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
-    except ValueError as error:
-        raise HTTPException(400) from error
-
-
-Fields = Annotated[Mapping[str, Sequence[str]], Depends(_fields)]  # the fields of a form, each with all that was sent under its name
-
-
-def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
-    return (fields.get(name) or [""])[-1]
 
 
 @dataclass(frozen=True, slots=True)

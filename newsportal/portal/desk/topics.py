@@ -16,10 +16,11 @@ from newsportal.errors import Problem, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
-from newsportal.portal.desk.sources_yaml import Fields, failure_of, known_of, one, path_of, write
+from newsportal.portal.desk.sources_yaml import failure_of, known_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import by_field, worded
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.services.accounts import Right

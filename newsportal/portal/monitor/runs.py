@@ -17,13 +17,13 @@ from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here
 from newsportal.portal.desk.source_fields import KINDS, address_of
-from newsportal.portal.desk.sources_yaml import Fields, one
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
 from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import run_log
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
 from newsportal.services.accounts import Right

@@ -21,7 +21,7 @@ from newsportal.portal.access import address_of
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.preferences import YEAR
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Form, said
+from newsportal.portal.request_body import Form, json_object
 from newsportal.store.results import is_gallery
 from newsportal.store.store import Store
 
@@ -82,7 +82,7 @@ STORY = re.compile(r"[0-9a-f]{1,64}")  # as stores name articles
 @router.post("/seen")
 async def seen(request: Request) -> Response:
     """``{"article": ID, "places": [1, 2, 5]}``; 204 whether or not it was kept, 404 for an unknown article, else 400."""
-    told = await said(request)
+    told = await json_object(request)
     article, places = told.get("article"), _places(told.get("places"))
     if not isinstance(article, str) or not STORY.fullmatch(article) or places is None:
         raise HTTPException(400)
