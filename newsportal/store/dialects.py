@@ -5,6 +5,7 @@ Each has a module of its own (:data:`DIALECTS`); here is what the parts of the s
 
 from __future__ import annotations
 
+import logging
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,6 +87,7 @@ def open_engine(uri: str, *, create: bool = True) -> Engine:
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
     event.listen(engine, "before_cursor_execute", _askable, retval=True)
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised, with its place and what to do
     return engine
 
 

@@ -110,4 +110,6 @@ def test_readers_share_one_look_at_the_store_until_it_changes(fresh: Store, news
     monkeypatch.setattr(front_cache, "SLOW_SECONDS", 0)
     monkeypatch.setattr(front_cache, "SPARE", 1e9)
     assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2
-    assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 3
+    fresh.hide([first.latest.stories[0].head.id], by="林编辑", reason="侵权", now=NOW)
+    assert {story.head.title for story in fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories} == {"二", "三"}, "hidden at once"
+    assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 2

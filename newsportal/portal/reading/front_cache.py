@@ -22,7 +22,9 @@ COUNTED = 100  # newest stories among which those since a reader's last visit ar
 KEPT_SECONDS = 30.0  # so long it is shown while the store does not change: what is hot cools down
 SLOW_SECONDS = 0.1
 SPARE = 10.0
-"""What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever changes meanwhile: a crawl writes every second."""
+"""What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever comes meanwhile: a crawl writes every second. A change to
+what is on it (hidden, deleted, revised, folded elsewhere) is shown at once."""
+CHANGES = 1000  # more than so many are not looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Front:
 
     def new(self, since: datetime | None) -> int:
         return sum(moment > since for moment in self.newest) if since else 0
+
+    def articles(self) -> set[str]:
+        """The ids of the articles on it."""
+        boards = [story for board in self.boards for story in (*board.stories, *(one.story for one in board.ranked))]
+        return {story.head.id for story in (*self.latest.stories, *self.hot, *boards)}
 
 
 def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
@@ -92,15 +99,15 @@ class Fronts:
         asked = (tuple(topics[:MAX_BOARDS]), tuple(counted.get(topic, 0) for topic in topics[:MAX_BOARDS]))
         with self._locks[by_rank]:
             kept, seq = self._made.get(by_rank), self._store.last_seq()
-            if kept is None or not _holds(kept, seq, asked):
+            if kept is None or not self._holds(kept, seq, asked):
                 began = monotonic()
                 made = front(self._store, asked[0], counted, now, by_rank=by_rank)
                 kept = self._made[by_rank] = _Made(made, seq, asked, monotonic(), monotonic() - began)
             return kept.front
 
-
-def _holds(kept: _Made, seq: int, asked: tuple[object, ...]) -> bool:
-    age = monotonic() - kept.at
-    if kept.took > SLOW_SECONDS and age < SPARE * kept.took:
-        return True
-    return kept.seq == seq and kept.asked == asked and age < KEPT_SECONDS
+    def _holds(self, kept: _Made, seq: int, asked: tuple[object, ...]) -> bool:
+        age = monotonic() - kept.at
+        if kept.seq == seq or kept.took <= SLOW_SECONDS:
+            return kept.seq == seq and kept.asked == asked and age < max(KEPT_SECONDS, SPARE * kept.took)
+        changes = self._store.changes(kept.seq, CHANGES) if age < SPARE * kept.took else None
+        return changes is not None and len(changes) < CHANGES and kept.front.articles().isdisjoint(change.id for change in changes)
