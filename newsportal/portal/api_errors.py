@@ -89,5 +89,6 @@ def of_http(error: Exception) -> JSONResponse:
     return answer(422 if isinstance(error, RequestValidationError) else 404, error=error)
 
 
-def told_of(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def describe(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the ``responses`` of a route that may answer with these errors, for its OpenAPI description."""
     return {status: {"model": FaultAnswer, "description": STATUSES[status][1]} for status in statuses}

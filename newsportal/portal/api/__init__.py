@@ -27,7 +27,7 @@ from newsportal.portal.api import (
     stories,
     topics,
 )
-from newsportal.portal.api_errors import told_of
+from newsportal.portal.api_errors import describe
 from newsportal.services.accounts import Right
 
 PREFIX: Final = "/api/v1"
@@ -53,5 +53,5 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 
 def add_to(every: APIRouter) -> None:
     for router in ROUTERS:
-        every.include_router(router, prefix=PREFIX, responses=told_of(401, 403, 422, 503), dependencies=[needs(Right.READ)])
+        every.include_router(router, prefix=PREFIX, responses=describe(401, 403, 422, 503), dependencies=[needs(Right.READ)])
     every.include_router(openapi.router, include_in_schema=False)

@@ -14,7 +14,7 @@ from newsportal.errors import DependencyMissing
 from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.account.alerts import logged, own, terms, tested_enough, work
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, Problem, told_of
+from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import Alert, State
@@ -25,7 +25,7 @@ from newsportal.services.alerts.run import test as send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES
 
-router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))
+router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
 
 AboutName = Literal["topic", "search", "sources", "disk", "crawl"]
 
@@ -149,7 +149,7 @@ def previewed(request: Request, id: str) -> list[PlannedTold]:
     return [PlannedTold(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
-@router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=told_of(429))
+@router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=describe(429))
 def test(request: Request, id: str) -> Response:
     found = own(request, id)
     if tested_enough(request):

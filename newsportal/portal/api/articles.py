@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from newsportal.errors import StoreError
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import Limit, Page, fill
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.services.accounts import Right
@@ -21,7 +21,7 @@ from newsportal.store.corrections import Superseded
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
-router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=told_of(404))
+router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=describe(404))
 
 Id = Annotated[str, Field(min_length=1, max_length=40)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
@@ -151,7 +151,7 @@ def states(visit: Here, id: str) -> list[WholeState]:
     return [_whole(one) for one in (*visit.portal.store.revisions(id), article)]
 
 
-@router.patch("/articles/{id}", summary="Correct an article", responses=told_of(409))
+@router.patch("/articles/{id}", summary="Correct an article", responses=describe(409))
 def correct(visit: Here, id: str, sent: CorrectionIn) -> WholeState:
     """An editor's words stand whatever the page says later, field by field. 409: it is not in the state that was read."""
     article = _article(visit, id)
@@ -210,7 +210,7 @@ def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] 
     return [AlikeOut(story=one.story.id, title=one.story.head.title, versions=one.story.count, shared=one.likeness.shared) for one in found]
 
 
-@router.post("/articles/{id}/fold", summary="Put an article into another story", responses=told_of(409))
+@router.post("/articles/{id}/fold", summary="Put an article into another story", responses=describe(409))
 def fold(visit: Here, id: str, sent: FoldIn) -> MovedOut:
     _article(visit, id)
     try:
@@ -219,7 +219,7 @@ def fold(visit: Here, id: str, sent: FoldIn) -> MovedOut:
         raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 
 
-@router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=told_of(409))
+@router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=describe(409))
 def unfold(visit: Here, id: str) -> MovedOut:
     _article(visit, id)
     try:

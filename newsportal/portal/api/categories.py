@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed
 from newsportal.portal.api.topics import Words
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.desk.sources_yaml import known_of, path_of
 from newsportal.services.accounts import Right
 from newsportal.sources.categories import LIST, Known, drop, known, put, values_of
@@ -40,7 +40,7 @@ def listed(request: Request) -> list[CategoryTold]:
     return [_told(one, content) for one in known(known_of(request).categories)]
 
 
-@router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=told_of(409))
+@router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=describe(409))
 def written(request: Request, name: str, sent: CategoryIn) -> CategoryTold:
     """Sources that name it follow another name; one that comes with newsportal keeps its own."""
     found = next((one for one in known(known_of(request).categories) if one.name == name), None)
@@ -55,7 +55,7 @@ def written(request: Request, name: str, sent: CategoryIn) -> CategoryTold:
 
 
 @router.delete(
-    "/categories/settings/{name}", summary="Take out what sources.yaml says of a category", status_code=204, responses=told_of(404)
+    "/categories/settings/{name}", summary="Take out what sources.yaml says of a category", status_code=204, responses=describe(404)
 )
 def dropped(request: Request, name: str, seen: str | None = None) -> None:
     """One that comes with newsportal is as it came, one of your own is gone; stored articles keep it."""

@@ -11,7 +11,7 @@ from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.extraction_rules import place_of
 from newsportal.portal.desk.sources_yaml import known_of
@@ -101,7 +101,7 @@ def templates(request: Request) -> list[SiteTaught]:
     return [fill(SiteTaught, row) for row in rows_of(portal.store, portal.known, library)]
 
 
-@router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=told_of(404))
+@router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=describe(404))
 def learnt(request: Request) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
     portal = Visit(request).portal
@@ -130,7 +130,7 @@ def read(request: Request, asked: TryIn) -> list[ReadingTold]:
     ]
 
 
-@router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=told_of(404))
+@router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
 def forgotten(request: Request, asked: ForgetIn) -> None:
     """What comes later is learnt anew."""
     portal = Visit(request).portal
@@ -150,7 +150,7 @@ def wrappers(request: Request) -> list[RuleTold]:
     return [fill(RuleTold, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
 
 
-@router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=told_of(404))
+@router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))
 def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     """Nothing is written. A page is fetched as the portal's desk does; that may take some seconds."""
     source, portal = place_of(request, key), Visit(request).portal

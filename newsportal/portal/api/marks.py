@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from newsportal.portal.access import log, needs
 from newsportal.portal.account.marks import mine
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts import Right
@@ -72,7 +72,7 @@ def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES
     return [_told(visit, one) for one in found.values()]
 
 
-@router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=told_of(404, 409))
+@router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
 def mark(visit: Here, story_id: str, asked: MarkAsked) -> MarkTold:
     accounts, person = mine(visit)
     story = visit.portal.store.listed([story_id]).get(story_id)
@@ -105,7 +105,7 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
     return Page(items=items, next=cursor_of(last[0].isoformat(), last[1]) if last else None)
 
 
-@router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=told_of(404))
+@router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
 def all_read(visit: Here, asked: AllRead) -> Response:
     accounts, person = mine(visit)
     if asked.topic and asked.topic not in visit.portal.topics():
@@ -127,7 +127,7 @@ def searches(request: Request) -> list[SearchTold]:
     return [fill(SearchTold, one) for one in accounts.searches.of(person)]
 
 
-@router.post("/searches", summary="Keep a search", status_code=201, responses=told_of(400, 409))
+@router.post("/searches", summary="Keep a search", status_code=201, responses=describe(400, 409))
 def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
     """One that is kept already gets the new name."""
     accounts, person = mine(visit)
@@ -142,7 +142,7 @@ def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
     return fill(SearchTold, kept)
 
 
-@router.patch("/searches/{id}", summary="Give a kept search another name", responses=told_of(400, 404))
+@router.patch("/searches/{id}", summary="Give a kept search another name", responses=describe(400, 404))
 def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
     accounts, person = mine(Visit(request))
     try:
@@ -156,7 +156,7 @@ def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
     return fill(SearchTold, found)
 
 
-@router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=told_of(404))
+@router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))
 def remove(request: Request, id: str) -> Response:
     accounts, person = mine(Visit(request))
     removed = accounts.searches.remove(person, id)

@@ -16,7 +16,7 @@ from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun, job_out
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
@@ -68,19 +68,19 @@ def jobs(request: Request) -> list[JobOut]:
     return [job_out(one) for one in jobs_of(request).all()]
 
 
-@router.post("/models/retrain", summary="Train all models that are worth it in a job", status_code=202, responses=told_of(409))
+@router.post("/models/retrain", summary="Train all models that are worth it in a job", status_code=202, responses=describe(409))
 def retrained(request: Request) -> JobOut:
     """As `newsportal up` does after enough new articles. A version that is worse than the one in use is kept, but not used."""
     return begun(request, "retrain", "", ["retrain", "--force", "--json"])
 
 
-@router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, responses=told_of(409))
+@router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, responses=describe(409))
 def gathered(request: Request) -> JobOut:
     """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
     return begun(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
 
 
-@router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=told_of(404))
+@router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
 def labels(request: Request, name: str) -> list[CountedOut]:
     try:
         found = Visit(request).portal.store.corpora.count(name)
@@ -89,7 +89,7 @@ def labels(request: Request, name: str) -> list[CountedOut]:
     return [fill(CountedOut, one) for one in found]
 
 
-@router.get("/models/{corpus}/{version}/mistakes", summary="Where a version errs on what was held back", responses=told_of(404, 409))
+@router.get("/models/{corpus}/{version}/mistakes", summary="Where a version errs on what was held back", responses=describe(404, 409))
 def wrong(
     request: Request,
     corpus: str,
@@ -114,7 +114,7 @@ def wrong(
     return MistakesOut(looked=seen.looked, wrong=seen.wrong, shown=shown)
 
 
-@router.get("/models/{corpus}/{version}/words", summary="The words that speak for a label", responses=told_of(404, 409))
+@router.get("/models/{corpus}/{version}/words", summary="The words that speak for a label", responses=describe(404, 409))
 def words(
     request: Request, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> list[WordOut]:  # fmt: skip
@@ -172,7 +172,7 @@ def corpora(request: Request) -> list[CorpusOut]:
     return [fill(CorpusOut, one) for one in Visit(request).portal.store.corpora.all()]
 
 
-@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=told_of(413, 422))
+@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
 async def brought(request: Request, name: str) -> BroughtOut:
     """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
     body = await request.body()
@@ -195,13 +195,13 @@ def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
     return fill(BroughtOut, done)
 
 
-@router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=told_of(404), response_class=StreamingResponse)
+@router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=describe(404), response_class=StreamingResponse)
 def documents(request: Request, name: str) -> StreamingResponse:
     corpus_of(request, name)
     return StreamingResponse(json_lines(Visit(request).portal.store, name), media_type="application/x-ndjson")
 
 
-@router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=told_of(404))
+@router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=describe(404))
 def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
     """The word of whoever sends it stands for ever, as an editor's. In the corpus categories it is the article's category, too."""
     corpus_of(request, name)
@@ -214,20 +214,20 @@ def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
     log(request, "corpus.label", name, {"document": id, "label": wanted})
 
 
-@router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=told_of(404))
+@router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
 def deleted(request: Request, name: str) -> None:
     found = corpus_of(request, name)
     Visit(request).portal.store.corpora.delete(name)
     log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
 
 
-@router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=told_of(404))
+@router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
 def versions(request: Request, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
     return [_model(one) for one in Visit(request).portal.store.corpora.models(corpus)]
 
 
-@router.post("/models/{corpus}/train", summary="Train a new version in a job", status_code=202, responses=told_of(404, 409))
+@router.post("/models/{corpus}/train", summary="Train a new version in a job", status_code=202, responses=describe(404, 409))
 def trained(request: Request, corpus: str, asked: TrainIn) -> JobOut:
     corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
@@ -235,7 +235,7 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> JobOut:
     return begun(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
 
 
-@router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=told_of(404))
+@router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=describe(404))
 def used(request: Request, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
     portal = Visit(request).portal
@@ -246,7 +246,7 @@ def used(request: Request, corpus: str, version: int) -> None:
     log(request, "model.use", corpus, {"version": version})
 
 
-@router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=told_of(404, 409))
+@router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
 def gone(request: Request, corpus: str, version: int) -> None:
     """It cannot be had back, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
@@ -259,7 +259,7 @@ def gone(request: Request, corpus: str, version: int) -> None:
     log(request, "model.delete", corpus, {"version": version})
 
 
-@router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=told_of(404, 409))
+@router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=describe(404, 409))
 def back(request: Request, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
     portal = Visit(request).portal

@@ -13,7 +13,7 @@ from newsportal.items.report import to_dict
 from newsportal.portal.access import log as log_change
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.monitor.figures import FiguresCache, running_crawls
 from newsportal.portal.monitor.process_metrics import machine
@@ -177,7 +177,7 @@ def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -
     ]
 
 
-@router.get("/runs/{id}", summary="The report of a crawl, by source", responses=told_of(404))
+@router.get("/runs/{id}", summary="The report of a crawl, by source", responses=describe(404))
 def run(request: Request, id: str) -> dict[str, Any]:
     found = Visit(request).portal.store.run(id)
     if found is None:
@@ -185,7 +185,7 @@ def run(request: Request, id: str) -> dict[str, Any]:
     return to_dict(found)
 
 
-@router.get("/runs/{id}/log", summary="The end of a crawl's log, the latest line first", responses=told_of(404))
+@router.get("/runs/{id}/log", summary="The end of a crawl's log, the latest line first", responses=describe(404))
 def log(
     request: Request,
     id: str,
@@ -249,7 +249,7 @@ def at_work(request: Request) -> list[GoingTold]:
     return [fill(GoingTold, one) for one in running_crawls(portal.store.runs(LATEST), portal.now())]
 
 
-@router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=told_of(404))
+@router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=describe(404))
 def queues(request: Request) -> QueuesTold:
     portal = Visit(request).portal
     if portal.queues is None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from newsportal.errors import AccountError
 from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Accounts, Person, Right, Role
 from newsportal.services.accounts.base import drawn_password
@@ -75,7 +75,7 @@ def people(request: Request) -> list[PersonTold]:
     return [fill(PersonTold, person) for person in accounts_of(request).people.all()]
 
 
-@router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=told_of(409))
+@router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=describe(409))
 def add(request: Request, wanted: PersonNew) -> PasswordTold:
     made, accounts = drawn_password(), accounts_of(request)
     try:
@@ -86,7 +86,7 @@ def add(request: Request, wanted: PersonNew) -> PasswordTold:
     return fill(PasswordTold, person, password=made)
 
 
-@router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=told_of(404, 409))
+@router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=describe(404, 409))
 def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
     accounts = accounts_of(request)
     person, role, disabled = _named(accounts, name), wanted.role, wanted.disabled
@@ -98,7 +98,7 @@ def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
     return fill(PersonTold, _named(accounts, name))
 
 
-@router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=told_of(404))
+@router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=describe(404))
 def password(request: Request, name: str) -> PasswordTold:
     accounts, made = accounts_of(request), drawn_password()
     person = _named(accounts, name)
@@ -106,14 +106,14 @@ def password(request: Request, name: str) -> PasswordTold:
     return fill(PasswordTold, person, password=made)
 
 
-@router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=told_of(404, 409))
+@router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=describe(404, 409))
 def remove(request: Request, name: str) -> None:
     accounts = accounts_of(request)
     person = _named(accounts, name)
     _changed(request, person, "person.remove", lambda: accounts.people.remove(person.id))
 
 
-@router.get("/audit", summary="Who changed what, the newest first", dependencies=ADMINISTER, responses=told_of(400))
+@router.get("/audit", summary="Who changed what, the newest first", dependencies=ADMINISTER, responses=describe(400))
 def audit(
     request: Request,
     person: Annotated[str | None, Query(max_length=64)] = None,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit, fill
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
@@ -88,7 +88,7 @@ def again(request: Request, sent: AgainIn) -> AgainOut:
     return AgainOut(articles=number)
 
 
-@router.post("/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, responses=told_of(404))
+@router.post("/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, responses=describe(404))
 def ask(request: Request, sent: AskIn) -> EntryOut:
     """The next publisher does it."""
     portal = Visit(request).portal
@@ -100,7 +100,7 @@ def ask(request: Request, sent: AskIn) -> EntryOut:
     return entries(request, sent.target, None, sent.article, 1)[0]
 
 
-@router.get("/publishing/trial", summary="What a target would do; nothing is done", dependencies=EDIT, responses=told_of(404, 409))
+@router.get("/publishing/trial", summary="What a target would do; nothing is done", dependencies=EDIT, responses=describe(404, 409))
 def trial(
     request: Request,
     target: Annotated[str, Query(max_length=300)],

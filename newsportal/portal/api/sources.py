@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from newsportal.errors import SourcesError
 from newsportal.portal.access import may, needs
 from newsportal.portal.api.paging import Cursor, Limit, Page, changed, cursor_of, fill, place_of
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
@@ -29,7 +29,7 @@ from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.timing import timetable, visited
 from newsportal.sources.watched import Judged
 
-router = APIRouter(tags=["Sources"], responses=told_of(404))
+router = APIRouter(tags=["Sources"], responses=describe(404))
 
 EDIT = [needs(Right.EDIT)]
 WATCH = [needs(Right.WATCH)]
@@ -136,7 +136,7 @@ def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page
     return Page(items=items, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
 
 
-@router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=told_of(409))
+@router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=describe(409))
 def create(request: Request, new: NewSource) -> Written:
     _allowed(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
@@ -146,7 +146,7 @@ def create(request: Request, new: NewSource) -> Written:
     return Written(key=getattr(known_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
 
 
-@router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=told_of(429))
+@router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=describe(429))
 def propose(request: Request, asked: Addresses) -> LookAnswer:
     """Answers at once; what was found stands at `/looks/{id}` once it is done."""
     known = known_of(request)
@@ -154,7 +154,7 @@ def propose(request: Request, asked: Addresses) -> LookAnswer:
     return _begun(request, about, lambda tell: looked(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything))
 
 
-@router.post("/sources/undo", summary="Take back the last change of sources.yaml", dependencies=EDIT, responses=told_of(409))
+@router.post("/sources/undo", summary="Take back the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
 def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Written:
     path = path_of(request).resolve()
     try:
@@ -173,7 +173,7 @@ def one(request: Request, key: str) -> SourceWhole:
     return SourceWhole(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
 
 
-@router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=told_of(409))
+@router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=describe(409))
 def change(request: Request, key: str, told: Changes) -> Written:
     found = entry(request, key)
     _allowed(request, told.values, found.written)
@@ -195,7 +195,7 @@ def enable(request: Request, key: str, told: Enabled) -> Written:
     return _written(request, found, changed(request, change, "source.enable" if told.enabled else "source.disable", key, {}))
 
 
-@router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=told_of(409))
+@router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=describe(409))
 def visit(request: Request, key: str) -> Due:
     if (due := visit_now(request, key)) is None:
         raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
@@ -203,7 +203,7 @@ def visit(request: Request, key: str) -> Due:
 
 
 @router.post(
-    "/sources/{key}/test", status_code=202, summary="Try a source: one list page, one article", dependencies=EDIT, responses=told_of(429)
+    "/sources/{key}/test", status_code=202, summary="Try a source: one list page, one article", dependencies=EDIT, responses=describe(429)
 )
 def test(request: Request, key: str) -> LookAnswer:
     """Answers at once; what was found stands at `/looks/{id}` once it is done."""

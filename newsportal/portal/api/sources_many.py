@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed, written
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.desk.sources_yaml import known_of, path_of
 from newsportal.portal.request_body import Refused
@@ -23,7 +23,7 @@ from newsportal.services.trying.proposing import write as write_entries
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many
 
-router = APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)], responses=told_of(404))
+router = APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)], responses=describe(404))
 
 
 class Many(BaseModel):
@@ -38,7 +38,7 @@ class ManyWritten(BaseModel):
     changed: bool = Field(description="False: it said so before.")
 
 
-@router.post("/sources/many", summary="The same change of several sources, whole or not at all", responses=told_of(409))
+@router.post("/sources/many", summary="The same change of several sources, whole or not at all", responses=describe(409))
 def many(request: Request, told: Many) -> ManyWritten:
     known = {source.key: source for source in known_of(request).all() if source.key.partition(":")[0] in FAMILIES}
     if unknown := [key for key in told.keys if key not in known]:
@@ -62,7 +62,7 @@ class Brought(BaseModel):
 BODY: Final[dict[str, Any]] = {"requestBody": {"required": True, "content": {"text/x-opml": {"schema": {"type": "string"}}}}}
 
 
-@router.post("/sources/opml", summary="Add the feeds of an OPML list", responses=told_of(413), openapi_extra=BODY)
+@router.post("/sources/opml", summary="Add the feeds of an OPML list", responses=describe(413), openapi_extra=BODY)
 async def opml(
     request: Request,
     category: Annotated[str | None, Query(max_length=100, description="Of all of them; default: the folder they lie in.")] = None,

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from newsportal.errors import SearchError
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
@@ -135,7 +135,7 @@ def tally(request: Request) -> Totals:
     return Totals(articles=found.articles, stories=found.stories, newest=found.newest, **counted)
 
 
-@router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryTold], responses=told_of(400))
+@router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryTold], responses=describe(400))
 def stories(
     request: Request,
     topic: Filter = None,
@@ -176,7 +176,7 @@ def photos(
     return tagged(request, Page[PhotoStory](items=items, next=wall.next))
 
 
-@router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=told_of(404))
+@router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
 def story(request: Request, id: str) -> Response:
     found = Visit(request).portal.store.story(id, hidden=may(request, Right.EDIT))
     if found is None:
@@ -185,12 +185,12 @@ def story(request: Request, id: str) -> Response:
     return tagged(request, StoryWhole.model_validate({**_figures(found), "head": article_whole(found.head), "articles": versions}))
 
 
-@router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=told_of(404))
+@router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=describe(404))
 def article(request: Request, id: str) -> Response:
     return tagged(request, article_whole(_article(request, id)))
 
 
-@router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=told_of(404))
+@router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=describe(404))
 def revisions(request: Request, id: str) -> Response:
     found = _article(request, id)
     return tagged(request, Revisions(items=[article_whole(one) for one in Visit(request).portal.store.revisions(found.id)]))
@@ -239,7 +239,7 @@ def _index(request: Request) -> Index:
     return found
 
 
-@search_router.get("/search", summary="Search", response_model=Found, responses=told_of(400))
+@search_router.get("/search", summary="Search", response_model=Found, responses=describe(400))
 def search(
     request: Request,
     q: Annotated[str, Query(max_length=10_000, description='Words, "phrases", -not, field:word, since:2026-03.')],

@@ -14,7 +14,7 @@ from newsportal.classify.topics import rule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api.paging import written as written_file
-from newsportal.portal.api_errors import ApiError, told_of
+from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Portal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.services.accounts import Right
@@ -116,7 +116,7 @@ def previewed(request: Request, asked: PreviewIn) -> PreviewOut:
     return fill(PreviewOut, found, newest=newest, goes=[one.id for one in found.goes])
 
 
-@router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=told_of(404, 409))
+@router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=describe(404, 409))
 def written(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
     """``name`` is what it is called now; a new topic has the same name in both places."""
     _, known = _read(request)
@@ -131,7 +131,7 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
     return _out(made, stamp)
 
 
-@router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=told_of(404, 409))
+@router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
 def moved(request: Request, name: str, asked: MoveIn) -> list[str]:
     """Answers the names in their order."""
     if _read(request)[1].topic(name) is None:
@@ -140,21 +140,21 @@ def moved(request: Request, name: str, asked: MoveIn) -> list[str]:
     return [topic.name for topic in _read(request)[1].topics]
 
 
-@router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=told_of(404, 409))
+@router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=describe(404, 409))
 def deleted(request: Request, name: str, digest: str | None = None) -> None:
     if _read(request)[1].topic(name) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
     _write(request, delete(name), digest, "topic.delete", name, {})
 
 
-@router.post("/topics/assign", summary="Let stored articles follow the topics", status_code=202, responses=told_of(404, 409))
+@router.post("/topics/assign", summary="Let stored articles follow the topics", status_code=202, responses=describe(404, 409))
 def assigned(request: Request, asked: AssignIn) -> JobOut:
     if asked.topic is not None and _read(request)[1].topic(asked.topic) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {asked.topic!r}.")
     return begun(request, "assign", asked.topic or asked.gone or "", assigning(str(asked.days), asked.topic, asked.gone))
 
 
-@router.get("/jobs/{id}", summary="How far a job is", responses=told_of(404))
+@router.get("/jobs/{id}", summary="How far a job is", responses=describe(404))
 def job(request: Request, id: str) -> JobOut:
     found = jobs_of(request).find(id)
     if found is None:
@@ -162,7 +162,7 @@ def job(request: Request, id: str) -> JobOut:
     return job_out(found)
 
 
-@router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=told_of(404))
+@router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
 def ended(request: Request, id: str) -> None:
     if not jobs_of(request).cancel(id):
         raise ApiError(404, "no-job", "There is no such job, or it has ended.")

@@ -132,7 +132,7 @@ class Alerts(Part):
         with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, _row(message)) for message in messages)
 
-    def told_of(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
+    def describe(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
         """Whether the alert told of one of these, whatever came of it."""
         wanted = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
         with self._read() as connection:

@@ -124,7 +124,7 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
             story = stories[article.story_id]
             if story is None:  # it is hidden, or gone meanwhile
                 continue
-            if not work.accounts.alerts.told_of(alert.id, [story.id], [version.id for version in story.versions]):
+            if not work.accounts.alerts.describe(alert.id, [story.id], [version.id for version in story.versions]):
                 due = due_of(now, alert, work.zone)
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 
