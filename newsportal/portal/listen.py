@@ -55,12 +55,12 @@ def _bound(host: str, port: int) -> socket.socket:
         made.listen()  # only now is it certain that nobody else does
     except (OSError, OverflowError) as error:
         made.close()
-        raise _said(host, port, error) from error
+        raise _listen_error(host, port, error) from error
     made.set_inheritable(False)
     return made
 
 
-def _said(host: str, port: int, error: Exception) -> CannotListen:
+def _listen_error(host: str, port: int, error: Exception) -> CannotListen:
     number = getattr(error, "errno", None)
     if number == errno.EADDRINUSE:
         other = port + 1 if port < LAST_PORT else DEFAULT_PORT

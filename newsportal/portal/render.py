@@ -22,7 +22,7 @@ from newsportal.portal.desk.source_fields import address_of
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.notices import clear_notice, notice_of
 from newsportal.portal.preferences import remember
-from newsportal.portal.reading.picture_proxy import beside
+from newsportal.portal.reading.picture_proxy import headline_picture
 from newsportal.portal.safe_text import lang, written
 from newsportal.portal.wording import chosen, doubtful, worded
 from newsportal.store.results import is_gallery, is_thread
@@ -89,7 +89,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     page = environment(visit.language, visit.chosen.script).get_template(template)
     html = page.render(
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
-        chosen=visit.chosen, beside=partial(beside, visit.portal), told=notice_of(request), **{"feed": None, **values},
+        chosen=visit.chosen, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
     answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.who else PERSONAL)})
     clear_notice(request, answer)

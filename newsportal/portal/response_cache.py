@@ -44,7 +44,7 @@ _choose = lru_cache(1000)(choose)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedResponse:
     """An answer without its cookies. ``greets``: with the one that says when its reader was here."""
 
     headers: Raw
@@ -66,7 +66,7 @@ class Shared:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], _CachedResponse] = OrderedDict()
         self._bytes = 0
         self._making: dict[tuple[object, ...], asyncio.Event] = {}
 
@@ -133,11 +133,11 @@ class Shared:
             return
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
         greets = len(headers) < len(list(started["headers"]))
-        kept = _Kept(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
+        kept = _CachedResponse(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
         self._keep(key, kept)
         await _tell(kept, request, send)
 
-    def _keep(self, key: tuple[object, ...], kept: _Kept) -> None:
+    def _keep(self, key: tuple[object, ...], kept: _CachedResponse) -> None:
         if (old := self._kept.pop(key, None)) is not None:
             self._bytes -= len(old.body)
         self._kept[key] = kept
@@ -191,7 +191,7 @@ def _etag(headers: Raw, body: bytes) -> str:
     return f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
 
 
-async def _tell(kept: _Kept, request: Request, send: Send) -> None:
+async def _tell(kept: _CachedResponse, request: Request, send: Send) -> None:
     headers = [*kept.headers, (b"etag", kept.etag.encode())]
     if kept.greets:
         greeting = Response()

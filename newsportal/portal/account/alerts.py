@@ -107,14 +107,14 @@ def alerts(request: Request, visit: Here) -> Response:
 
 
 @router.get("/alerts/new")
-def asked(request: Request, visit: Here) -> Response:
+def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
     given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "name")}
     if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
         return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
     values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
-    return shown(request, values | {key: value for key, value in given.items() if value})
+    return alert_page(request, values | {key: value for key, value in given.items() if value})
 
 
 @router.post("/alerts/new")
@@ -122,9 +122,9 @@ def make(request: Request, visit: Here, told: Form) -> Response:
     try:
         made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
     except BadFields as error:
-        return shown(request, told, faults=error.faults, status=422)
+        return alert_page(request, told, faults=error.faults, status=422)
     if told.get("then") == "preview":
-        return shown(request, told, seen=previewed(visit, made))
+        return alert_page(request, told, seen=previewed(visit, made))
     accounts_of(request).alerts.add(made)
     log(request, "alert.make", made.id, logged(made))
     return notify(request, f"/alerts/{made.id}", _("The alert is on. What comes from now on is told."))
@@ -133,7 +133,7 @@ def make(request: Request, visit: Here, told: Form) -> Response:
 @router.get("/alerts/{id}")
 def alert(request: Request, visit: Here, id: str) -> Response:
     found = own(request, id)
-    return shown(request, written(found), before=found, seen=previewed(visit, found))
+    return alert_page(request, written(found), before=found, seen=previewed(visit, found))
 
 
 @router.post("/alerts/{id}")
@@ -142,9 +142,9 @@ def change(request: Request, id: str, told: Form) -> Response:
     try:
         made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
-        return shown(request, told, before=before, faults=error.faults, status=422)
+        return alert_page(request, told, before=before, faults=error.faults, status=422)
     if told.get("then") == "preview":
-        return shown(request, told, before=before, seen=previewed(visit, made))
+        return alert_page(request, told, before=before, seen=previewed(visit, made))
     accounts_of(request).alerts.save(made)
     log(request, "alert.change", made.id, logged(made))
     return notify(request, f"/alerts/{made.id}", _("Saved."))
@@ -234,7 +234,7 @@ def written(alert: Alert) -> dict[str, str]:
     }
 
 
-def shown(
+def alert_page(
     request: Request,
     values: Mapping[str, str],
     *,

@@ -40,7 +40,7 @@ MINUTE = 60
 
 
 @open_router.get("/login")
-def asked(request: Request) -> Response:
+def login_form(request: Request) -> Response:
     accounts_of(request)
     target = safe_next(Visit(request).text("next", 2000))
     if signed(request) is not None:
@@ -95,12 +95,12 @@ def _refused(request: Request, name: str, target: str, wait: timedelta) -> Respo
     words = Visit(request).clock.words
     if not wait:
         return render(request, "login.html", 403, next=target, name=name, mistake=words.gettext("Name or password is wrong."))
-    answer = render(request, "login.html", 429, next=target, name=name, mistake=wait_told(request, wait))
+    answer = render(request, "login.html", 429, next=target, name=name, mistake=describe_wait(request, wait))
     answer.headers["retry-after"] = str(ceil(wait.total_seconds()))
     return answer
 
 
-def wait_told(request: Request, wait: timedelta) -> str:
+def describe_wait(request: Request, wait: timedelta) -> str:
     words, seconds = Visit(request).clock.words, ceil(wait.total_seconds())
     if seconds < MINUTE:
         told = words.ngettext("Too many tries. Try again in %(num)d second.", "Too many tries. Try again in %(num)d seconds.", seconds)
@@ -141,7 +141,7 @@ async def password(request: Request, sent: Form) -> Response:
 @router.post("/account/sessions/end")
 def end(request: Request, sent: Form) -> Response:
     """``session``: the one of this digest; without it all but this one."""
-    who, accounts, name = _who(request), accounts_of(request), sent.get("session")
+    who, accounts, name = _session_of(request), accounts_of(request), sent.get("session")
     if name:
         accounts.sessions.end_one(who.person.id, name)
     else:
@@ -152,7 +152,7 @@ def end(request: Request, sent: Form) -> Response:
 
 @router.post("/account/tokens")
 def token(request: Request, sent: Fields) -> Response:
-    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
     length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
     now = visit.portal.now()
@@ -169,7 +169,7 @@ def token(request: Request, sent: Fields) -> Response:
 
 @router.post("/account/tokens/revoke")
 def revoke(request: Request, sent: Form) -> Response:
-    who, accounts = _who(request), accounts_of(request)
+    who, accounts = _session_of(request), accounts_of(request)
     found = next((one for one in accounts.tokens.of(who.person.id) if one.id == sent.get("token", "")), None)
     if found is None:
         raise HTTPException(404)
@@ -178,7 +178,7 @@ def revoke(request: Request, sent: Form) -> Response:
     return notify(request, "/account", _("The token does not count any more."))
 
 
-def _who(request: Request) -> Signed:
+def _session_of(request: Request) -> Signed:
     who = signed(request)
     if who is None or who.way != "session":
         raise HTTPException(403)
@@ -193,7 +193,7 @@ def _page(
     typed: Mapping[str, Any] | None = None,
     secret: str = "",
 ) -> Response:
-    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     words = visit.clock.words
     days = {number: words.ngettext("%(num)d day", "%(num)d days", number) % {"num": number} for number in LENGTHS if number}
     return render(
@@ -206,13 +206,13 @@ def _page(
 
 
 def _password(request: Request, sent: Mapping[str, str]) -> Response:
-    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
     said, name, address = visit.clock.words.gettext, who.person.name, address_of(request)
     if sent.get("new") != sent.get("again"):
         return _page(request, 422, mistakes={"again": said("The two are not the same.")})
     wait = accounts.attempts.begin(name, address, now=visit.portal.now())
     if wait > timedelta():
-        return _page(request, 429, mistakes={"old": wait_told(request, wait)})
+        return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
     if accounts.people.checked(name, sent.get("old", "")) is None:
         return _page(request, 422, mistakes={"old": said("This is not your password.")})
     accounts.attempts.succeeded(name, address, now=visit.portal.now())

@@ -101,7 +101,7 @@ def starred(request: Request, visit: Here) -> Response:
         request,
         "starred.html",
         stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
-        next=address("/starred", before=_said(last)) if last else None,
+        next=address("/starred", before=_cursor_text(last)) if last else None,
         later="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
     )
@@ -142,7 +142,7 @@ def feed(visit: Here, ending: str) -> Response:
     return found
 
 
-def _said(row: tuple[datetime, str]) -> str:
+def _cursor_text(row: tuple[datetime, str]) -> str:
     moment, story_id = row
     return f"{int(moment.timestamp())}.{moment.microsecond:06}.{story_id}"
 

@@ -22,7 +22,7 @@ MOST_CAPTION: Final = 2000  # characters of a caption; more is a text that was p
 MOST_REASON: Final = 300  # characters of why an article is hidden
 
 
-def who(visit: Visit) -> str:
+def editor_name(visit: Visit) -> str:
     return visit.who.person.name if visit.who is not None else ""
 
 
@@ -30,7 +30,7 @@ def correct(visit: Visit, article: StoredArticle, said: Correction, seen: int | 
     """Put an editor's words in place of the page's; answers the article's state. ``seen``: the state he saw, by default ``article``'s.
     Raises ``Superseded`` and ``StoreError``."""
     state = article.revision if seen is None else seen
-    number = visit.portal.store.correct(article.id, said, by=who(visit), now=visit.portal.now(), seen=state)
+    number = visit.portal.store.correct(article.id, said, by=editor_name(visit), now=visit.portal.now(), seen=state)
     if number != article.revision:
         log(visit.request, "article.correct", article.id, {"revision": number, **details(article, said)})
     return number
@@ -76,7 +76,7 @@ def take_out(visit: Visit, article_id: str) -> Moved:
 def hide_all(visit: Visit, ids: Collection[str], reason: str) -> list[str]:
     """Hide these; answers those that were not hidden."""
     why = reason.strip()[:MOST_REASON]
-    hidden = visit.portal.store.hide(ids, by=who(visit), reason=why, now=visit.portal.now())
+    hidden = visit.portal.store.hide(ids, by=editor_name(visit), reason=why, now=visit.portal.now())
     for id in hidden:
         log(visit.request, "article.hide", id, {"reason": why})
     return hidden

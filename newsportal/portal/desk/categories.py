@@ -11,7 +11,7 @@ from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import Field
-from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, shown_as
+from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, field_view
 from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, failure_of, known_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
@@ -56,19 +56,19 @@ def add(request: Request, fields: Fields) -> Response:
 
 @router.get("/categories/{name}/edit")
 def category(request: Request, name: str) -> Response:
-    found = _known(request, name)
+    found = _category_of(request, name)
     return _form(request, found, _entry(request, name) or {"name": name})
 
 
 @router.post("/categories/{name}/edit")
 def save(request: Request, name: str, fields: Fields) -> Response:
-    return _save(request, _known(request, name), fields)
+    return _save(request, _category_of(request, name), fields)
 
 
 @router.post("/categories/{name}/drop")
 def take_out(request: Request, name: str, fields: Fields) -> Response:
     """One that comes with newsportal is as it came, one of one's own is gone."""
-    found = _known(request, name)
+    found = _category_of(request, name)
     change = drop(name, one(fields, "seen") or None)
     try:
         done = write(request, lambda path: edit(path, change), "category.delete", name, _entry(request, name))
@@ -114,12 +114,12 @@ def _form(request: Request, found: Known | None, values: Mapping[str, Any], mist
     asked: Sequence[Field] = OWN if found is not None and found.packaged is not None else (NAME, *OWN)
     seen = mistakes.now if mistakes.now is not None else _entry(request, found.name) if found is not None else None
     return render(
-        request, "category.html", status, found=found, fields=[shown_as(field, values, mistakes) for field in asked],
+        request, "category.html", status, found=found, fields=[field_view(field, values, mistakes) for field in asked],
         others=mistakes.others, faults=len(mistakes.fields), seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
     )  # fmt: skip
 
 
-def _known(request: Request, name: str) -> Known:
+def _category_of(request: Request, name: str) -> Known:
     found = next((one for one in known(known_of(request).categories) if one.name == name), None)
     if found is None:
         raise HTTPException(404)

@@ -146,7 +146,7 @@ def export(request: Request, name: str) -> Response:
 
 
 @router.get("/corpora/{name}/delete")
-def asked(request: Request, name: str) -> Response:
+def confirm_delete(request: Request, name: str) -> Response:
     return render(request, "corpus_delete.html", corpus=corpus_of(request, name))
 
 

@@ -35,7 +35,7 @@ VARIABLES = _("Only administrators may name environment variables here.")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FieldView:
     """A field as the form shows it: ``value`` is its text (of topics: names), ``now`` what somebody else wrote meanwhile."""
 
     field: Field
@@ -235,18 +235,18 @@ def _form(
     seen = mistakes.now if mistakes.now is not None else found.written if found else None
     return render(
         request, "source.html", status, kind=kind, kind_name=visit.clock.words.gettext(KINDS[kind]),
-        groups=[(name, [shown_as(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
+        groups=[(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
         topic_names=[topic.name for topic in known_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
         seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
         **(_doing(visit, found) if found and status == 200 else {"health": None}),
     )  # fmt: skip
 
 
-def shown_as(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:
+def field_view(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> FieldView:
     value = written(field, values)
     now = written(field, mistakes.now) if mistakes.now is not None else value
     other = None if now == value else now if isinstance(now, str) else ", ".join(now)
-    return Shown(field, value, mistakes.fields.get(field.key), other)
+    return FieldView(field, value, mistakes.fields.get(field.key), other)
 
 
 def _doing(visit: Visit, found: Entry) -> dict[str, Any]:

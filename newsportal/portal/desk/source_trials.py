@@ -55,8 +55,8 @@ MANY = _("At most %(number)s addresses at a time; for more, paste an OPML list."
 
 
 @router.get("/sources/new")
-def asked(request: Request) -> Response:
-    return _asked(request)
+def new_form(request: Request) -> Response:
+    return _new_page(request)
 
 
 @router.post("/sources/new")
@@ -72,9 +72,9 @@ def begin(request: Request, fields: Fields) -> Response:
     addresses = text.split()
     if not addresses or len(addresses) > MAX_ADDRESSES:
         fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
-        return _asked(request, fields, fault)
+        return _new_page(request, fields, fault)
     if wrong := next((address for address in addresses if not _is_address(address)), None):
-        return _asked(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
+        return _new_page(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
     family = cast("Family | None", kind or None)
     about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
     return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
@@ -94,9 +94,9 @@ async def upload(request: Request) -> Response:
         raise HTTPException(400) from None
     if len(body) > MAX_BYTES:
         text = words(_("The file is too large, or broke off: at most %(number)s MB.")) % {"number": MAX_BYTES >> 20}
-        return await run_in_threadpool(_asked, request, {}, None, 413, text)
+        return await run_in_threadpool(_new_page, request, {}, None, 413, text)
     if not body:
-        return await run_in_threadpool(_asked, request, {}, None, 422, words(_("Choose a file.")))
+        return await run_in_threadpool(_new_page, request, {}, None, 422, words(_("Choose a file.")))
     return await run_in_threadpool(_offered, request, body)
 
 
@@ -125,7 +125,7 @@ def test(request: Request, key: str) -> Response:
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
     """How a look goes on; htmx asks for the inner part every second."""
-    return _shown(request, look_of(request, id), {}, whole="hx-request" not in request.headers)
+    return _trial_page(request, look_of(request, id), {}, whole="hx-request" not in request.headers)
 
 
 @router.post("/sources/looks/{id}/end")
@@ -146,7 +146,7 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         if str(number) in fields.get("take", ()) or (rest and number >= MOST_SHOWN and choice.best)
     ]
     if not chosen:
-        return _shown(request, found, fields, words(_("Choose at least one.")), status=422)
+        return _trial_page(request, found, fields, words(_("Choose at least one.")), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
     kinds = dict.fromkeys(kind for kind, _values_ in new)
     first = {kind: len(getattr(known_of(request), kind)) for kind in kinds}
@@ -163,9 +163,9 @@ def add(request: Request, id: str, fields: Fields) -> Response:
     except SourcesError as error:
         beside = [by_field(error.problems, kind, first[kind], visit.clock.words) for kind in kinds]
         faults = [text for known, others in beside for text in (*known.values(), *others)]
-        return _shown(request, found, fields, " ".join(faults) or str(error), status=422)
+        return _trial_page(request, found, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
-        return _shown(request, found, fields, str(error), status=409)
+        return _trial_page(request, found, fields, str(error), status=409)
     said = words(_("%(number)s sources were added to %(file)s.")) if len(new) > 1 else words(_("%(name)s was added to %(file)s."))
     text = said % {"number": len(new), "name": new[0][1]["name"], "file": path_of(request).name}
     since = visit.portal.now()
@@ -192,10 +192,10 @@ def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[s
         return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
     except TooMany:
         text = Visit(request).say(BUSY)
-        return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _asked(request, fields, text, 429)
+        return redirect_with(request, address_of(about["key"]), text) if about["what"] == "test" else _new_page(request, fields, text, 429)
 
 
-def _asked(
+def _new_page(
     request: Request,
     fields: Mapping[str, Sequence[str]] | None = None,
     fault: str | None = None,
@@ -212,7 +212,7 @@ def _asked(
     )  # fmt: skip
 
 
-def _shown(
+def _trial_page(
     request: Request, found: Look, fields: Mapping[str, Sequence[str]], fault: str | None = None, *, status: int = 200, whole: bool = True
 ) -> Response:
     visit = Visit(request)

@@ -180,7 +180,7 @@ def save(request: Request, sent: Fields) -> Response:
 
 
 @router.get("/topics/{name}/delete")
-def asked(request: Request, name: str) -> Response:
+def confirm_delete(request: Request, name: str) -> Response:
     known = known_of(request)
     if known.topic(name) is None:
         raise HTTPException(404)

@@ -33,7 +33,7 @@ def gauge(name: str, meaning: str, labels: tuple[str, ...], rows: Mapping[Any, f
     return family
 
 
-class Told(Collector):
+class PortalCollector(Collector):
     """What the portal knows at this moment, asked when it is scraped. What does not answer is left out: ``newsportal_up`` tells so."""
 
     def __init__(self, portal: Portal) -> None:
@@ -167,7 +167,7 @@ def metrics(request: Request) -> Response:
             raise HTTPException(403)
         return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
     told = CollectorRegistry()
-    for collector in (request.app.state.meter.registry, ProcessCollector(registry=None), Told(portal)):
+    for collector in (request.app.state.meter.registry, ProcessCollector(registry=None), PortalCollector(portal)):
         told.register(collector)
     encode, kind = choose_encoder(request.headers.get("accept", ""))  # the text form, or OpenMetrics where it is asked for
     return Response(encode(told), media_type=kind, headers={**UNCACHED, "vary": "Accept"})

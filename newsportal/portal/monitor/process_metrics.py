@@ -71,13 +71,13 @@ def machine(sources: Sources | None) -> Machine:
     parts = files(sources) if sources is not None else []
     found = disk(sources)
     return Machine(
-        process.memory_info().rss, _beside(process), psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.total, memory.available,
+        process.memory_info().rss, _children(process), psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.total, memory.available,
         process.num_threads(), found.free, found.total, found.low,
         tuple(Size(name, size_of(file) if file is not None else None) for name, file in parts),
     )  # fmt: skip
 
 
-def _beside(process: psutil.Process) -> int:
+def _children(process: psutil.Process) -> int:
     found = 0
     for child in process.children(recursive=True):
         with suppress(psutil.Error):  # it has just ended

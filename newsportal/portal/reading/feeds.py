@@ -16,7 +16,7 @@ from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.reading.search_query import read_search
-from newsportal.portal.reading.story import absolute, figures, lead, shown
+from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
@@ -164,7 +164,7 @@ def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) ->
     pictures = portal.store.galleries.pictures(article.id) if is_gallery(article.source) else []
     if not pictures:
         return entry
-    seen = shown(portal, article.id, pictures)
+    seen = picture_views(portal, article.id, pictures)
     formats = {picture.place: picture.image.format for picture in pictures if portal.picture_proxy is None}  # ours are written anew
     enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
     return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)

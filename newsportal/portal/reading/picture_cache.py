@@ -31,7 +31,7 @@ TOUCHED: Final = 3600.0  # seconds: a picture asked for more often is not marked
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedFile:
     """A file of the folder; ``used``: when it was last asked for (seconds since 1970)."""
 
     path: Path
@@ -109,7 +109,7 @@ class PictureCache:
             total -= one.size
         return total
 
-    def files(self) -> Iterator[Kept]:
+    def files(self) -> Iterator[CachedFile]:
         """What is kept; files that nobody finished writing are removed on the way. What others keep in this folder is none of ours."""
         for path in self.folder.glob("??/*"):
             if not path.name.removeprefix(".").startswith(path.parent.name):
@@ -121,7 +121,7 @@ class PictureCache:
                     continue
             except OSError:
                 continue  # gone meanwhile
-            yield Kept(path, found.st_size, found.st_mtime)
+            yield CachedFile(path, found.st_size, found.st_mtime)
 
     def clear(self) -> tuple[int, int]:
         """Remove everything; answers how many files of how many bytes. Raises ``OSError`` for what cannot be removed."""

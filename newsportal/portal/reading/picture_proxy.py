@@ -37,7 +37,7 @@ def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thu
     return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={version(url)}"
 
 
-def beside(portal: Portal, article: StoredArticle) -> str | None:
+def headline_picture(portal: Portal, article: StoredArticle) -> str | None:
     """The address of the picture that stands beside an article's headline, None where it has none."""
     found = thumbnail(article.images)
     return address_of(portal, article.id, *found, thumb=True) if found else None
@@ -171,15 +171,15 @@ MAX_PLACE: Final = 10_000
 
 @picture_router.get("/picture/{article_id}/{place}")
 async def picture(request: Request, article_id: str, place: str) -> Response:
-    return await _shown(request, article_id, place, thumb=False)
+    return await _send_picture(request, article_id, place, thumb=False)
 
 
 @picture_router.get("/picture/{article_id}/{place}/thumb")
 async def thumb(request: Request, article_id: str, place: str) -> Response:
-    return await _shown(request, article_id, place, thumb=True)
+    return await _send_picture(request, article_id, place, thumb=True)
 
 
-async def _shown(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
+async def _send_picture(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
     portal: Portal = request.app.state.portal
     number = int(place) if place.isascii() and place.isdecimal() and len(place) < 6 else 0
     if portal.picture_proxy is None or not 1 <= number <= MAX_PLACE:

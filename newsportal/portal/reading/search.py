@@ -39,8 +39,8 @@ def search(request: Request, visit: Here) -> Response:
     asked = read_search(visit)
     results, away = look(visit, asked)
     return render(
-        request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=kept(asked),
-        kept_but_days=kept(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]}, away=away, results=results,
+        request, "search.html", query_text=asked.text[:SHOWN_QUERY_CHARS], asked=asked, kept=fields_of(asked),
+        kept_but_days=fields_of(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]}, away=away, results=results,
         sorts=sorts(asked, visit), filters=chips(asked, visit),
         facets=facets(asked, results, visit) if not asked.empty and not away else [],
         proposals=proposals(asked, results, visit) if not asked.empty and not away and not results.total else [],
@@ -65,7 +65,7 @@ def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
         return []
 
 
-def kept(asked: SearchRequest, changes: Mapping[str, object] | None = None) -> dict[str, str]:
+def fields_of(asked: SearchRequest, changes: Mapping[str, object] | None = None) -> dict[str, str]:
     """What a form sends beside its own fields. A name that no page can show (terminal escapes, NUL) is left out."""
     values = {name: value for name, value in asked.parameters(**(changes or {})).items() if name != "q"}
     return {name: str(value) for name, value in values.items() if value and not CONTROL.search(str(value))}

@@ -132,7 +132,7 @@ AT_ONCE = 2  # pictures that are loaded without waiting until they come into vie
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PictureView:
     """A picture as a page shows it. ``address`` is the whole picture, ``small`` what stands in the page; both are fit for a browser."""
 
     place: int
@@ -148,7 +148,7 @@ def gallery_view(
     request: Request, story: Story, article: StoredArticle, gallery: StoredGallery, near: tuple[Story | None, ...]
 ) -> Response:
     visit = Visit(request)
-    pictures = shown(visit.portal, article.id, visit.portal.store.galleries.pictures(article.id))
+    pictures = picture_views(visit.portal, article.id, visit.portal.store.galleries.pictures(article.id))
     older, newer = near
     suggested: Sequence[Suggested] = further(visit, story.id)
     return render(
@@ -158,9 +158,9 @@ def gallery_view(
     )  # fmt: skip
 
 
-def shown(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[Shown, ...]:
+def picture_views(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[PictureView, ...]:
     """The pictures that can be shown. A place is the story's own, so one that cannot be shown leaves a gap in the numbers."""
-    made: list[Shown] = []
+    made: list[PictureView] = []
     for picture in stored:
         image = picture.image
         address = address_of(portal, article_id, picture.place, image)
@@ -168,7 +168,7 @@ def shown(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> t
         if address is None or small is None:
             continue
         caption = clean(image.caption) if image.caption else None
-        made.append(Shown(picture.place, address, small, caption, image.width, image.height, len(made) >= AT_ONCE))
+        made.append(PictureView(picture.place, address, small, caption, image.width, image.height, len(made) >= AT_ONCE))
     return tuple(made)
 
 
@@ -183,7 +183,7 @@ def numbered(missing: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
-def figures(pictures: Sequence[Shown], text: Markup, base: str = "") -> Markup:
+def figures(pictures: Sequence[PictureView], text: Markup, base: str = "") -> Markup:
     """The story as HTML for feeds; addresses of our own begin with ``base``."""
     figure = Markup('<figure><img src="{}" alt="{}"><figcaption>{}</figcaption></figure>')
     return Markup("\n").join(
@@ -195,7 +195,7 @@ def absolute(address: str, base: str) -> str:
     return f"{base}{address}" if address.startswith("/") else address
 
 
-def lead(text: str, pictures: Sequence[Shown]) -> Markup:
+def lead(text: str, pictures: Sequence[PictureView]) -> Markup:
     """What the story says beside its captions: the text of its article is both."""
     captions = {picture.caption for picture in pictures}
     return paragraphs("\n".join(line for line in text.splitlines() if clean(line) not in captions))
