@@ -68,8 +68,8 @@ def sim(folder: Path) -> Iterator[Split]:
 
 def sim_unlabelled(folder: Path) -> Iterator[Split]:
     for split in sim(folder):
-        items = tuple(replace(item, labels=()) for item in split.known.items)
-        yield replace(split, known=replace(split.known, items=items))
+        items = tuple(replace(item, labels=()) for item in split.training.items)
+        yield replace(split, training=replace(split.training, items=items))
 
 
 def rsc15(folder: Path, kind: str = NEXT) -> Iterator[Split]:

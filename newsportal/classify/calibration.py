@@ -49,7 +49,7 @@ def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, see
     rank[np.argsort(-truth.sum(axis=0), kind="stable")] = np.arange(truth.shape[1])
     found = []
     for part in range(FOLDS):
-        right, known, foreign = _asked(vectors, truth, fold == part, rank % FOLDS != part, mix, seed)
+        right, known, foreign = _held_out_scores(vectors, truth, fold == part, rank % FOLDS != part, mix, seed)
         if min(len(right), len(foreign)) >= FEWEST_COMPARED:
             refused = [float((foreign < np.quantile(right, share)).mean()) for share in GIVEN_UP]
             found.append([auroc(known, foreign), *refused])
@@ -60,7 +60,7 @@ def refusal(vectors: Sparse, truth: Truth, fold: NDArray[np.intp], mix: Mix, see
     return Refusal(GIVEN_UP[at], refused[at], area)
 
 
-def _asked(
+def _held_out_scores(
     vectors: Sparse, truth: Truth, asked: NDArray[np.bool_], kept: NDArray[np.bool_], mix: Mix, seed: int
 ) -> tuple[Matrix, Matrix, Matrix]:  # fmt: skip
     """The best scores of the right answers, of all texts whose label is ``kept``, and of the foreign texts."""

@@ -200,11 +200,11 @@ def _names(run: str) -> Iterator[str]:
 
 def _as_written(word: str, both: str, plain: str) -> str:
     """``word`` as its first place has it: traditional characters and capitals come back."""
-    place = plain.find(word) if CJK.match(word) else _standing_alone(fold_characters(word), plain)
+    place = plain.find(word) if CJK.match(word) else _find_word(fold_characters(word), plain)
     return both[place : place + len(word)] if place >= 0 else word
 
 
-def _standing_alone(word: str, plain: str) -> int:
+def _find_word(word: str, plain: str) -> int:
     """The first place of ``word`` that is no part of a longer word of letters; -1 if there is none."""
     place = plain.find(word)
     while place >= 0:

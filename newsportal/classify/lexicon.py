@@ -59,7 +59,7 @@ LEAD: Final = 0.2
 DOUBT: Final = 3.0
 """What is added to all sums when a share is made of them: with few words found, no share is near 1."""
 
-WORDS_TOLD: Final = 5
+MAX_EXPLAINED: Final = 5
 """Words that an explanation in one line names."""
 
 LATIN: Final = re.compile(r"[a-z0-9]+(?:[&+.'-][a-z0-9]+)*")
@@ -235,7 +235,7 @@ def lexicon(own: Sequence[Category] = (), without: Iterable[str] = ()) -> Lexico
     return Lexicon(known.values())
 
 
-def told(reasons: Iterable[Reason]) -> str | None:
+def explain(reasons: Iterable[Reason]) -> str | None:
     """An explanation in one line: the words that decided, the weightiest first."""
-    words = [reason.word for reason in reasons if reason.weight > 0][:WORDS_TOLD]
+    words = [reason.word for reason in reasons if reason.weight > 0][:MAX_EXPLAINED]
     return " · ".join(words) or None

@@ -42,7 +42,7 @@ class Linear:
 
     labels: tuple[str, ...]
     facts: Facts
-    known: Vocabulary = field(repr=False)
+    vocabulary: Vocabulary = field(repr=False)
     weights: NDArray[np.float32] = field(repr=False)
     bias: Matrix = field(repr=False)
     factor: float = 1.0
@@ -58,14 +58,14 @@ class Linear:
         learnt = learn(examples, labels, several=several, progress=progress, seed=seed)
         documents = Counter(label for example in examples for label in example.labels)
         facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
-        known, weights = _bounded(learnt.known, learnt.planes.weights.astype(np.float16))
+        known, weights = _bounded(learnt.vocabulary, learnt.planes.weights.astype(np.float16))
         return cls(
             labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
         """The answer on one article; nothing known in it: none of the labels, without scores."""
-        at, values = self.known.vector(*counted(title, text))
+        at, values = self.vocabulary.vector(*counted(title, text))
         if len(at) < FEWEST:
             return NONE
         scores = values @ self.weights[at] + self._bias(len(at))
@@ -96,7 +96,7 @@ class Linear:
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """The words under the features that decided: what they add to the label's score, against the mean of the other labels."""
-        at, values = self.known.vector(*counted(title, text))
+        at, values = self.vocabulary.vector(*counted(title, text))
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()
         scores = values @ self.weights[at] + self._bias(len(at))
@@ -105,12 +105,12 @@ class Linear:
         others = 0.0 if self.facts.several else np.delete(weights, chosen, axis=1).mean(axis=1)
         steep = float(self.curves[chosen, 0]) if self.facts.several else self.factor
         parts = values * (weights[:, chosen] - others) * steep
-        return words(Part(self.known.codes[at], parts), (title, text), limit)
+        return words(Part(self.vocabulary.codes[at], parts), (title, text), limit)
 
     def saved(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
-            "codes": self.known.codes,
-            "idf": self.known.weights,
+            "codes": self.vocabulary.codes,
+            "idf": self.vocabulary.weights,
             "weights": self.weights.astype(np.float16),
             "bias": self.bias,
             "curves": self.curves,
@@ -167,7 +167,7 @@ def words(part: Part, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
     """The words of an article's ``texts`` (title, body), each with all it added wherever it stands, the weightiest first."""
     found = [pieces(text) for text in texts]
     often = np.zeros(len(part.codes))
-    places = [_known(part.codes, one.codes) for one in found]
+    places = [_lookup(part.codes, one.codes) for one in found]
     for at, known in places:
         often += np.bincount(at[known], minlength=len(part.codes))
     each = part.added / np.maximum(often, 1)
@@ -181,7 +181,7 @@ def words(part: Part, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
     return tuple(islice(reasons, limit))
 
 
-def _known(codes: Codes, wanted: Codes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _lookup(codes: Codes, wanted: Codes) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
     return at, codes[at] == wanted
 

@@ -32,7 +32,7 @@ MOST_CHARACTERS: Final = 40_000_000
 class Learnt:
     """What a training gives: ``factor`` and ``least`` for one label a text, ``curves`` (a, b, threshold) for several."""
 
-    known: Vocabulary
+    vocabulary: Vocabulary
     planes: Planes
     factor: float
     least: float

@@ -120,13 +120,13 @@ def send(
                 work.index.follow(work.store)
             tell(work)
             tally = step(work)
-            _told(tally, as_json, always=once)
+            _print_tally(tally, as_json, always=once)
             if once:
                 return
             time.sleep(EVERY)
 
 
-def _told(tally: Tally, as_json: bool, *, always: bool) -> None:
+def _print_tally(tally: Tally, as_json: bool, *, always: bool) -> None:
     counts = {"found": tally.found, "sent": tally.sent, "failed": tally.failed, "put_off": tally.put_off, "unclear": tally.unclear}
     if not always and not any(counts.values()):
         return

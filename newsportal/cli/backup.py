@@ -13,7 +13,7 @@ import typer
 
 from newsportal.cli.options import AsJsonLine, SourcesFile
 from newsportal.cli.output import count_bar, print_json
-from newsportal.cli.store import shown
+from newsportal.cli.store import masked
 from newsportal.errors import BackupError
 from newsportal.sources import find, load
 from newsportal.store import open_store
@@ -91,7 +91,7 @@ def restore(
             uri = to or _store_of(sources, manifest.sources)
             with _whole_or_not(uri) as store:
                 done = restored(file, store, manifest=manifest, tell=tell)
-            told |= {"store": shown(uri), "left_out": done.left_out}
+            told |= {"store": masked(uri), "left_out": done.left_out}
     if as_json:
         print_json(told)
         return

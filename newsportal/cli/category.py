@@ -11,7 +11,7 @@ from newsportal.cli.options import AsJson, SourcesFile, command_group
 from newsportal.cli.output import print_rows
 from newsportal.errors import NewsportalError
 from newsportal.sources import edit, load
-from newsportal.sources.categories import drop, known, put, values_of
+from newsportal.sources.categories import drop, list_categories, put, values_of
 from newsportal.sources.spelling import did_you_mean
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
@@ -29,7 +29,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
             "hints": list(one.said.hints) if one.said else [],
             "enabled": one.enabled,
         }
-        for one in known(load(sources).categories)
+        for one in list_categories(load(sources).categories)
     ]
     shown = rows if as_json else [{**row, **{name: " ".join(row[name]) for name in ("words", "hints")}} for row in rows]
     print_rows(shown, ("category", "packaged", "words", "hints", "enabled"), as_json)
@@ -45,7 +45,7 @@ def set_(
 ) -> None:
     """Write what sources.yaml says of a category, or a new one; what is not named stays."""
     path = sources_path(sources)
-    found = next((one for one in known(load(path).categories) if one.name == name), None)
+    found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):
         raise NewsportalError(f"{name} {'comes with newsportal' if found else 'is no category yet'}: it cannot be renamed")
     said = found.said if found else None

@@ -90,10 +90,10 @@ def sortable(version: str) -> str:
     """``1.10.2`` as ``0001_0010_0002``; other names as scrapyd keeps them, in whatever order they sort."""
     if RELEASE.fullmatch(version):
         return "_".join(number.zfill(DIGITS) for number in version.split("."))
-    return kept(version)
+    return stored_version(version)
 
 
-def kept(version: str) -> str:
+def stored_version(version: str) -> str:
     """The name under which scrapyd keeps a version (``FilesystemEggStorage._egg_path``)."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", version)
 
@@ -134,7 +134,7 @@ def send(server: Server, version: str, egg: bytes) -> Deployed:
     if not spiders:
         _take_back(server, version)
     versions = server.get("listversions", project=project)["versions"]
-    return Deployed(server.target, kept(version), versions[-1] if versions else None, tuple(spiders))
+    return Deployed(server.target, stored_version(version), versions[-1] if versions else None, tuple(spiders))
 
 
 def _take_back(server: Server, version: str) -> None:
@@ -183,7 +183,7 @@ def deploy(
     if as_json:
         print_json(deployed.plain())
     else:
-        typer.echo("\n".join(_told(deployed, known)))
+        typer.echo("\n".join(_lines_of(deployed, known)))
     check(deployed)
 
 
@@ -197,7 +197,7 @@ def _read(file: Path) -> bytes:
     return content
 
 
-def _told(found: Deployed, known: Sources | None) -> list[str]:
+def _lines_of(found: Deployed, known: Sources | None) -> list[str]:
     lines = [f"{found.target.url}: project {found.target.project}, version {found.version}", f"spiders: {', '.join(found.spiders)}"]
     if known is not None:
         there = known.path and known.path.exists()

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from newsportal import text
 from newsportal.cli import hints
-from newsportal.cli.hints import counted, hosts, known_hosts
+from newsportal.cli.hints import counted, hosts, resolvable_hosts
 from newsportal.cli.options import SourcesFile
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
@@ -201,7 +201,7 @@ def _disk(sources: Sources) -> Finding:
 
 
 def _network(sources: Sources) -> Finding:
-    asked, reached = hosts(sources), known_hosts(sources)
+    asked, reached = hosts(sources), resolvable_hosts(sources)
     if not asked:
         return Finding("network", None, "no feed, region, forum or gallery to ask")
     says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")

@@ -52,7 +52,7 @@ REMEDIES = {
 def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
     """The article of one page; ``pages`` where its pager names further ones. Raises ``NotApplicable``."""
     read = _read(page, link, run)
-    return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.known))
+    return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.several_pages))
 
 
 def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
@@ -188,7 +188,7 @@ def answers(
     if keeping and isinstance(run, Learner) and not Path(source).is_dir():
         run = partial(_and_learn, run)
     if source.startswith(WEB):
-        page = _asked(source, fetch)
+        page = _fetch_public(source, fetch)
         yield {"id": source, **_answer(page, None, algorithm, partial(read_all, run, fetch))}
         return
     if isinstance(run, Learner) and Path(source).is_dir():
@@ -223,7 +223,7 @@ def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link 
     return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
 
 
-def _asked(url: str, fetch: Callable[[str], Page]) -> Page:
+def _fetch_public(url: str, fetch: Callable[[str], Page]) -> Page:
     """Raises ``FetchFailed``, and ``NewsportalError`` with the remedy for one that may not be asked: ``sources.yaml`` is not read."""
     try:
         return fetch(url)

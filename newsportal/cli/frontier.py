@@ -78,13 +78,13 @@ def aside(
 def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Let requests that were set aside wait anew, as if nobody had died of them."""
     with opened(sources, spider) as found:
-        _told("again", sum(queue.again(which) for queue, which in _meant(found, ids)), "{} will be asked for again", as_json)
+        _print_count("again", sum(queue.again(which) for queue, which in _meant(found, ids)), "{} will be asked for again", as_json)
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Forget requests that were set aside. Articles among them are asked for again when a list page names them."""
     with opened(sources, spider) as found:
-        _told("dropped", sum(queue.drop(which) for queue, which in _meant(found, ids)), "{} forgotten", as_json)
+        _print_count("dropped", sum(queue.drop(which) for queue, which in _meant(found, ids)), "{} forgotten", as_json)
 
 
 def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -94,7 +94,7 @@ def clear(spider: Spider = None, yes: Yes = False, sources: SourcesFile = None, 
         waiting = sum(state.waiting + state.later for state in states)
         if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {found.place}?", err=True):
             raise typer.Exit(1)
-        _told("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)
+        _print_count("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)
 
 
 def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _is(one: Aside, name: str) -> bool:
     return one.task.id.startswith(name) or url_of(one.task.body) == name
 
 
-def _told(what: str, number: int, words: str, as_json: bool) -> None:
+def _print_count(what: str, number: int, words: str, as_json: bool) -> None:
     typer.echo(json.dumps({what: number}) if as_json else words.format(counted(number, "request")))
 
 

@@ -61,14 +61,14 @@ def hosts(known: Sources) -> list[str]:
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 
-def known_hosts(known: Sources) -> list[str]:
+def resolvable_hosts(known: Sources) -> list[str]:
     policy = egress.Policy(allow_private=tuple(known.politeness.allow_private))
     return [host for host in hosts(known) if _resolves(host, policy)]
 
 
 def away(known: Sources) -> bool:
     """Whether none of several hosts has an address. One host alone tells nothing: it may be gone itself."""
-    return len(hosts(known)) > 1 and not known_hosts(known)
+    return len(hosts(known)) > 1 and not resolvable_hosts(known)
 
 
 def _resolves(host: str, policy: egress.Policy) -> bool:

@@ -40,7 +40,7 @@ class Row:
 
     file: str
     line: int
-    said: Any
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ def bring(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Fate]:
 
 def _incoming(row: Row, now: datetime) -> Incoming | Fate:
     try:
-        if isinstance(row.said, ValueError):
-            return Fate(row, "failed", error=str(row.said))
-        return incoming(row.said, now)
+        if isinstance(row.value, ValueError):
+            return Fate(row, "failed", error=str(row.value))
+        return incoming(row.value, now)
     except ValueError as error:
         return Fate(row, "failed", error=str(error))
 
@@ -243,10 +243,10 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
                 pass
             yield number, ValueError(f"a line of more than {LONGEST} bytes")
         elif line.strip():
-            yield number, _said(line)
+            yield number, _parse_line(line)
 
 
-def _said(line: bytes) -> Any:
+def _parse_line(line: bytes) -> Any:
     try:
         return json.loads(line.decode("utf-8-sig"))
     except RecursionError:

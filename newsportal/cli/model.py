@@ -14,7 +14,7 @@ from newsportal.cli.context import open_record
 from newsportal.cli.options import AsJson, CorpusName, SourcesFile, command_group
 from newsportal.cli.output import confirm_loss, format_time, print_json, print_rows, report_progress, writable
 from newsportal.messages import Message, from_dict
-from newsportal.services.learning.evaluation import kept_versions, put_to_use, side_by_side
+from newsportal.services.learning.evaluation import put_to_use, side_by_side, stored_versions
 from newsportal.store.models import Model
 from newsportal.text import clean
 
@@ -100,7 +100,7 @@ def compare(
     from newsportal.cli.evaluate.confusion import print_figures
 
     with open_record(sources) as (_, store), report_progress() as say:
-        reports, unread = side_by_side(store, name, versions or kept_versions(store, name), say)
+        reports, unread = side_by_side(store, name, versions or stored_versions(store, name), say)
     for line in unread:
         typer.echo(line, err=True)
     called = {f"version {version}": measured for version, measured in sorted(reports.items())}

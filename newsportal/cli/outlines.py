@@ -38,7 +38,7 @@ def import_(
     known = load(path)
     listed = _read(source, known)
     plan = planned(listed.feeds, known, category, enabled=not disabled)
-    _told(listed, plan) if not as_json else _lines(plan, dry_run)
+    _print_plan(listed, plan) if not as_json else _lines(plan, dry_run)
     if dry_run or not plan.new:
         return
     asks = sys.stdin.isatty() and not yes and not as_json
@@ -95,7 +95,7 @@ def _start(path: Path) -> bytes:
         return stream.read(MAX_BYTES + 1)
 
 
-def _told(listed: OutlineList, plan: Import) -> None:
+def _print_plan(listed: OutlineList, plan: Import) -> None:
     out = console()
     for values in plan.new[:SHOWN]:
         folder = f"  [{values['category']}]" if "category" in values else ""

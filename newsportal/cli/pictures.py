@@ -55,7 +55,7 @@ def photos(
     if not found:
         typer.echo("no photo story lacks pages" if incomplete else NONE)
         return
-    rows = ((article.id, article.title, told(gallery), article.url) for article, gallery in found)
+    rows = ((article.id, article.title, summary(gallery), article.url) for article, gallery in found)
     print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)
 
 
@@ -86,7 +86,7 @@ def figures(gallery: StoredGallery) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def told(gallery: StoredGallery) -> str:
+def summary(gallery: StoredGallery) -> str:
     """``12 pictures on 12 pages``, and what is missing."""
     pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
     said = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"

@@ -118,13 +118,13 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
             typer.echo(
                 json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str)
                 if as_json
-                else _told(settings, found)
+                else _report(settings, found)
             )
     if wrong:
         raise NewsportalError(f"{counted(wrong, 'target')} cannot be published to; see above")
 
 
-def _told(settings: Settings, found: Rehearsed) -> str:
+def _report(settings: Settings, found: Rehearsed) -> str:
     lines = [f"{settings.name}: {'nothing can be published there' if found.problems else 'all is well'}"]
     lines += [f"  {line}" for line in (*found.problems, *found.notes)]
     return "\n".join(lines + [f"  an article would be: {clean(step.what)}" for step in found.steps])

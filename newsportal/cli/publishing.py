@@ -44,13 +44,13 @@ def after_crawl(known: Sources, say: Say) -> None:
     try:
         with closing(open_store(known.store, create=False)) as store, opened(known, chosen) as targets:
             for settings, target in targets:
-                if line := told(publish(Work(store, settings, target, stopped=lambda: monotonic() > until))):
+                if line := summary(publish(Work(store, settings, target, stopped=lambda: monotonic() > until))):
                     say(line)
     except StoreError as error:
         say(f"nothing was published: {error}; it waits")
 
 
-def told(tally: Tally) -> str | None:
+def summary(tally: Tally) -> str | None:
     """What came of a target, in a line; ``None`` if there is nothing to tell."""
     counts = {
         "published": tally.published,
@@ -75,18 +75,18 @@ class Publisher(threading.Thread):
         self._say = say
         self._every = every
         self._done = threading.Event()
-        self._said: dict[str, str | None] = {}
+        self._reported: dict[str, str | None] = {}
 
     def run(self) -> None:
         chosen = enabled(self._known)
         while chosen and not self._done.is_set():
             try:
                 with closing(open_store(self._known.store, create=False)) as store, opened(self._known, chosen) as targets:
-                    self._said.pop("store", None)
+                    self._reported.pop("store", None)
                     while not self._done.is_set():
                         for settings, target in targets:
                             tally = publish(Work(store, settings, target, stopped=self._done.is_set))
-                            self._tell(settings.name, told(tally), every=tally.done > 0)
+                            self._tell(settings.name, summary(tally), every=tally.done > 0)
                         self._done.wait(self._every)
             except StoreError as error:
                 self._tell("store", f"publishing waits for its store: {error}")
@@ -100,6 +100,6 @@ class Publisher(threading.Thread):
 
     def _tell(self, about: str, line: str | None, *, every: bool = False) -> None:
         """A trouble that lasts is told once."""
-        if line is not None and (every or line != self._said.get(about)):
+        if line is not None and (every or line != self._reported.get(about)):
             self._say(line)
-        self._said[about] = line
+        self._reported[about] = line

@@ -15,7 +15,7 @@ HOSTS: Final = 10
 ASIDE: Final = 20  # rows of a page; newsportal frontier lists them all
 
 
-def asking(known: Sources) -> Ask:
+def poller(known: Sources) -> Ask:
     """Asks the queues of this ``sources.yaml``; what they need is loaded with the first question."""
 
     def ask() -> Queues:

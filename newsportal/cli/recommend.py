@@ -199,7 +199,7 @@ def show(
     else:
         typer.echo(f"learnt {format_time(made)}")
         for name, value in facts.items():
-            typer.echo(f"  {name}: {said(value)}")
+            typer.echo(f"  {name}: {format_value(value)}")
     if months:
         typer.echo()
         print_rows([_month(month) | {"month": f"{month.start:%Y-%m}"} for month in months], ("month", *COLUMNS), False)
@@ -218,11 +218,11 @@ def _month(month: Month) -> dict[str, Any]:
     return {"start": month.start, **row, "precision": precision}
 
 
-def said(value: Any) -> str:
+def format_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {said(inner)}" for name, inner in value.items())
+        return ", ".join(f"{name} {format_value(inner)}" for name, inner in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(said, value))
+        return ", ".join(map(format_value, value))
     return f"{value:.4g}" if isinstance(value, float) else clean(str(value))
 
 

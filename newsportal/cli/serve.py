@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 
 from newsportal.cli.options import SourcesFile
-from newsportal.cli.queue_monitor import asking, settling
+from newsportal.cli.queue_monitor import poller, settling
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
@@ -72,7 +72,7 @@ def run(
         name = urlsplit(found.portal.url).hostname if found.portal.url else None
         names = hosts_of(host, [*allow_hosts, *([name] if name else [])])
         app = create_app(
-            store, index, found, hosts=names, pushed=pushed, queues=asking(found), settle=settling(found), accounts=accounts, daily=daily
+            store, index, found, hosts=names, pushed=pushed, queues=poller(found), settle=settling(found), accounts=accounts, daily=daily
         )
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:

@@ -86,7 +86,7 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
         out.print(f"{found.family}:{preview.values['name']}  {clean(found.address)}", style="bold", markup=False)
         out.print(f"  {'; '.join(clean(str(why)) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
         if preview.overlap is not None and preview.overlap.stored:
-            out.print(f"  {preview.overlap.told()}", style="dim", markup=False)
+            out.print(f"  {preview.overlap.summary()}", style="dim", markup=False)
         show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")

@@ -29,7 +29,7 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
     with closing(open_store(place, create=False)) as store:
         with store.records.reading() as look:
             rows = {form.name: look.count(form) for form in FORMS}
-        told = {"store": shown(place), "last_change": store.last_seq(), "rows": rows}
+        told = {"store": masked(place), "last_change": store.last_seq(), "rows": rows}
     if as_json:
         print_json(told)
         return
@@ -49,7 +49,7 @@ def copy(
     with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other, count_bar(quiet=as_json) as tell:
         done = copied(one, other, again=again, tell=tell)
     if as_json:
-        print_json({"from": shown(source), "to": shown(target), "equal": done.equal, **asdict(done)})
+        print_json({"from": masked(source), "to": masked(target), "equal": done.equal, **asdict(done)})
     else:
         _show(done)
     if not done.equal:
@@ -76,18 +76,18 @@ def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = N
     with closing(open_store(place, create=False)) as store, count_bar(quiet=as_json) as tell:
         found = faults(store.records, tell)
     if as_json:
-        print_json({"store": shown(place), "sound": not found, "faults": [asdict(one) for one in found]})
+        print_json({"store": masked(place), "sound": not found, "faults": [asdict(one) for one in found]})
     else:
         for one in found[:MOST_TOLD]:
             typer.echo(clean(f"{one.table} {one.row}: {one.why}"))
         if len(found) > MOST_TOLD:
             typer.echo(f"… and {len(found) - MOST_TOLD} more")
-        typer.echo(f"{shown(place)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
+        typer.echo(f"{masked(place)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
     if found:
         raise typer.Exit(1)
 
 
-def shown(uri: str) -> str:
+def masked(uri: str) -> str:
     return clean(mask(uri))
 
 

@@ -19,7 +19,7 @@ from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import SourcesFile, command_group
 from newsportal.cli.output import WIDEST, format_time, make_table, print_json
-from newsportal.cli.pictures import figures, told
+from newsportal.cli.pictures import figures, summary
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.services.accounts import open_accounts
 from newsportal.services.editing import drafts
@@ -112,7 +112,7 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
     wide.print(make_table(("article", "site", "time", "why", "address"), rows))
     if (gallery := store.galleries.gallery(story.head.id)) is not None:
-        wide.print(f"\n{told(gallery)}", markup=False, highlight=False)
+        wide.print(f"\n{summary(gallery)}", markup=False, highlight=False)
         wide.print(_pictures(store, story.head.id))
 
 
@@ -197,7 +197,7 @@ def correct(
         number = store.correct(article, said, by=getpass.getuser(), now=datetime.now(UTC), seen=known.revision)
         if number != known.revision:
             log("article.correct", article, {"revision": number, **details(known, said)})
-        _told(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(said) or 'nothing'}")
+        _print_article(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(said) or 'nothing'}")
 
 
 def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:
@@ -207,7 +207,7 @@ def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile
         number = store.withdraw(article, now=datetime.now(UTC))
         if number != known.revision:
             log("article.withdraw", article, {"revision": number, "fields": list(known.corrected_fields)})
-        _told(_article(store, article), as_json, f"revision {number}, as its page says")
+        _print_article(_article(store, article), as_json, f"revision {number}, as its page says")
 
 
 def hide(
@@ -247,7 +247,7 @@ def _meant(store: Store, ids: list[str], whole: bool) -> list[str]:
     return [version.id for story in stories if story is not None for version in story.versions] or ids
 
 
-def _told(article: StoredArticle, as_json: bool, sentence: str) -> None:
+def _print_article(article: StoredArticle, as_json: bool, sentence: str) -> None:
     if not as_json:
         typer.echo(f"{article.id}: {sentence}")
         return

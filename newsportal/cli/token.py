@@ -15,7 +15,7 @@ from newsportal.errors import AccountError
 from newsportal.services.accounts import Right, Token
 
 
-def told(token: Token, name: str) -> dict[str, Any]:
+def token_values(token: Token, name: str) -> dict[str, Any]:
     return {
         "id": token.id,
         "person": name,
@@ -31,7 +31,7 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     """Everybody's tokens."""
     with opened(sources) as accounts:
         names = {person.id: person.name for person in accounts.people.all()}
-        rows = [told(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
+        rows = [token_values(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
     if as_json:
         print_json(rows)
         return
@@ -59,7 +59,7 @@ def add(
         token, secret = accounts.tokens.add(person, use, right or [Right.READ], now=now, expires=expires)
         log(accounts, "token.add", token.name, {"person": person.name, "rights": sorted(token.rights), "days": days})
     if as_json:
-        print_json({**told(token, person.name), "token": secret})
+        print_json({**token_values(token, person.name), "token": secret})
         return
     typer.echo(f"token {token.id} of {person.name}, for {token.name}; it is shown this once:")
     typer.echo(secret)

@@ -57,7 +57,7 @@ def preview_(
 ) -> None:
     """Show which stories of the last days a topic's words find, which of them are new to it, and which would go. Nothing is changed."""
     with open_all(sources) as (known, store, index):
-        asked = _asked(known.topic(name), name, tuple(must or ()), tuple(any_ or ()), tuple(never or ()))
+        asked = _rule_of(known.topic(name), name, tuple(must or ()), tuple(any_ or ()), tuple(never or ()))
         index.follow(store)
         found = preview(
             store,
@@ -83,7 +83,7 @@ def preview_(
         typer.echo(clean(f"- {one.title}"))
 
 
-def _asked(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> TopicRule:
+def _rule_of(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> TopicRule:
     if must or any_ or never:
         return rule(name, must, any_ or (() if must else (name,)), never)
     return topic.rule if topic else rule(name, any=(name,))

@@ -20,7 +20,7 @@ from newsportal.errors import ModelError
 from newsportal.messages import to_json
 from newsportal.services.jobs.reporting import NICENESS
 from newsportal.services.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
-from newsportal.services.learning.training import Known, Trained, train_corpus
+from newsportal.services.learning.training import Trained, TrainingDocument, train_corpus
 from newsportal.services.learning.training import retrain as retrain_all
 from newsportal.services.learning.training import train as trained_on
 from newsportal.text import clean
@@ -68,7 +68,7 @@ def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str,
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
     with writable(model) as part, report_progress() as say:
         say(0.0, "reading")
-        known = list(_known(file, form, encoding))
+        known = list(_read_documents(file, form, encoding))
         try:
             made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
         except ModelError as error:
@@ -78,7 +78,7 @@ def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str,
     return {"model": str(model), "bytes": len(data), **made.facts()}, made
 
 
-def _known(file: str, form: str, encoding: str) -> Iterator[Known]:
+def _read_documents(file: str, form: str, encoding: str) -> Iterator[TrainingDocument]:
     """The documents of a file that have a text, each once under its first label."""
     standard = file == "-"
     documents = (
@@ -90,7 +90,7 @@ def _known(file: str, form: str, encoding: str) -> Iterator[Known]:
     for document in documents:
         if not is_empty(document) and document.id not in met:
             met.add(document.id)
-            yield Known(document.id, document.label, document.title, document.text)
+            yield TrainingDocument(document.id, document.label, document.title, document.text)
 
 
 def _into_store(

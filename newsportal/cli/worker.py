@@ -36,9 +36,9 @@ LOOK: Final = 5.0  # seconds between two looks whether the sources file has chan
 
 @dataclass(slots=True)
 class Ending:
-    """Why the process ends: ``told`` to (a signal), for good (``broken``), or to begin anew with another sources file (``changed``)."""
+    """Why the process ends: ``reported`` to (a signal), for good (``broken``), or to begin anew with another sources file (``changed``)."""
 
-    told: bool = False
+    reported: bool = False
     changed: bool = False
     broken: str | None = None
 
@@ -111,7 +111,7 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
         def _signal_shutdown(self, signum: int, frame: Any) -> None:
             from twisted.internet import reactor
 
-            ending.told = True
+            ending.reported = True
             super()._signal_shutdown(signum, frame)
             reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
 
@@ -134,20 +134,20 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
 
 def over(ending: Ending, spider: str, done: asyncio.Future[None]) -> None:
     """A spider ended. Without having been told to, that is a failure: the whole worker ends, for a supervisor to start it anew."""
-    if ending.told:
+    if ending.reported:
         return
     error = None if done.cancelled() else done.exception()
     why = f": {type(error).__name__}: {error}" if error is not None else ", see the log"
-    ending.told, ending.broken = True, f"spider {spider} broke off{why}"
+    ending.reported, ending.broken = True, f"spider {spider} broke off{why}"
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def watch(file: SourcesReloader, ending: Ending) -> None:
     """Look for changes of the sources file; with a sound new one the worker is to begin anew."""
-    while not ending.told:
+    while not ending.reported:
         time.sleep(LOOK)
-        if file.reread() and not ending.told:
-            ending.told = ending.changed = True
+        if file.reread() and not ending.reported:
+            ending.reported = ending.changed = True
             os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -15,7 +15,7 @@ from newsportal.classify import base
 from newsportal.crawl.seen_filter import open_filter
 from newsportal.crawl.visit_counters import Reach
 from newsportal.errors import ModelError, StoreError
-from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledge, packed, site_of, unpacked
+from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, packed, site_of, unpacked
 from newsportal.messages import Message
 from newsportal.store import open_store
 
@@ -135,7 +135,7 @@ class SiteMemory:
             logger.warning("what was learnt of sites is lost: %s", error)
 
     def _packed_sites(self) -> Mapping[str, Mapping[str, bytes]]:
-        sites: dict[str, dict[str, Known]] = {}
+        sites: dict[str, dict[str, PageLines]] = {}
         with self._lock:
             met = set(self._met)
         for url, known in self.knowledge.pages():
@@ -144,7 +144,7 @@ class SiteMemory:
                 sites.setdefault(site, {})[url] = known
         return {site: {url: packed(known) for url, known in self._joined(site, pages).items()} for site, pages in sites.items()}
 
-    def _joined(self, site: str, pages: Mapping[str, Known]) -> Mapping[str, Known]:
+    def _joined(self, site: str, pages: Mapping[str, PageLines]) -> Mapping[str, PageLines]:
         """``pages``, and before them as many others of the store's as a site may have."""
         free = MAX_PAGES - len(pages)
         if free <= 0:
@@ -155,7 +155,7 @@ class SiteMemory:
             return pages
         return {**dict(others[-free:]), **pages}
 
-    def _stored(self, site: str) -> Mapping[str, Known]:
+    def _stored(self, site: str) -> Mapping[str, PageLines]:
         """Raises ``StoreError``, and ``ValueError`` for what cannot be read."""
         return {url: unpacked(lines) for url, lines in self._store.site_lines(site).items()}
 

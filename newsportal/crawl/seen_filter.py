@@ -221,7 +221,7 @@ def open_filter(sources: Sources, settings: BaseSettings, store: Store) -> Store
     """Raises ``StoreError``."""
     form = sources.url_filter
     if not is_named(settings):
-        return LocalFilter(store, sources.known_file, capacity=form.capacity, error_rate=form.error_rate)
+        return LocalFilter(store, sources.seen_file, capacity=form.capacity, error_rate=form.error_rate)
     from redis.exceptions import RedisError
 
     settings = filter_settings(sources, settings)
@@ -251,7 +251,7 @@ def filter_status(sources: Sources) -> FilterStatus:
         except (RedisError, OSError) as error:
             raise StoreError(f"Redis at {address(settings)} does not serve: {error}") from error
         return FilterStatus(f"Redis at {address(settings)} answers; {_described(fill)}", fill)
-    file, form = sources.known_file, sources.url_filter
+    file, form = sources.seen_file, sources.url_filter
     if file is None or not file.exists():
         return FilterStatus("no filter is kept yet; the first crawl makes it from the store")
     try:

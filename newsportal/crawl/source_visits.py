@@ -80,7 +80,7 @@ class Timing:
         self._price()
         state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
         subscribed = store.subscriptions.of(source.key)
-        asked = timing.slower(self.rules(source)) if subscribed and timing.tells(subscribed, now) else self.rules(source)
+        asked = timing.slower(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)
         found = timing.plan(state, visits, asked, now)
         if timing.keeps(asked):
             at = timing.due_at(replace(state, next_visit=None), asked, now)

@@ -151,7 +151,7 @@ class RedisBloom:
 
     def moved(self, position: int) -> None:
         """All names up to this change of the store are entered. A position never goes back."""
-        self._asked(self._move, [position])
+        self._run_script(self._move, [position])
 
     def enter(self, identities: Iterable[str]) -> set[str]:
         """Enter them; answers those that had been entered already (or seem so), as one step for each batch."""
@@ -181,12 +181,12 @@ class RedisBloom:
     def _each(self, script: Callable[..., Any], identities: Iterable[str]) -> set[str]:
         rest, found = iter(identities), set[str]()
         while batch := list(islice(rest, BATCH)):
-            answer = self._asked(script, [number for identity in batch for number in hashes_of(identity)])
+            answer = self._run_script(script, [number for identity in batch for number in hashes_of(identity)])
             said = answer.decode() if isinstance(answer, bytes) else str(answer)
             found.update(identity for identity, here in zip(batch, said, strict=True) if here == "1")
         return found
 
-    def _asked(self, script: Callable[..., Any], arguments: Sequence[int]) -> Any:
+    def _run_script(self, script: Callable[..., Any], arguments: Sequence[int]) -> Any:
         answer = script(keys=[self._key], args=[*self._form, *arguments])
         if answer is None:
             raise Emptied

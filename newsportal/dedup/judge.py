@@ -32,7 +32,7 @@ SHORTEST: Final = 4
 """Letters of a title that says something."""
 
 
-def is_told(new: str, old: str, shared: str) -> bool:
+def is_subject(new: str, old: str, shared: str) -> bool:
     """Whether the titles (letters alone) are alike, or ``shared`` speaks of one of them. Titles that say nothing refuse nothing."""
     if min(len(new), len(old)) < SHORTEST:
         return True
@@ -104,9 +104,9 @@ class Overlap:
     old: int
     shared: int
     numbers: int = 0
-    numbers_kept: int = 0
+    shared_numbers: int = 0
     words: int = 0
-    words_kept: int = 0
+    shared_words: int = 0
 
     @property
     def containment(self) -> float:
@@ -149,9 +149,9 @@ def verdict(found: Overlap, earlier: str, same_title: bool) -> Verdict:
 def _refilled(found: Overlap, same_title: bool) -> bool:
     """A template with other numbers."""
     if not found.words or found.numbers < FEWEST_NUMBERS:
-        return found.numbers >= FEWEST_ALL_CHANGED and not found.numbers_kept
+        return found.numbers >= FEWEST_ALL_CHANGED and not found.shared_numbers
     needed = NUMBERS_KEPT_TITLED if same_title else NUMBERS_KEPT
-    return found.numbers_kept / found.numbers < needed * found.words_kept / found.words
+    return found.shared_numbers / found.numbers < needed * found.shared_words / found.words
 
 
 def _without(runs: Codes, common: Codes) -> Codes:
@@ -216,7 +216,7 @@ def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], com
         if answer.duplicate_of is None:
             continue
         doubtful = answer.score < SURE or min(new.length, old.length) < BRIEF or old.copies >= CROWD
-        if not doubtful or is_told(title, old.title, new.covered(runs)):
+        if not doubtful or is_subject(title, old.title, new.covered(runs)):
             found.append((answer, old))
     return sorted(found, key=lambda pair: -pair[0].score)
 

@@ -183,7 +183,7 @@ class Holders:
 
     def _note(self, number: int, length: int, story: int, title: str) -> None:
         if number - self._base >= self._facts.shape[1]:
-            self._make_room(number)
+            self._grow(number)
         self._facts[:, number - self._base] = story, crc32(title.encode("utf-8", "surrogatepass")), length
         self._next = number + 1
 
@@ -239,7 +239,7 @@ class Holders:
         few: NDArray[np.bool_] = (_different(at, stories, runs) < COMMON) & (_different(at, titles, runs) < MANY_TITLES)
         return few
 
-    def _make_room(self, number: int) -> None:
+    def _grow(self, number: int) -> None:
         wider = np.zeros((3, max(2 * self._facts.shape[1], number - self._base + 1)), dtype=np.uint32)
         wider[:, : self._facts.shape[1]] = self._facts
         self._facts = wider

@@ -172,7 +172,7 @@ def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | N
 def explained(choice: Choice, classifier: Classifier, article: Article) -> Choice:
     """The choice with the words that decided. They cost four times the answer, so they are asked for what is chosen in the end alone."""
     reasons = classifier.explain(article.title or "", article.text or "", choice.category, MAX_WORDS)
-    return replace(choice, reason=lexicon.told(reasons))
+    return replace(choice, reason=lexicon.explain(reasons))
 
 
 def words_of(sources: Sources) -> lexicon.Lexicon:

@@ -19,7 +19,7 @@ from newsportal.crawl.list_filters import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
 from newsportal.extractors.images import filter as rules
-from newsportal.extractors.images.filter import Shown
+from newsportal.extractors.images.filter import StoryPictures
 from newsportal.items import Article, Gallery, Image, content_id
 from newsportal.messages import Message
 from newsportal.pipelines.base import COLUMN, ItemDone, Stage, retry
@@ -70,7 +70,7 @@ class PicturesPipeline(Stage):
         now = utcnow()
         shown = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
-        story = Shown(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
+        story = StoryPictures(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
         facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
         known = store.find_stored(shown)
         store.saw(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
@@ -91,7 +91,7 @@ class PicturesPipeline(Stage):
         same = dictionary.alike(reasons)
         holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
-            shown = galleries.shown({id for other in same[key] for id in holders.get(other, ())})
+            shown = galleries.picture_urls({id for other in same[key] for id in holders.get(other, ())})
             urls = [url for url in shown if rules.key(url) in same[key]]
             if urls:
                 galleries.drop(urls=urls, reason=reason, now=utcnow())

@@ -26,8 +26,8 @@ from newsportal.recommend import blend, formulas, packing, signals
 from newsportal.recommend.base import Item, Log, Recommendation, View
 from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours
-from newsportal.recommend.signals import HISTORY, Asked, Learnt
-from newsportal.recommend.training_log import Here, Known
+from newsportal.recommend.signals import HISTORY, Learnt, Question
+from newsportal.recommend.training_log import Here, TrainingLog
 
 POPULAR: Final = 1000
 """The most popular stories of each half-life that any reader may be shown (RSC15's last day has 1,771 different stories in all)."""
@@ -44,7 +44,7 @@ def general(learnt: Learnt) -> Ints:
     return np.unique(np.concatenate([*most, _top(learnt.published, NEWEST)]))
 
 
-def candidates(learnt: Learnt, question: Asked, everybody: Ints) -> Ints:
+def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
     """``everybody``'s, and those that stand near the history; neither of the history nor published later."""
     parts = [everybody]
     for story in question.history[:HISTORY]:
@@ -109,7 +109,7 @@ class Best:
     ) -> tuple[Recommendation, ...]:
         """As :class:`newsportal.recommend.base.Model` promises: the best, varied, and with ``reader`` some to explore."""
         known, last = self._history(history)
-        question = signals.asked(self.learnt, known, hours(now))
+        question = signals.question_of(self.learnt, known, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
         order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, DEPTH * n)
         rows = self.learnt.word_matrix[order]
@@ -123,7 +123,7 @@ class Best:
         )
         alike = self._contents(question.history, order[shown])
         told = [
-            self._told(int(order[place]), float(scores[place]), parts[place], question, alike[:, column])
+            self._recommendation(int(order[place]), float(scores[place]), parts[place], question, alike[:, column])
             for column, place in enumerate(shown)
         ]
         return tuple(self._explored(told, reader, now, left_out) if reader else told)
@@ -131,7 +131,7 @@ class Best:
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """The best ``n`` as they are scored, neither varied nor explored: what measures compare."""
         known, last = self._history(history)
-        question = signals.asked(self.learnt, known, hours(now))
+        question = signals.question_of(self.learnt, known, hours(now))
         order, _, _ = self._ranked(question, blend.situation(last, question.now), set(known.tolist()), n)
         return tuple(self.learnt.items[story].story for story in order)
 
@@ -149,7 +149,7 @@ class Best:
         known = dict.fromkeys(self.numbers[view.story] for view in latest if view.story in self.numbers)
         return np.array(list(known), dtype=np.int64), hours(latest[0].at) if known else None
 
-    def _ranked(self, question: Asked, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
+    def _ranked(self, question: Question, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
         """Stories, scores and what each figure adds, the best first; of equal scores the story whose name sorts first."""
         among = candidates(self.learnt, question, self.everybody)
         among = among[~np.isin(among, np.fromiter(left_out, dtype=np.int64, count=len(left_out)))]
@@ -167,7 +167,7 @@ class Best:
         order = np.array(sorted(range(len(among)), key=lambda place: (-round(float(score[place]), 9), names[place])), dtype=np.int64)
         return among[order], score[order], (rows * weights)[order]
 
-    def _told(self, story: int, score: float, parts: Floats, question: Asked, alike: Floats) -> Recommendation:
+    def _recommendation(self, story: int, score: float, parts: Floats, question: Question, alike: Floats) -> Recommendation:
         sums: dict[str, float] = {}
         for name, part in zip(blend.names(parts), parts, strict=True):
             sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
@@ -223,7 +223,7 @@ def fitted(clicks: Clicks, now: float) -> Best:
     return learnt_of(Here(clicks.before(now)), now)
 
 
-def learnt_of(known: Known, now: float) -> Best:
+def learnt_of(known: TrainingLog, now: float) -> Best:
     """The same from a log wherever it lies."""
     found = blend.weigh(known, lambda learnt, question: candidates(learnt, question, general(learnt)))
     learnt = replace(known.learnt(now), mixture=found.mixture)

@@ -31,7 +31,7 @@ from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 
 if TYPE_CHECKING:
-    from newsportal.recommend.training_log import Known
+    from newsportal.recommend.training_log import TrainingLog
 
 NEW: Final = "new"
 BACK: Final = "back"
@@ -124,15 +124,15 @@ class Blend:
 Weights: TypeAlias = Mapping[str, Floats]
 Example: TypeAlias = tuple[Floats, Floats, Floats]
 """Figures of candidates, the share of the targets that each is, and the logarithm of how many others each stands for."""
-Candidates: TypeAlias = Callable[[Learnt, signals.Asked], Ints]
+Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
 
 
-def weigh(log: Known, candidates: Candidates, *, kappa: Mapping[str, float] = KAPPA) -> Blend:
+def weigh(log: TrainingLog, candidates: Candidates, *, kappa: Mapping[str, float] = KAPPA) -> Blend:
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
     draw = np.random.default_rng(SEED)
-    asked: dict[str, list[_Asked]] = {NEW: [], BACK: [], UNDERWAY: []}
+    asked: dict[str, list[_Question]] = {NEW: [], BACK: [], UNDERWAY: []}
     for window, (learnt, some) in enumerate(windows):
         whole = replace(learnt, mixture=mixture)
         for moment in some:
@@ -144,13 +144,13 @@ def weigh(log: Known, candidates: Candidates, *, kappa: Mapping[str, float] = KA
                 chosen = np.concatenate((np.flatnonzero(taken), drawn))
                 share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-                asked[moment.situation].append(_Asked(window, whole, moment, (rows[chosen], share, stands_for), plain))
+                asked[moment.situation].append(_Question(window, whole, moment, (rows[chosen], share, stands_for), plain))
     weights = {name: _proven(found, kappa[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
     return Blend(mixture, weights, {name: len(found) for name, found in asked.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Question:
     """A moment of a window; ``plain``: the NDCG of each figure of popularity alone."""
 
     window: int
@@ -160,7 +160,7 @@ class _Asked:
     plain: list[float]
 
 
-def _proven(asked: Sequence[_Asked], kappa: float, name: str, candidates: Candidates) -> Floats:
+def _proven(asked: Sequence[_Question], kappa: float, name: str, candidates: Candidates) -> Floats:
     """Learnt weights where they win on later windows, else popularity alone."""
     early = [one.example for one in asked if one.window < LATE]
     late = [one for one in asked if one.window >= LATE]
@@ -201,7 +201,7 @@ def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
 
 
 def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Floats, NDArray[np.bool_]]:
-    question = signals.asked(learnt, moment.history, moment.now)
+    question = signals.question_of(learnt, moment.history, moment.now)
     among = candidates(learnt, question)
     return signals.figures(learnt, question, among), np.isin(among, moment.targets)
 

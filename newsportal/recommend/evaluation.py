@@ -51,7 +51,7 @@ class Question:
 class Split:
     """What may be learnt from, the hour where it ends, and what is asked."""
 
-    known: Clicks
+    training: Clicks
     cut: float
     questions: tuple[Question, ...]
 

@@ -87,7 +87,7 @@ def best_half_life(clicks: Clicks) -> float:
 
 def items(clicks: Clicks, now: float) -> Scored:
     """Item neighbours: likeness summed over the history."""
-    table = neighbours.together(neighbours.pair_sums(clicks), neighbours.damped(clicks))
+    table = neighbours.viewed_jointly(neighbours.pair_sums(clicks), neighbours.damped(clicks))
     return _scored(clicks, lambda question: signals.gathered(table, question.history, 1.0, clicks.stories))
 
 

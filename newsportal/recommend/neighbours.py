@@ -61,7 +61,7 @@ class Sums:
 
 
 def pair_sums(clicks: Clicks) -> Sums:
-    """c, w and s of the pairs that :func:`together` or :func:`after` keeps. Stories go by in blocks, so memory is bounded by
+    """c, w and s of the pairs that :func:`viewed_jointly` or :func:`after` keeps. Stories go by in blocks, so memory is bounded by
     what is kept."""
     damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
     parts = [near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)]
@@ -124,7 +124,7 @@ def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints
 def near(sums: Sums, damping: Floats, views: Floats) -> Sums:
     """Those sums that a table keeps."""
     near = np.zeros(len(sums.first), dtype=bool)
-    for value in (_together(sums, damping), _after(sums, views)):
+    for value in (_joint_likeness(sums, damping), _after(sums, views)):
         near[_nearest(sums.first, sums.second, value, len(views), KEPT)] = True
     return Sums(*(column[near] for column in _columns(sums)))
 
@@ -134,12 +134,12 @@ def damped(clicks: Clicks) -> Floats:
     return np.bincount(clicks.story, summable(1.0 / np.maximum(counts, 1))[clicks.reader], minlength=clicks.stories).astype(np.float64)
 
 
-def together(sums: Sums, damping: Floats) -> Table:
+def viewed_jointly(sums: Sums, damping: Floats) -> Table:
     """The ``KEPT`` stories that are looked at together most, of each story; ``damping``: d."""
-    return nearest(sums.first, sums.second, _together(sums, damping), len(damping))
+    return nearest(sums.first, sums.second, _joint_likeness(sums, damping), len(damping))
 
 
-def _together(sums: Sums, damping: Floats) -> Floats:
+def _joint_likeness(sums: Sums, damping: Floats) -> Floats:
     likeness = sums.together / np.sqrt(damping[sums.first] * damping[sums.second])
     return np.asarray(likeness * sums.pairs / (sums.pairs + SHRINK), dtype=np.float64)
 

@@ -237,7 +237,7 @@ def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: S
         published=published,
         popular=sums.popular,
         mixture=np.full(len(HALF_LIVES), 1 / len(HALF_LIVES)),
-        together=neighbours.together(sums.pairs, sums.damped),
+        together=neighbours.viewed_jointly(sums.pairs, sums.damped),
         after=neighbours.after(sums.pairs, sums.popular[-1]),
         rows=sums.rows,
         labels=labels,
@@ -254,7 +254,7 @@ def learn(clicks: Clicks, moment: float) -> Learnt:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Question:
     """A question: the history (different stories, the latest first) and the hour. ``votes``: those of other readers, a story each."""
 
     history: Ints
@@ -262,12 +262,12 @@ class Asked:
     votes: Floats
 
 
-def asked(learnt: Learnt, history: Ints, now: float) -> Asked:
+def question_of(learnt: Learnt, history: Ints, now: float) -> Question:
     history = history[:HISTORY]
-    return Asked(history, now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
+    return Question(history, now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
 
 
-def figures(learnt: Learnt, question: Asked, candidates: Ints) -> Floats:
+def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
     """A row a candidate: ``ALWAYS``, and with a history ``PERSONAL``."""
     popular = np.log(LITTLE + learnt.popular[:, candidates])
     expected = np.log(learnt.mixture @ shares(learnt.popular, candidates))
@@ -282,7 +282,7 @@ def shares(popular: Floats, stories: Ints) -> Floats:
     return np.asarray((popular[:, stories] + LITTLE) / whole[:, None], dtype=np.float64)
 
 
-def _personal(learnt: Learnt, question: Asked, candidates: Ints) -> list[Floats]:
+def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
     history, stories = question.history, len(learnt.items)
     near = _scaled(gathered(learnt.together, history[:LATEST], TOGETHER_FADES, stories)[candidates])
     all_near = _scaled(gathered(learnt.together, history, 1.0, stories)[candidates])

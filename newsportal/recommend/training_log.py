@@ -15,7 +15,7 @@ from newsportal.recommend.clicks import Clicks
 from newsportal.recommend.signals import Learnt
 
 
-class Known(Protocol):
+class TrainingLog(Protocol):
     """A log up to the moment of a fit. Moments are hours since 1970."""
 
     @property

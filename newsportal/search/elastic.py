@@ -22,15 +22,15 @@ from newsportal.search.docs import renew
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
 from newsportal.search.elastic_layout import OFFER_BREAK
-from newsportal.search.highlight import Shown, hit
+from newsportal.search.highlight import IndexedArticle, hit
 from newsportal.search.match import (
     READINGS,
     TITLE_BONUS,
     TITLE_WEIGHT,
     WIDEN_BELOW,
-    Asked,
     Clause,
     Match,
+    ParsedQuery,
     Place,
     compile_terms,
     in_title,
@@ -85,7 +85,7 @@ def phrase(field: str | None, order: str) -> dict[str, Any]:
     return {"bool": {"should": [{"match_phrase": {place: order.strip()}} for place in places], "minimum_should_match": 1}}
 
 
-def between(asked: Asked) -> dict[str, Any] | None:
+def between(asked: ParsedQuery) -> dict[str, Any] | None:
     """The bounds of time, in microseconds since 1970."""
     bounds = {name: (moment - EPOCH) // MICROSECOND for name, moment in (("gte", asked.since), ("lt", asked.until)) if moment is not None}
     return {"range": {"moment": bounds}} if bounds else None
@@ -113,7 +113,7 @@ def find(ask: Ask, query: Query) -> Results:
     return Results(shown, total, asked.words, _facets(answer["aggregations"]), loose=total > 0 and rank == 0)
 
 
-def _answered(ask: Ask, query: Query, asked: Asked) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+def _answered(ask: Ask, query: Query, asked: ParsedQuery) -> tuple[dict[str, Any], Mapping[str, Any], int]:
     """The strictest reading that finds enough, with what only a wider one finds behind it: what was asked, the answer, the last reading."""
     matches: list[tuple[int, Match]] = []
     for rank, reading in READINGS:
@@ -190,7 +190,8 @@ def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]
 def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
     source = found["_source"]
     rank, score = divmod(float(found["_score"]), RANK)
-    return hit(Shown(**{name: source.get(name) for name in SOURCE}), relevance(int(rank), score), folded.get(source["story_id"], 0), words)
+    article = IndexedArticle(**{name: source.get(name) for name in SOURCE})
+    return hit(article, relevance(int(rank), score), folded.get(source["story_id"], 0), words)
 
 
 def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from elastic_transport import ConnectionTimeout, NodeConfig, SerializationError,
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.store.dialects import no_uri, shown
+from newsportal.store.dialects import mask_uri, no_uri
 
 FULL = "flood-stage"  # in what Elasticsearch says when a disk is full: it lets nothing be written any more
 REJECTED = 429  # a queue of the server's is full: of writes, often, while it answers what is read
@@ -99,11 +99,11 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Place:
-    """What a URI says. ``shown`` has no password."""
+    """What a URI says. ``masked`` has no password."""
 
     nodes: tuple[NodeConfig, ...]
     prefix: str
-    shown: str
+    masked: str
     user: tuple[str, str] | None = None
     api_key: str | None = None
 
@@ -126,11 +126,11 @@ def _read(uri: str) -> Place:
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
         raise ValueError("no host, or a prefix that no index may have")
     if unknown := sorted(asked.keys() - PARAMETERS):
-        raise StoreError(f"{shown(uri)}: {', '.join(unknown)} is no parameter here; these are: {', '.join(PARAMETERS)}")
+        raise StoreError(f"{mask_uri(uri)}: {', '.join(unknown)} is no parameter here; these are: {', '.join(PARAMETERS)}")
     secure = parts.scheme.endswith("https")
     nodes = tuple(_node(host, secure, asked.get("ca_certs")) for host in hosts.split(","))
     name, _, password = user.partition(":")
-    return Place(nodes, prefix, shown(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
+    return Place(nodes, prefix, mask_uri(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
 
 
 def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:
@@ -150,7 +150,7 @@ class Connection:
 
     def __init__(self, uri: str) -> None:
         place = place_of(uri)
-        self.place = place.shown
+        self.place = place.masked
         self.prefix = place.prefix
         if place.user and place.api_key:
             raise StoreError(f"{self.place}: names a user and an api_key; leave one of them out")

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from newsportal.search.base import Hit, Query, Results
 from newsportal.search.counting import Found, facets, groups
-from newsportal.search.highlight import Shown, hit
+from newsportal.search.highlight import IndexedArticle, hit
 from newsportal.search.layout import PLACES, first_place, unpack
 from newsportal.search.match import (
     CLOSE,
@@ -18,9 +18,9 @@ from newsportal.search.match import (
     TITLE_BONUS,
     TITLE_WEIGHT,
     WIDEN_BELOW,
-    Asked,
     Clause,
     Match,
+    ParsedQuery,
     Place,
     compile_terms,
     in_title,
@@ -87,7 +87,7 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     return Results(hits, len(grouped), asked.words, facets(grouped, query.zone), capped, loose)
 
 
-def _candidates(connection: Connection, generation: int, query: Query, asked: Asked) -> tuple[list[Found], bool]:
+def _candidates(connection: Connection, generation: int, query: Query, asked: ParsedQuery) -> tuple[list[Found], bool]:
     """Matches under the strictest reading that finds enough, then those that only a wider one found."""
     found: dict[int, Found] = {}
     capped = False
@@ -105,7 +105,7 @@ def _candidates(connection: Connection, generation: int, query: Query, asked: As
     return list(found.values()), capped
 
 
-def _matches(connection: Connection, generation: int, asked: Asked, match: Match, *, scored: bool) -> tuple[Sequence[Any], bool]:
+def _matches(connection: Connection, generation: int, asked: ParsedQuery, match: Match, *, scored: bool) -> tuple[Sequence[Any], bool]:
     """The newest matches (the columns of :class:`Found`, the score as bm25 gives it), and whether there may be others."""
     sql, values = _statement(generation, asked, match, scored=scored)
     rows: Sequence[Any] = connection.connection.cursor().execute(sql, values).fetchall()  # plain tuples: there may be thousands
@@ -125,7 +125,7 @@ def _in_title(connection: Connection, generation: int, words: tuple[str, ...]) -
     return set(connection.exec_driver_sql(sql, (expression(Clause("title_grams", words)),)).scalars())
 
 
-def _statement(generation: int, asked: Asked, match: Match, *, scored: bool) -> tuple[str, list[str | int]]:
+def _statement(generation: int, asked: ParsedQuery, match: Match, *, scored: bool) -> tuple[str, list[str | int]]:
     """The newest matches with what is needed to rank, collapse and count them. ``scored``: bm25 walks through all matches of each word."""
     (first, needed, without), *others = expressions(match)
     main = f"{first}_{generation}"
@@ -170,7 +170,7 @@ def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Found
     for group in page:
         best = group[0]
         url, title, published, packed = connection.exec_driver_sql(sql, (best.rowid,)).one()
-        shown = Shown(best.id, best.story_id, url, title, unpack(packed), best.site, published, best.moment)
+        shown = IndexedArticle(best.id, best.story_id, url, title, unpack(packed), best.site, published, best.moment)
         hits.append(hit(shown, best.score, len(group) - 1, words))
     return tuple(hits)
 

@@ -93,7 +93,7 @@ def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
     return f"{before}{marked(one_line(text[start:end]), wanted)}{after}"
 
 
-class Shown(NamedTuple):
+class IndexedArticle(NamedTuple):
     """What an index keeps of an article to show it. Moments are microseconds since 1970."""
 
     id: str
@@ -106,7 +106,7 @@ class Shown(NamedTuple):
     moment: int
 
 
-def hit(shown: Shown, score: float, folded: int, words: Sequence[str]) -> Hit:
+def hit(shown: IndexedArticle, score: float, folded: int, words: Sequence[str]) -> Hit:
     """``shown`` with ``words`` marked; ``folded`` other hits of its story were collapsed."""
     return Hit(
         id=shown.id,

@@ -40,7 +40,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """A query as it was understood. ``since <= moment < until``; ``timed``: whether a bound was typed among the words."""
 
     terms: tuple[Term, ...]
@@ -58,7 +58,7 @@ class Asked:
         return tuple(dict.fromkeys(word for term in self.terms if term.sign != "-" and term.field != "kind" for word in term.words))
 
 
-def parse(query: Query) -> Asked:
+def parse(query: Query) -> ParsedQuery:
     """The terms of ``query`` that hold a letter, a digit or a Chinese character, and the narrowest of its bounds."""
     found: dict[Term, None] = {}
     since, until = [query.since] if query.since else [], [query.until] if query.until else []
@@ -70,7 +70,7 @@ def parse(query: Query) -> Asked:
             timed = True
         elif len(found) < MAX_TERMS and (term := _term(match)).grams:
             found.setdefault(term)
-    return Asked(tuple(found), max(since, default=None), min(until, default=None), timed)
+    return ParsedQuery(tuple(found), max(since, default=None), min(until, default=None), timed)
 
 
 def _term(match: re.Match[str]) -> Term:
@@ -152,7 +152,7 @@ def relevance(rank: int, score: float) -> float:
     return rank + max(0.0, score) / (1.0 + max(0.0, score))
 
 
-def compile_terms(asked: Asked, query: Query, reading: Reading) -> Match:
+def compile_terms(asked: ParsedQuery, query: Query, reading: Reading) -> Match:
     """What the terms and the filters of ``query`` ask for under a reading."""
     match = Match([Clause("labels", (token,)) for token in filters(query)])
     optional: list[Term] = []

@@ -23,7 +23,7 @@ def listed(words: Iterable[str]) -> Value:
     return Message("value.more", names=first, number=len(names) - MAX_LISTED) if len(names) > MAX_LISTED else first
 
 
-def shown(value: object) -> Value:
+def describe_value(value: object) -> Value:
     """A value from the file as a message shows it: short, with its kind, without secrets and terminal escapes."""
     if value is None:
         return Message("value.nothing")
@@ -196,7 +196,7 @@ class Builder:
         frame.dropped = key in frame.value
         if frame.dropped:
             first = self.tree.lines[path]
-            self._tell(line, path, Message("yaml.double-key", key=shown(key), line=first))
+            self._tell(line, path, Message("yaml.double-key", key=describe_value(key), line=first))
         self.tree.lines.setdefault(path, line)
 
     def _next_path(self) -> Path:
@@ -245,7 +245,7 @@ class Builder:
 
     def _check_tag(self, tag: str | None, line: int) -> None:
         if tag not in KNOWN_TAGS:
-            self._tell(line, self._next_path(), Message("yaml.tag", tag=shown(tag)))
+            self._tell(line, self._next_path(), Message("yaml.tag", tag=describe_value(tag)))
 
     def _tell(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
         self.tree.mistakes.append(Mistake(line, path, message, hint))

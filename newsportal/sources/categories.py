@@ -20,7 +20,7 @@ PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the l
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CategoryRow:
     """A category. ``packaged``: how many words it brings along; ``None``: it is one's own. ``said``: what ``sources.yaml`` says of it."""
 
     name: str
@@ -36,19 +36,19 @@ class NameTaken(NewsportalError):
     """Raised by the change of :func:`put` for a new name that the file has already. The caller says so beside the name."""
 
 
-def known(said: Sequence[CategoryWords]) -> list[Known]:
+def list_categories(said: Sequence[CategoryWords]) -> list[CategoryRow]:
     """All categories that the lexicon may give, and those that are switched off: first those that come with newsportal."""
     own = {one.name: one for one in said}
     brought = {one.name: sum(map(len, one.words.values())) for one in packaged()}
-    found = [Known(name, number, own.pop(name, None)) for name, number in brought.items()]
-    return [*found, *(Known(one.name, None, one) for one in own.values())]
+    found = [CategoryRow(name, number, own.pop(name, None)) for name, number in brought.items()]
+    return [*found, *(CategoryRow(one.name, None, one) for one in own.values())]
 
 
 def names(sources: Sources | None, counted: Mapping[str, int]) -> list[str]:
     """What a category may be called: those that articles have (``counted``), the most frequent first, then those that may be given."""
     said = sources.categories if sources is not None else ()
     there = sorted(counted, key=lambda name: (-counted[name], name))
-    return list(dict.fromkeys((*there, *(one.name for one in known(said) if one.enabled))))
+    return list(dict.fromkeys((*there, *(one.name for one in list_categories(said) if one.enabled))))
 
 
 def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled: bool) -> dict[str, Any]:

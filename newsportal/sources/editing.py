@@ -102,7 +102,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
 
 def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str]) -> str:
     path = path.resolve()  # through a link, so that the link stays one
-    with alone(path):
+    with lock_file(path):
         before = path.read_bytes()
         if expected is not None and expected != digest_of(before):
             raise EditConflict(path)
@@ -211,7 +211,7 @@ def _last(node: CommentedMap | CommentedSeq) -> Any:
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """One writer of ``path`` at a time, over all processes of this machine (where the system has no such locks, who writes must compare).
     Raises ``OSError``."""
     try:

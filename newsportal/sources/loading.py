@@ -15,7 +15,7 @@ from newsportal.errors import Problem, SourcesError
 from newsportal.extractors.lists import engines
 from newsportal.messages import Message
 from newsportal.sources import problems
-from newsportal.sources.building import listed, shown
+from newsportal.sources.building import describe_value, listed
 from newsportal.sources.models import KINDS, Sources
 from newsportal.sources.reading import Mistake, Tree, Unreadable, read
 from newsportal.sources.reading import Path as KeyPath
@@ -33,7 +33,7 @@ def check(tree: Tree) -> Iterator[Mistake]:
             for index, name in _names(tree.value, kind):
                 path: KeyPath = (kind, index, "name")
                 if name in first:
-                    message = Message("sources.double", found=shown(name), line=first[name])
+                    message = Message("sources.double", found=describe_value(name), line=first[name])
                     yield Mistake(tree.line(path), path, message)
                 first.setdefault(name, tree.line(path))
         declared = [name for _, name in _names(tree.value, "engines")]
@@ -74,7 +74,7 @@ def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], kno
                 if isinstance(name, str) and name.strip() not in names_known:
                     path: KeyPath = (kind, index, *within, last) if place is None else (kind, index, *within, last, place)
                     code = f"sources.no-{what}" if known else f"sources.no-{what}s"
-                    message = Message(code, found=shown(name), allowed=listed(known))
+                    message = Message(code, found=describe_value(name), allowed=listed(known))
                     yield Mistake(tree.line(path), path, message, did_you_mean(name, known))
 
 
@@ -154,7 +154,7 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
     try:
         sources = Sources.model_validate(tree.value, context=context)
     except ValidationError as error:
-        mistakes += problems.told(error, tree)
+        mistakes += problems.mistakes_of(error, tree)
     if sources is None or mistakes:
         raise _error(path, mistakes)
     return sources

@@ -121,7 +121,7 @@ class Sources(Part):
         """The search index: as given, else beside the store, each store's its own; in memory for a store in memory."""
         if self.index is not None:
             return self.index
-        file = self._beside
+        file = self._local_name
         if file is None:
             return "sqlite://"
         return f"sqlite:///{file.with_name(DEFAULT_INDEX if file.name == DEFAULT_STORE else f'{file.name}.index')}"
@@ -131,24 +131,24 @@ class Sources(Part):
         """People and their sessions: as given, else beside the store, each store's own; in memory for a store in memory."""
         if self.portal.accounts is not None:
             return self.portal.accounts
-        file = self._beside
+        file = self._local_name
         if file is None:
             return "sqlite://"
         return f"sqlite:///{file.with_name(DEFAULT_ACCOUNTS if file.name == DEFAULT_STORE else f'{file.name}.accounts')}"
 
     @property
-    def known_file(self) -> Path | None:
+    def seen_file(self) -> Path | None:
         """Where the filter of known addresses is kept between crawls; ``None`` for a store in memory."""
-        file = self._beside
+        file = self._local_name
         return file.with_name(f"{file.name}.known") if file else None
 
     @property
     def jobs_folder(self) -> Path:
         """Where crawls that were started beside the portal are remembered, with their logs: beside the store where that is a file."""
-        return (self.known_file.parent if self.known_file else self.folder / "data") / "jobs"
+        return (self.seen_file.parent if self.seen_file else self.folder / "data") / "jobs"
 
     @property
-    def _beside(self) -> Path | None:
+    def _local_name(self) -> Path | None:
         """What this machine's files that belong to the store are called after: its own file; of a store on a server a name in ``data``
         beside this file, the same whoever the user is. ``None`` for a store in memory."""
         scheme, _, rest = self.store.partition("://")

@@ -10,15 +10,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from newsportal.messages import Message, Value
-from newsportal.sources.building import listed, shown
+from newsportal.sources.building import describe_value, listed
 from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Path, Tree
 from newsportal.sources.spelling import did_you_mean
 
-Told = tuple[Message, Message | None]  # message and hint
+MessageAndHint = tuple[Message, Message | None]  # message and hint
 
 
-def told(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
+def mistakes_of(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
     """Each of pydantic's errors as a mistake with its line. Values that were derived from wrong ones are not told of again."""
     for details in error.errors(include_url=False):
         context = details.get("ctx", {})
@@ -61,56 +61,56 @@ def _is_part(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _unknown_key(details: ErrorDetails, path: Path) -> Told:
+def _unknown_key(details: ErrorDetails, path: Path) -> MessageAndHint:
     allowed = keys_at(path[:-1])
-    return Message("sources.unknown-key", key=shown(path[-1]), allowed=listed(allowed)), did_you_mean(path[-1], allowed)
+    return Message("sources.unknown-key", key=describe_value(path[-1]), allowed=listed(allowed)), did_you_mean(path[-1], allowed)
 
 
-def _no_text(details: ErrorDetails, path: Path) -> Told:
+def _no_text(details: ErrorDetails, path: Path) -> MessageAndHint:
     found = details["input"]
     quotes = Message("hint.quotes", text=f'"{found}"') if isinstance(found, int | float) and not isinstance(found, bool) else None
-    return Message("sources.no-text", found=shown(found)), quotes
+    return Message("sources.no-text", found=describe_value(found)), quotes
 
 
-def _no_mapping(details: ErrorDetails, path: Path) -> Told:
+def _no_mapping(details: ErrorDetails, path: Path) -> MessageAndHint:
     allowed = listed(keys_at(path))
     written = details["input"]
     hint = Message("hint.no-dash") if isinstance(written, list) else None
     if isinstance(written, str) and "：" in written:
         hint = Message("hint.colon")
-    return Message("sources.no-mapping", found=shown(written), allowed=allowed), hint
+    return Message("sources.no-mapping", found=describe_value(written), allowed=allowed), hint
 
 
-def _no_list(details: ErrorDetails, path: Path) -> Told:
+def _no_list(details: ErrorDetails, path: Path) -> MessageAndHint:
     dash = Message("hint.dash") if isinstance(details["input"], dict) else None
-    return Message("sources.no-list", found=shown(details["input"])), dash
+    return Message("sources.no-list", found=describe_value(details["input"])), dash
 
 
-def _not_one_of(details: ErrorDetails, path: Path) -> Told:
+def _not_one_of(details: ErrorDetails, path: Path) -> MessageAndHint:
     allowed = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
     quoted = Message("hint.no-quotes") if details["input"] in allowed else None
-    message = Message("sources.not-allowed", found=shown(details["input"]), allowed=listed(allowed))
+    message = Message("sources.not-allowed", found=describe_value(details["input"]), allowed=listed(allowed))
     return message, quoted or did_you_mean(details["input"], allowed)
 
 
-def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, Path], Told]:
+def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, Path], MessageAndHint]:
     """A value that is not what ``code`` says, or beyond the ``limit`` of that name."""
 
-    def said(details: ErrorDetails, path: Path) -> Told:
+    def said(details: ErrorDetails, path: Path) -> MessageAndHint:
         bound: dict[str, Value] = {"limit": float(details["ctx"][limit])} if limit else {}
-        return Message(code, found=shown(details["input"]), **bound), None
+        return Message(code, found=describe_value(details["input"]), **bound), None
 
     return said
 
 
-def _otherwise(details: ErrorDetails, path: Path) -> Told:
-    return Message("sources.other", found=shown(details["input"]), why=details["msg"]), None
+def _otherwise(details: ErrorDetails, path: Path) -> MessageAndHint:
+    return Message("sources.other", found=describe_value(details["input"]), why=details["msg"]), None
 
 
-SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
+SAYINGS: dict[str, Callable[[ErrorDetails, Path], MessageAndHint]] = {
     "mistake": lambda details, path: (details["ctx"]["message"], details["ctx"]["hint"]),
     "extra_forbidden": _unknown_key,
-    "missing": lambda details, path: (Message("sources.missing", key=shown(path[-1])), None),
+    "missing": lambda details, path: (Message("sources.missing", key=describe_value(path[-1])), None),
     "string_type": _no_text,
     "model_type": _no_mapping,
     "model_attributes_type": _no_mapping,

@@ -225,7 +225,7 @@ class Target(Part):
         return "folder" if self.to.startswith(FOLDER) else "webhook" if self.to.partition(":")[0] in WEB else "database"
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Target:
+    def _check_keys(self) -> Target:
         for key in sorted(self.model_fields_set & OWN.keys()):
             if self.way != OWN[key]:
                 raise mistake(f"{key} is for {CALLED[OWN[key]]}, and this is {CALLED[self.way]}; leave it out", at=(key,))

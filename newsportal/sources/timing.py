@@ -85,10 +85,10 @@ def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetim
 
 
 def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> Past:
-    return Past(visits, visits[0].at if visits else state.last_run, state.failures_in_row, resting(state, now))
+    return Past(visits, visits[0].at if visits else state.last_run, state.failures_in_row, paused_until(state, now))
 
 
-def resting(state: SourceState, now: datetime) -> datetime | None:
+def paused_until(state: SourceState, now: datetime) -> datetime | None:
     """Until when the source asked to be left alone; ``None`` if it did not, or in a time that cannot be."""
     until = state.rest_until
     return until if until is not None and until <= now + LONGEST_REST else None
@@ -99,7 +99,7 @@ def keeps(asked: Rules) -> bool:
     return asked.interval is not None or asked.policy in ("fixed", "weight")
 
 
-def tells(subscribed: Subscription, now: datetime) -> bool:
+def is_reliable(subscribed: Subscription, now: datetime) -> bool:
     """Whether a hub can be relied upon: it has promised to tell us, and did so of late."""
     return subscribed.holds(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
 
@@ -115,18 +115,18 @@ def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
     A hub's word is a plan for an earlier moment, and holds for every source. A plan that is older than the last visit is none.
     """
     if state is None or state.last_run is None or state.last_run > now + SKEW:
-        rest = resting(state, now) if state else None
+        rest = paused_until(state, now) if state else None
         return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
     planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
     if planned is None or keeps(asked):
         found = next_visit(_past(state, (), now), asked, now).at
-        return found if planned is None else _rested(min(found, planned), state, now)
+        return found if planned is None else _after_pause(min(found, planned), state, now)
     planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
-    return _rested(planned, state, now)
+    return _after_pause(planned, state, now)
 
 
-def _rested(moment: datetime, state: SourceState, now: datetime) -> datetime:
-    until = resting(state, now)
+def _after_pause(moment: datetime, state: SourceState, now: datetime) -> datetime:
+    until = paused_until(state, now)
     return moment if until is None else max(moment, until)
 
 
@@ -138,7 +138,7 @@ def visit_soon(store: Store, key: str, now: datetime) -> datetime:
     state = store.source_state(key)
     if state.last_run is not None and (state.next_visit is None or state.next_visit > now or state.next_visit < state.last_run):
         store.save_source_state(replace(state, next_visit=max(now, state.last_run)))
-    return max(now, resting(state, now) or now)
+    return max(now, paused_until(state, now) or now)
 
 
 SPIDERS: Final = {"feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery"}
@@ -198,7 +198,7 @@ def timetable(known: Sources, store: Store, chosen: Sequence[Visited], now: date
     """The schedule of ``chosen`` at ``now`` (aware), in their order; times in its zone. Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
     price_of = worth(known, states.values(), frozenset(one.key for one in visited(known)))
-    subscribed = {known.source for known in store.subscriptions.all() if tells(known, now)}
+    subscribed = {known.source for known in store.subscriptions.all() if is_reliable(known, now)}
     past = store.visits.recent([one.key for one in chosen], each=LOOKED_BACK if len(chosen) <= FEW else FEWER)
     asked = {one.key: rules(known, one.source, price_of) for one in chosen}
     asked |= {key: slower(rules) for key, rules in asked.items() if key in subscribed}

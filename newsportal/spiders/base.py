@@ -23,7 +23,7 @@ from newsportal.crawl.source_visits import Timing, note_health
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
-from newsportal.sources.timing import resting
+from newsportal.sources.timing import paused_until
 from newsportal.spiders.fetcher import lacks_browser, note_rendering
 from newsportal.spiders.pages import ArticlePages, ListPages, Source
 from newsportal.spiders.visiting import Visiting, rounds
@@ -210,7 +210,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
 
     def skips(self, source: Any, state: SourceState) -> bool:
         """Whether to leave the source alone in this run: it rests, or is not due."""
-        rest = resting(state, self.began)
+        rest = paused_until(state, self.began)
         if rest is not None and rest > self.began and not self.only:
             self.tracker.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
             return True

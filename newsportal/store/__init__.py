@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from newsportal.errors import StoreError
-from newsportal.store.dialects import shown as mask_uri
+from newsportal.store.dialects import mask_uri
 
 if TYPE_CHECKING:
     from newsportal.store.store import Store

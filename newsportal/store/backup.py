@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
 from newsportal.store import container
-from newsportal.store.container import beside
+from newsportal.store.container import new_file
 from newsportal.store.copying import Tell, is_empty, nothing
 from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Reading, Records, from_plain, plain
@@ -65,7 +65,7 @@ def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, t
     container.is_zip(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as (part, file):
+        with new_file(path) as (part, file):
             with container.writing(path, file) as put:
                 manifest = _write(store, put, sources, now, tell)
             file.flush()

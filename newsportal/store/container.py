@@ -38,7 +38,7 @@ PART: Final = re.compile(r"\.(?P<name>.+)\.[a-z0-9_]{8}\.part", re.DOTALL)
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     """A new file beside ``path``, which its owner alone may read: backups hold passwords. Afterwards it is gone, or in its place.
 
     What killed backups of this name, or of a folder's dated names, left there is deleted first. Raises ``OSError``.

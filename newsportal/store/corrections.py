@@ -48,9 +48,9 @@ class Superseded(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """``kept``: states that become revisions, the oldest first; ``columns``: what changes in the article."""
+    """``revisions``: states that become revisions, the oldest first; ``columns``: what changes in the article."""
 
-    kept: tuple[dict[str, Any], ...]
+    revisions: tuple[dict[str, Any], ...]
     columns: dict[str, Any]
 
 
@@ -107,7 +107,7 @@ def crawled(known: Mapping[str, Any], article: Article) -> Written:
     return Written((present_content(known), {**said, "revision": known["revision"] + 1}), later)
 
 
-def kept_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of ``values`` that a page may write over ``row``: none in a field that an editor corrected."""
     own = columns_of(fields_of(row))
     return {column: value for column, value in values.items() if column not in own}

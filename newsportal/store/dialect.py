@@ -40,7 +40,7 @@ def _nothing(_: Connection) -> None:
     """What most databases do when a write transaction has ended."""
 
 
-def _rests(_: Connection) -> bool:
+def _no_timeout(_: Connection) -> bool:
     return False
 
 
@@ -61,7 +61,7 @@ class Dialect:
     counts: bool = True
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = _nothing
-    rest: Callable[[Connection], bool] = _rests
+    rest: Callable[[Connection], bool] = _no_timeout
 
 
 def on_conflict(plain: sqlite.Insert | postgresql.Insert, table: Table, update: tuple[str, ...]) -> Insert:

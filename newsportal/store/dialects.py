@@ -33,14 +33,14 @@ NO_PORT: Final = re.compile(r"(?<=://)([^/@:\[?]+):(?!\d+(?:[,/?]|$))[^/?]*")
 ESCAPES: Final = "within a user or password write %2F for a slash, %3A for a colon, %40 for an @"
 
 
-def shown(uri: str) -> str:
+def mask_uri(uri: str) -> str:
     """``uri`` without password and parameters, of which some drivers take secrets too."""
     return NO_PORT.sub(r"\1:***", USER.sub(r"\1\2@", uri)).partition("?")[0]
 
 
 def no_uri(uri: str, what: str, example: str) -> StoreError:
     """The error of a URI that cannot be read. It repeats no words of the driver, which repeat the URI."""
-    return StoreError(f"not a URI of {what}: {shown(uri)} (for example {example}; {ESCAPES})")
+    return StoreError(f"not a URI of {what}: {mask_uri(uri)} (for example {example}; {ESCAPES})")
 
 
 T = TypeVar("T")

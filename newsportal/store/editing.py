@@ -19,7 +19,7 @@ from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, CHANGES, FOLD_KEYS, TOPICS
-from newsportal.store.writing import existing, keep, log, said_last, settled
+from newsportal.store.writing import existing, keep, log, page_version, settled
 
 KEYWORDS = "keywords"
 """``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above."""
@@ -126,7 +126,7 @@ class Editing(Part):
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Take back all that editors corrected: the article says what its page said last. Answers and raises as :meth:`correct`."""
         with self._write() as connection:
-            return _written(connection, article_id, lambda known: withdrawn(known, said_last(connection, known)), seen, now)
+            return _written(connection, article_id, lambda known: withdrawn(known, page_version(connection, known)), seen, now)
 
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
         """Take articles out of readers' sight (lists, stories, search, recommendations, what is published elsewhere); they stay known.

@@ -26,10 +26,10 @@ from newsportal.store.gallery_rows import (
     is_fuller,
     outcome,
     page_of,
+    page_values,
     picture_rows,
     recaptioned,
     revised,
-    said,
     slug,
     stored_pictures,
     written,
@@ -52,7 +52,7 @@ from newsportal.store.lists import EXCERPT_CHARS, cursor, edge
 from newsportal.store.reading import find
 from newsportal.store.reading import topics_of as stored_topics
 from newsportal.store.tables import ALIASES, ARTICLES, STORIES
-from newsportal.store.writing import add_topics, insert_alone, log
+from newsportal.store.writing import add_topics, insert_separately, log
 
 
 class Galleries(Part):
@@ -131,7 +131,7 @@ class Galleries(Part):
             rows = [dict(row) for row in connection.execute(wanted).mappings()]
         return stored_pictures(rows, dropped)
 
-    def shown(self, ids: Collection[str]) -> set[str]:
+    def picture_urls(self, ids: Collection[str]) -> set[str]:
         """The addresses of the pictures that these photo stories show."""
         found: set[str] = set()
         with self._read() as connection:
@@ -211,7 +211,7 @@ def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) 
 
 
 def put(connection: Connection, identity: str, page: GalleryPage, now: datetime) -> None:
-    row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": said(page)}
+    row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": page_values(page)}
     upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
 
 
@@ -225,7 +225,7 @@ def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGaller
     identity = identity_of(gallery)
     article = article_of(gallery)
     there = find(connection, identity)
-    id = there or insert_alone(connection, article, now)[0]
+    id = there or insert_separately(connection, article, now)[0]
     found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
     kept = dict(found) if found else None
     grown = is_fuller(kept, gallery, lambda: _named(connection, id))

@@ -13,7 +13,7 @@ from newsportal.items import Article, Gallery, GalleryPage, Image, content_id
 from newsportal.recommend.score import parts, score
 from newsportal.store.article_rows import category_of, content_of, keywords_of, revised_category, row_of, sorted_by
 from newsportal.store.columns import storable
-from newsportal.store.corrections import kept_columns
+from newsportal.store.corrections import uncorrected_columns
 from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS, StoredGallery, StoredPicture
 
 WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}
@@ -31,7 +31,7 @@ SHOWN_IN_LISTS: Final = 3
 IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
 
 
-def said(page: GalleryPage) -> dict[str, Any]:
+def page_values(page: GalleryPage) -> dict[str, Any]:
     """A page as JSON values, without what is empty."""
     plain = asdict(page)
     plain["images"] = [_plain(image) for image in plain["images"]]
@@ -40,7 +40,7 @@ def said(page: GalleryPage) -> dict[str, Any]:
 
 
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:
-    """The inverse of :func:`said`; what a later version added is left out."""
+    """The inverse of :func:`page_values`; what a later version added is left out."""
     values = {key: plain[key] for key in GalleryPage.__dataclass_fields__ if key in plain}
     published = values.get("published")
     values["published"] = datetime.fromisoformat(published) if published else None
@@ -90,7 +90,7 @@ def caption_of(row: Mapping[str, Any]) -> str | None:
 
 
 def recaptioned(row: Mapping[str, Any], said: str | None) -> str | None:
-    """``said`` of a picture once an editor has spoken; what its page says anyway is none of his words."""
+    """The column ``said`` of a picture once an editor has spoken; what its page says anyway is none of his words."""
     if said is None or " ".join(said.split()) == " ".join((row["caption"] or "").split()):
         return None
     return storable(said).strip()
@@ -210,7 +210,7 @@ def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
     photo story from now on."""
     new = {key: value for key, value in content_of(article).items() if value is not None and key not in ("text", "images")}
     derived = revised_category(known, category_of(article)) | keywords_of(article)
-    new = kept_columns(known, new)
+    new = uncorrected_columns(known, new)
     moment = sorted_by(new.get("published", known["published"]), known["first_seen"])
     return {**new, **derived, "moment": moment, "source": row_of(article, now=known["first_seen"])["source"]}
 

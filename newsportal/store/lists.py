@@ -169,11 +169,11 @@ def pick(connection: Connection, which: ArticleFilter) -> ArticlePage:
     wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
     picked = [(row.moment, row.id) for row in connection.execute(wanted)]
     ids = [id for _, id in picked[:limit]]
-    found = {one.id: one for chunk in chunks(ids) for one in _shown(connection, chunk)}
+    found = {one.id: one for chunk in chunks(ids) for one in _read_excerpts(connection, chunk)}
     return ArticlePage(tuple(found[id] for id in ids), cursor(*picked[limit - 1]) if len(picked) > limit else None)
 
 
-def _shown(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
+def _read_excerpts(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
     columns = [column for column in ARTICLES.c if column.name not in ("text", "html")]
     excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
     rows = connection.execute(select(*columns, excerpt).where(ARTICLES.c.id.in_(ids))).mappings().all()

@@ -140,7 +140,7 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
         due=now if again else result.due or now,
         changed=now,
         tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
-        reason=_kept(result.reason),
+        reason=_storable_reason(result.reason),
     )
     if result.state == "withdrawn":
         return replace(told, revision=None, digest=None, place=None)
@@ -151,7 +151,7 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
 
 def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
     """The entry as nobody has it any more, and as if it had not been taken."""
-    why = _kept(reason) or entry.reason
+    why = _storable_reason(reason) or entry.reason
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
 
 
@@ -159,7 +159,7 @@ def open_again(entry: Entry, *, now: datetime) -> Entry:
     return replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1)
 
 
-def _kept(reason: str | None) -> str | None:
+def _storable_reason(reason: str | None) -> str | None:
     """A reason as every database can keep it: what drivers and servers say may hold anything."""
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
 

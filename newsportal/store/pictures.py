@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, Index, String, Table, case, func, select, update
 
 from newsportal.extractors.images.filter import KEPT
-from newsportal.extractors.images.filter import Shown as Shown
+from newsportal.extractors.images.filter import StoryPictures as StoryPictures
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, upsert
@@ -135,7 +135,7 @@ def look_of(picture: Picture) -> tuple[Any, ...]:
     return picture.print, picture.width, picture.height
 
 
-def story_row(story: Shown, now: datetime) -> dict[str, Any]:
+def story_row(story: StoryPictures, now: datetime) -> dict[str, Any]:
     return {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
 
 
@@ -147,7 +147,7 @@ class Pictures(Part):
         with self._read() as connection:
             return {picture.key: picture for picture in _pictures(connection, map(picture_id, keys))}
 
-    def saw(self, story: Shown, pictures: Sequence[Picture], *, now: datetime) -> None:
+    def saw(self, story: StoryPictures, pictures: Sequence[Picture], *, now: datetime) -> None:
         """The story shows these pictures (``story.pictures`` are their keys). Added to those it had before; what was learnt of a picture's
         bytes (``looked``) takes the place of what was known."""
         with self._write() as connection:
@@ -162,7 +162,7 @@ class Pictures(Part):
             upsert(connection, PICTURE_STORIES, [story_row(story, now)], update=("site", "title", "seen"))
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
 
-    def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[Shown, ...]]:
+    def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[StoryPictures, ...]]:
         """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
         stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
         with self._read() as connection:
@@ -229,12 +229,12 @@ class Pictures(Part):
             return connection.scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
 
 
-def stories(connection: Connection, keys: Collection[str], least: int, most: int) -> dict[str, tuple[Shown, ...]]:
+def stories(connection: Connection, keys: Collection[str], least: int, most: int) -> dict[str, tuple[StoryPictures, ...]]:
     same = _same(connection, keys)
     counts = _counts(connection, {id for ids in same.values() for id in ids})
     wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
     showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
-    told = _told(connection, {id for ids in showing.values() for id in ids})
+    told = _read_shown(connection, {id for ids in showing.values() for id in ids})
     return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
 
 
@@ -266,7 +266,7 @@ def _showing(connection: Connection, ids: Collection[str], most: int) -> list[st
     return sorted(found)[:most]
 
 
-def _told(connection: Connection, ids: Collection[str]) -> dict[str, Shown]:
+def _read_shown(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:
     shown: dict[str, set[str]] = defaultdict(set)
     stories: dict[str, Any] = {}
     for chunk in chunks(ids):
@@ -274,7 +274,7 @@ def _told(connection: Connection, ids: Collection[str]) -> dict[str, Shown]:
         keys = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
         for row in connection.execute(keys.where(SIGHTINGS.c.story_id.in_(chunk))):
             shown[row.story_id].add(row.print or row.key)
-    return {id: Shown(id, row.site, row.title, frozenset(shown[id])) for id, row in stories.items()}
+    return {id: StoryPictures(id, row.site, row.title, frozenset(shown[id])) for id, row in stories.items()}
 
 
 def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:

@@ -113,7 +113,7 @@ def looks(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> 
     return rows
 
 
-def sifted(
+def choose_views(
     views: Sequence[View], articles: Collection[str], silent: Collection[str], now: datetime
 ) -> tuple[list[View], Brought]:  # fmt: skip
     """The views that are taken over, and what became of all; ``articles``: names that are known, ``silent``: readers without a profile."""
@@ -229,7 +229,7 @@ def bring(connection: Connection, views: Sequence[View], now: datetime) -> Broug
     """See ``Readers.bring``; some of the views."""
     late = [view for view in views if view.at >= now - VIEWS_KEPT]
     articles = _articles(connection, {view.story for view in late})
-    wanted, brought = sifted(views, articles, _switched_off(connection, {reader_name(view.reader) for view in late}), now)
+    wanted, brought = choose_views(views, articles, _switched_off(connection, {reader_name(view.reader) for view in late}), now)
     rows = looks(wanted, articles, now)
     for row in _there(connection, list(rows)):
         key = (row["reader"], row["article_id"])

@@ -309,7 +309,7 @@ def recent_page(connection: Connection, after: str, since: datetime, found: date
     """The next stories by id from ``since`` on."""
     late = [STORIES.c.first_seen >= found] if found is not None else []
     wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
-    return _told(connection, wanted)
+    return _read_offers(connection, wanted)
 
 
 def looked_at(connection: Connection) -> list[str]:
@@ -319,10 +319,10 @@ def looked_at(connection: Connection) -> list[str]:
 
 def older(connection: Connection, articles: Sequence[str], since: datetime) -> list[StoryOffer]:
     theirs = select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(articles))
-    return _told(connection, TOLD.where(STORIES.c.id.in_(theirs), STORIES.c.moment < since).order_by(STORIES.c.id))
+    return _read_offers(connection, TOLD.where(STORIES.c.id.in_(theirs), STORIES.c.moment < since).order_by(STORIES.c.id))
 
 
-def _told(connection: Connection, wanted: Select[Any]) -> list[StoryOffer]:
+def _read_offers(connection: Connection, wanted: Select[Any]) -> list[StoryOffer]:
     rows = connection.execute(wanted).all()
     labels = _labels(connection, [row.id for row in rows])
     return [StoryOffer(row.id, row.moment, row.title, row.beginning, labels.get(row.id, ())) for row in rows]

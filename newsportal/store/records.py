@@ -267,7 +267,7 @@ class Records(Part):
         """
         with self._write() as connection:
             there = _with_parents(connection, form, rows)
-            _make_room(connection, form, there)
+            _delete_conflicts(connection, form, there)
             table = RAW[form.name]
             upsert(connection, table, there, update=tuple(column.name for column in table.columns if not column.primary_key))
         return len(there)
@@ -315,7 +315,7 @@ def _with_parents(connection: Connection, form: Form, rows: Sequence[Record]) ->
     return kept
 
 
-def _make_room(connection: Connection, form: Form, rows: Sequence[Record]) -> None:
+def _delete_conflicts(connection: Connection, form: Form, rows: Sequence[Record]) -> None:
     """Delete rows of other keys that have what only one may have: an article that got another fingerprint."""
     if form.single is None or not rows:
         return

@@ -21,7 +21,7 @@ from newsportal.store.columns import name as looked_up
 from newsportal.store.dialects import Part, chunks
 from newsportal.store.folding import refresh
 from newsportal.store.tables import ARTICLES
-from newsportal.store.writing import add_topics, insert_alone, log
+from newsportal.store.writing import add_topics, insert_separately, log
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ class Threads(Part):
         with self._write() as connection:
             id = content_id(identity_of(thread))
             there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
-            story_id = there or insert_alone(connection, article_of(thread), now)[1]
+            story_id = there or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
             if fresh:
                 connection.execute(insert(THREADS), {"id": id, **state(thread, now), "posts": 0, "newest": None})

@@ -30,13 +30,13 @@ TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("artic
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     new.index.follow(connection)
-    known = _known(connection, identity_of(article))
+    known = _find_row(connection, identity_of(article))
     if known is None:
         return _insert(connection, article, keys, new, now)
     return _again(connection, known, article, keys, new, now)
 
 
-def _known(connection: Connection, identity: str) -> dict[str, Any] | None:
+def _find_row(connection: Connection, identity: str) -> dict[str, Any] | None:
     id = find(connection, identity)
     return _row(connection, id) if id else None
 
@@ -72,7 +72,7 @@ def _repeated(
 
 
 def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    revised = is_newer(said_last(connection, known), article)
+    revised = is_newer(page_version(connection, known), article)
     if revised:
         moment = _revise(connection, known, article)
         _keep_again(connection, known["id"], moment, keys, new, now)
@@ -108,11 +108,11 @@ def _revise(connection: Connection, known: dict[str, Any], article: Article) -> 
 
 def keep(connection: Connection, article_id: str, written: Written) -> None:
     """Write a new state of an article, with those that become revisions."""
-    connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.kept])
+    connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.revisions])
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
 
 
-def said_last(connection: Connection, known: Mapping[str, Any]) -> Mapping[str, Any]:
+def page_version(connection: Connection, known: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the page of an article said last, whatever editors say."""
     if known["corrected"] is None:
         return known
@@ -129,7 +129,7 @@ def _keep_again(connection: Connection, article_id: str, moment: datetime, keys:
     prints.keep(connection, article_id, moment, new, now)
 
 
-def insert_alone(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
+def insert_separately(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
     """Write an article that is not compared with others (a thread, a photo story); answers its id and that of the story founded on it."""
     row = row_of(article, now=now)
     story_id = new_story(connection, row, topics_of(article))

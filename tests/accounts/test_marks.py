@@ -11,7 +11,7 @@ import pytest
 
 from newsportal.items import Article, Link
 from newsportal.services.accounts import Accounts, marks, open_accounts
-from newsportal.services.accounts.marks import NotKept, TooManyStarred
+from newsportal.services.accounts.marks import SearchNotSaved, TooManyStarred
 from newsportal.store import open_store
 from newsportal.store.results import Story, StoryFilter
 from newsportal.store.store import Store
@@ -148,10 +148,10 @@ def test_searches_are_kept_by_name(accounts: Accounts, monkeypatch: pytest.Monke
     assert accounts.searches.keep(ME, "桥", "q=峡谷", now=NOW).id == kept.id
     accounts.searches.keep(ME, "啊", "q=啊", now=NOW)
     assert [search.name for search in accounts.searches.of(ME)] == ["啊", "桥"]
-    with pytest.raises(NotKept, match="2 searches"):
+    with pytest.raises(SearchNotSaved, match="2 searches"):
         accounts.searches.keep(ME, "第三", "q=三", now=NOW)
     for name, asked in ((" ", "q=a"), ("名", ""), ("名", "q=" + "a" * 5_000)):
-        with pytest.raises(NotKept):
+        with pytest.raises(SearchNotSaved):
             accounts.searches.keep(ME, name, asked, now=NOW)
     accounts.searches.rename(YOU, kept.id, "不是我的")
     assert accounts.searches.remove(YOU, kept.id) is None

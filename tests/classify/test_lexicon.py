@@ -10,7 +10,7 @@ import pytest
 from work import count_calls
 
 from newsportal.classify.base import CLASSIFIERS, Example, restore, train
-from newsportal.classify.lexicon import LEAST, LEAST_LONG, LOOKED_AT, VALUE, Category, Lexicon, least, lexicon, packaged, plain, told
+from newsportal.classify.lexicon import LEAST, LEAST_LONG, LOOKED_AT, VALUE, Category, Lexicon, explain, least, lexicon, packaged, plain
 from newsportal.text import fold_characters
 
 LEXICON = lexicon()
@@ -74,10 +74,10 @@ def test_explains_itself_with_words_of_the_text() -> None:
     reasons = LEXICON.explain(title, text)
     assert {reason.word for reason in reasons[:3]} == {"央行", "降息", "股市"}
     assert reasons[0].weight >= reasons[-1].weight > 0
-    assert told(reasons) == " · ".join(reason.word for reason in reasons[:5])
+    assert explain(reasons) == " · ".join(reason.word for reason in reasons[:5])
     assert [reason.word for reason in LEXICON.explain(title, text, "体育")] == ["球迷"]
     assert LEXICON.explain(title, text, "天文") == ()
-    assert told(LEXICON.explain("", "")) is None
+    assert explain(LEXICON.explain("", "")) is None
 
 
 def test_title_and_repeats_count_more_and_shares_stay_below_one() -> None:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.cli.doctor import findings
-from newsportal.cli.queue_monitor import asking, settling
+from newsportal.cli.queue_monitor import poller, settling
 from newsportal.crawl.addon import scrapy_settings
 from newsportal.crawl.queues.base import Queue, Task
 from newsportal.crawl.queues.opening import open_queue
@@ -161,7 +161,7 @@ def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> N
 def test_the_portal_takes_what_was_set_aside_in_hand(portal: Portal) -> None:
     set_aside(portal, "one", "two?token=geheim")
     known = load(portal.path)
-    shown = asking(known)().aside
+    shown = poller(known)().aside
     assert {one.address for one in shown} == {"https://a.example/one", "https://a.example/two?token=***"}
     settle = settling(known)
     assert settle("again") == 2

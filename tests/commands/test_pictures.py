@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.errors import NewsportalError
-from newsportal.extractors.images.filter import Shown, key
+from newsportal.extractors.images.filter import StoryPictures, key
 from newsportal.items import Gallery, Image, Link, content_id
 from newsportal.portal.reading.picture_cache import PictureCache
 from newsportal.store import open_store
@@ -39,7 +39,7 @@ def save(store: Store, number: int) -> None:
     images = (Image(f"https://pics.example/{number}.jpg"), Image(LOGO.format(number), dropped="frequent"))
     store.galleries.save(Gallery(page, "组图", Link(page, "gallery:甲"), NOW, images, complete=True, identity=page), now=NOW)
     pictures = [Picture(key(image.url), image.url, 300, 250, "png", looked=NOW) for image in images]
-    story = Shown(content_id(page), "photo.example", str(number), frozenset(one.key for one in pictures))
+    story = StoryPictures(content_id(page), "photo.example", str(number), frozenset(one.key for one in pictures))
     store.pictures.saw(story, pictures, now=NOW)
 
 

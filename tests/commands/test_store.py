@@ -13,7 +13,7 @@ from blank import blank_store
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
-from newsportal.cli.store import shown
+from newsportal.cli.store import masked
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Link
 from newsportal.store import open_store
@@ -92,4 +92,4 @@ def test_a_sound_store_is_told_from_a_damaged_one(folder: Path) -> None:
     ],
 )
 def test_passwords_are_not_shown(uri: str, told: str) -> None:
-    assert shown(uri) == told
+    assert masked(uri) == told

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from newsportal.dedup.fingerprints import ALL, KEPT, RUN, fingerprint, limit_for, plain_letters
-from newsportal.dedup.judge import is_told, overlap, verdict
+from newsportal.dedup.judge import is_subject, overlap, verdict
 from newsportal.dedup.shingle_index import LATEST, Postings
 from newsportal.text import letters
 
@@ -85,12 +85,12 @@ def test_common_runs_count_for_neither_text() -> None:
 def test_an_added_lead_does_not_speak_of_numbers() -> None:
     lead, body = np.arange(101, 161, 2, dtype=np.uint32), np.arange(200, 300, 2, dtype=np.uint32)
     found = overlap(np.concatenate((lead, body)), np.concatenate((body, np.arange(302, 340, 2, dtype=np.uint32))), body[:0], ALL)
-    assert (found.numbers, found.words, found.words_kept) == (0, 50, 50)
+    assert (found.numbers, found.words, found.shared_words) == (0, 50, 50)
     assert verdict(found, "a", same_title=False).relation == "same"
 
 
 def test_titles_are_evidence() -> None:
-    assert is_told("图书馆新馆开放", "青河图书馆新馆", "")
-    assert is_told("图书馆新馆开放", "海带丰收价钱好", "昨天图书馆新馆向读者开放")
-    assert not is_told("图书馆新馆开放", "海带丰收价钱好", "本网站不作任何保证或承诺")
-    assert is_told("", "海带丰收价钱好", "本网站不作任何保证或承诺")
+    assert is_subject("图书馆新馆开放", "青河图书馆新馆", "")
+    assert is_subject("图书馆新馆开放", "海带丰收价钱好", "昨天图书馆新馆向读者开放")
+    assert not is_subject("图书馆新馆开放", "海带丰收价钱好", "本网站不作任何保证或承诺")
+    assert is_subject("", "海带丰收价钱好", "本网站不作任何保证或承诺")

@@ -126,7 +126,7 @@ def test_a_later_page_names_what_follows_and_the_first() -> None:
 def test_the_last_page_has_no_next() -> None:
     html = '<a href="830115.html">1</a> <a href="830115_2.html">2</a> <b>3</b> <a href="830115_2.html">上一页</a>'
     found = pager(html, f"{SITE}/2026/0312/830115_3.html")
-    assert (found.next, found.first, found.known) == (None, URL, ())
+    assert (found.next, found.first, found.several_pages) == (None, URL, ())
 
 
 def test_a_later_page_whose_canonical_address_is_the_articles() -> None:

@@ -240,7 +240,7 @@ class TestTold:
     def test_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
         put(store, "a.example/1")
         sources = Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"})
-        assert sources.known_file == file
+        assert sources.seen_file == file
         LocalFilter(store, file).keep()
         told = seen_filter.filter_status(sources)
         assert told.fill is not None

@@ -7,14 +7,14 @@ from itertools import pairwise
 import pytest
 
 from newsportal.extractors.images import filter as rules
-from newsportal.extractors.images.filter import Shown, copies, different, frequent, judged, key, title_key, unfit
+from newsportal.extractors.images.filter import StoryPictures, copies, different, frequent, judged, key, title_key, unfit
 from newsportal.items import Image
 
 SITE = "photo.example"
 
 
-def shown(number: int, *pictures: str, site: str = SITE, title: str | None = None) -> Shown:
-    return Shown(str(number), site, title_key(title or f"第{number}个故事"), frozenset(pictures))
+def shown(number: int, *pictures: str, site: str = SITE, title: str | None = None) -> StoryPictures:
+    return StoryPictures(str(number), site, title_key(title or f"第{number}个故事"), frozenset(pictures))
 
 
 def own(number: int, many: int = 4) -> list[str]:

@@ -16,11 +16,11 @@ from tests.recommend.made import log
 @pytest.mark.parametrize("kind", [WINDOW, NEXT])
 def test_nothing_of_the_future_is_known(kind: str) -> None:
     for split in evaluation.splits(log(), kind):
-        assert len(split.known)
+        assert len(split.training)
         assert split.questions
-        assert (split.known.at < split.cut).all()
-        assert (split.known.published <= split.cut).all()
-        names = {item.story for item in split.known.items}
+        assert (split.training.at < split.cut).all()
+        assert (split.training.published <= split.cut).all()
+        names = {item.story for item in split.training.items}
         for question in split.questions:
             assert question.targets <= names
             assert not question.targets & {view.story for view in question.history}
@@ -40,7 +40,7 @@ def test_figures_by_hand() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_ranks_what_was_not_seen(name: str) -> None:
     split = next(evaluation.splits(log(), WINDOW))
-    model = METHODS[name](split.known, split.cut)
+    model = METHODS[name](split.training, split.cut)
     for question in split.questions[:20]:
         found = model.ranked(question.history, question.now, 20)
         assert len(found) == len(set(found)) == 20
@@ -52,7 +52,7 @@ def test_every_method_ranks_what_was_not_seen(name: str) -> None:
 def test_ours_is_above_the_others_where_taste_and_age_matter() -> None:
     for split in evaluation.splits(log(readers=120), WINDOW):
         found = {
-            name: evaluation.measure(METHODS[name](split.known, split.cut), split.questions).ndcg for name in ("recent", "items", "best")
+            name: evaluation.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("recent", "items", "best")
         }
         assert found["best"] > found["items"]
         assert found["best"] >= found["recent"]

@@ -88,7 +88,7 @@ def test_pairs_are_summed_by_place() -> None:
 def test_together_and_after_by_hand() -> None:
     log = clicks()
     sums, damping = neighbours.pair_sums(log), neighbours.damped(log)
-    near, value = neighbours.together(sums, damping).row(0)
+    near, value = neighbours.viewed_jointly(sums, damping).row(0)
     assert near.tolist() == [2, 1]
     assert value[0] == pytest.approx((5 / 6) / (5 / 6) * 2 / 7)
     near, value = neighbours.after(sums, np.array([2.0, 1.0, 2.0, 0.0])).row(0)

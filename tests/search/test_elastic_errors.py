@@ -112,6 +112,6 @@ def test_what_cannot_be_read_is_told_without_secrets(uri: str, says: str) -> Non
 @pytest.mark.parametrize("uri", ["elasticsearch+https://me:sec%40ret@a:9200,b/news?api_key=secret", "elasticsearch://me:secret@a"])
 def test_a_password_is_never_shown(uri: str) -> None:
     place = place_of(uri)
-    assert "sec" not in place.shown
+    assert "sec" not in place.masked
     assert place.user is not None
     assert place.user[0] == "me"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.sources import Sources
-from newsportal.sources.categories import NameTaken, drop, known, names, put, values_of
+from newsportal.sources.categories import NameTaken, drop, list_categories, names, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, several
 from newsportal.sources.editing import changed
 from newsportal.sources.parts import CategoryWords
@@ -32,7 +32,7 @@ def made(change: object, text: str = TEXT) -> str:
 
 
 def test_those_that_come_with_newsportal_stand_before_ones_own() -> None:
-    found = {one.name: one for one in known((CategoryWords(name="航运"), CategoryWords(name="彩票", enabled=False)))}
+    found = {one.name: one for one in list_categories((CategoryWords(name="航运"), CategoryWords(name="彩票", enabled=False)))}
     assert len(found) == 23
     assert list(found)[-1] == "航运"
     assert (found["航运"].packaged, found["航运"].enabled) == (None, True)

@@ -98,7 +98,7 @@ def test_a_store_that_is_a_destination_is_refused_with_what_to_write() -> None:
 def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
     """The same place whoever the user is, another for another database; nothing of a password in it."""
     names = [
-        loaded(f"store: {store}").known_file
+        loaded(f"store: {store}").seen_file
         for store in (
             "postgresql://a:geheim@db.example/news",
             "postgresql://b@db.example/news?sslmode=require",
@@ -109,7 +109,7 @@ def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
     assert names[0] is not None
     assert str(names[0]).startswith("/srv/portal/data/postgresql-")
     assert "geheim" not in str(names[0])
-    known = loaded("store: mysql://db.example/news").known_file
+    known = loaded("store: mysql://db.example/news").seen_file
     assert known is not None
     assert known.parent == Path("/srv/portal/data")
 

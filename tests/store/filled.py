@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from invented_articles import LONG, NOW, SAME_TEXT, article
 
-from newsportal.extractors.images.filter import Shown
+from newsportal.extractors.images.filter import StoryPictures
 from newsportal.items import Gallery, GalleryPage, Image, Link, Post, Thread
 from newsportal.items.report import Run
 from newsportal.items.visits import Visit
@@ -74,7 +74,7 @@ def _threads_and_galleries(store: Store) -> None:
     )
     store.galleries.save(story, now=NOW)
     store.galleries.refuse("pic.example/index", "no-story", now=NOW)
-    shown = Shown(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
+    shown = StoryPictures(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
     store.pictures.saw(shown, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW)
     store.pictures.mark({"static.example/logo.png": "logo"}, now=LATER)
 

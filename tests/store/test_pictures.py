@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from newsportal.extractors.images.filter import Shown
+from newsportal.extractors.images.filter import StoryPictures
 from newsportal.store.pictures import Picture
 from newsportal.store.store import Store
 
@@ -15,11 +15,11 @@ LATER = NOW + timedelta(hours=1)
 LOGO = "static.example/logo.png"
 
 
-def shown(number: int, *keys: str, site: str = "news.example", title: str | None = None) -> Shown:
-    return Shown(f"{number:020x}", site, title or f"title-{number}", frozenset(keys))
+def shown(number: int, *keys: str, site: str = "news.example", title: str | None = None) -> StoryPictures:
+    return StoryPictures(f"{number:020x}", site, title or f"title-{number}", frozenset(keys))
 
 
-def save(store: Store, story: Shown, now: datetime = NOW, **learnt: object) -> None:
+def save(store: Store, story: StoryPictures, now: datetime = NOW, **learnt: object) -> None:
     pictures = [Picture(key, f"https://{key}", **learnt) for key in sorted(story.pictures)]  # type: ignore[arg-type]
     store.pictures.saw(story, pictures, now=now)
 

@@ -6,7 +6,7 @@ import pytest
 
 from newsportal.errors import StoreError
 from newsportal.store import open_store
-from newsportal.store.dialects import shown
+from newsportal.store.dialects import mask_uri
 
 NOWHERE = "127.0.0.1:1"
 
@@ -27,7 +27,7 @@ NOWHERE = "127.0.0.1:1"
     ],
 )
 def test_a_place_is_shown_without_secrets(uri: str, told: str) -> None:
-    assert shown(uri) == told
+    assert mask_uri(uri) == told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.items import Page
 from newsportal.net.archive import Exchange, Writer
-from newsportal.services.trying.crosscheck import beside, cross_check, likeness
+from newsportal.services.trying.crosscheck import compared_lines, cross_check, likeness
 from newsportal.services.trying.saved import saved_pages
 from newsportal.services.trying.templates import library_at, looks, readings, teach
 
@@ -53,7 +53,7 @@ def test_a_rule_that_reads_too_little_is_seen_and_stands_first() -> None:
 
 
 def test_texts_are_laid_side_by_side() -> None:
-    found = [(line.text, line.of) for line in beside("甲\n乙\n丙", "甲\n丙\n丁")]
+    found = [(line.text, line.of) for line in compared_lines("甲\n乙\n丙", "甲\n丙\n丁")]
     assert found == [
         ("甲", "both"),
         ("乙", "rule"),

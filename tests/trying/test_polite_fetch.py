@@ -8,7 +8,7 @@ import pytest
 
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
-from newsportal.services.discovery.search import NotAsked
+from newsportal.services.discovery.search import FetchRefused
 from newsportal.services.trying.polite_fetch import MAX_WAIT, Visitor
 
 SITE = "https://news.example"
@@ -33,7 +33,7 @@ def test_robots_are_read_once_and_obeyed() -> None:
     asked, get = pages("User-agent: *\nDisallow: /private/\nSitemap: /s.xml")
     visit = Visitor(get)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
-    with pytest.raises(NotAsked, match="does not allow"):
+    with pytest.raises(FetchRefused, match="does not allow"):
         visit(f"{SITE}/private/b")
     assert visit.robots(SITE).endswith(b"/s.xml")
     assert asked == [f"{SITE}/robots.txt", f"{SITE}/a"]
@@ -43,7 +43,7 @@ def test_robots_are_read_once_and_obeyed() -> None:
 @pytest.mark.parametrize("robots", [0, 503])
 def test_without_readable_robots_nothing_is_asked(robots: int) -> None:
     asked, get = pages(robots)
-    with pytest.raises(NotAsked):
+    with pytest.raises(FetchRefused):
         Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
     assert asked == [f"{SITE}/robots.txt"]
 
@@ -71,7 +71,7 @@ def test_a_site_that_asks_for_long_waits_is_looked_at_no_further() -> None:
     _, get = pages(f"User-agent: *\nCrawl-delay: {MAX_WAIT * 3}")
     visit = Visitor(get)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
-    with pytest.raises(NotAsked, match="between requests"):
+    with pytest.raises(FetchRefused, match="between requests"):
         visit(f"{SITE}/b")
 
 
@@ -80,9 +80,9 @@ def test_enough_is_enough() -> None:
     visit = Visitor(get, most=3)  # type: ignore[arg-type]
     visit(f"{SITE}/a")
     visit(f"{SITE}/b")
-    with pytest.raises(NotAsked, match="3 requests"):
+    with pytest.raises(FetchRefused, match="3 requests"):
         visit(f"{SITE}/c")
-    with pytest.raises(NotAsked):
+    with pytest.raises(FetchRefused):
         visit("https://other.example/")
     assert len(asked) == 3
 
@@ -106,7 +106,7 @@ def leading(**targets: str) -> tuple[list[str], object]:
 def test_where_a_redirect_leads_robots_are_asked_first() -> None:
     asked, get = leading(news_a="https://other.example/shut/a", news_b="https://other.example/b")
     visit = Visitor(get)  # type: ignore[arg-type]
-    with pytest.raises(NotAsked, match="does not allow") as caught:
+    with pytest.raises(FetchRefused, match="does not allow") as caught:
         visit(f"{SITE}/a")
     assert caught.value.url == "https://other.example/shut/a"
     assert visit(f"{SITE}/b").url == "https://other.example/b"
@@ -133,7 +133,7 @@ def test_robots_txt_that_leads_in_a_circle_is_none_and_one_that_leads_inside_mea
     asked, get = leading(news_robots_txt="https://inside.example/robots.txt")
     visit = Visitor(get)  # type: ignore[arg-type]
     for path in ("/a", "/b"):
-        with pytest.raises(NotAsked, match="forbidden address"):
+        with pytest.raises(FetchRefused, match="forbidden address"):
             visit(SITE + path)
     assert len(asked) == 2
     with pytest.raises(EgressDenied):

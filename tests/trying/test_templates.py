@@ -12,7 +12,7 @@ from newsportal.errors import LibraryError
 from newsportal.extractors.papers.url_library import write_library
 from newsportal.items import Page
 from newsportal.services.trying.templates import forget, library_at, save, teach
-from newsportal.sources.editing import alone
+from newsportal.sources.editing import lock_file
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def test_two_who_change_the_library_at_once_do_so_in_turns(tmp_path: Path) -> No
     file = tmp_path / "news.templates"
     more = learnt(tmp_path / "more.templates", "a.example", "b.example")
     learnt(file, "a.example")
-    with alone(file):
+    with lock_file(file):
         other = threading.Thread(target=forget, args=(file, "a.example"))
         other.start()
         other.join(0.1)  # who does not wait for his turn is done by then

@@ -52,11 +52,11 @@ def print_confusion(report: Report) -> None:
     for heading in headings:
         table.add_column(Text(heading), justify="right", max_width=LABEL_CELLS, overflow="ellipsis", no_wrap=True)
     for label, cells in rows:
-        table.add_row(Text(label), *map(_shown, cells))
+        table.add_row(Text(label), *map(_cell_text, cells))
     print_table(table)
 
 
-def _shown(cell: Cell) -> Text:
+def _cell_text(cell: Cell) -> Text:
     return Text(str(cell.count or "·"), style="bold" if cell.right else "red" if cell.share >= NOTABLE else "")
 
 

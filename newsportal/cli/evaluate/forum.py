@@ -206,12 +206,12 @@ def _page(reading: Reading) -> dict[str, Any]:
         "id": clean(reading.thread.page.id),
         "f1": f"{reading.score.counts.body_f1:.3f}",
         "error": clean(reading.error) if reading.error else None,
-        "missing": [_shown(reading.thread.gold.posts[number].text) for number in reading.score.missing],
-        "surplus": [_shown(reading.posts[number].full_text or reading.posts[number].text) for number in reading.score.surplus],
+        "missing": [_shortened(reading.thread.gold.posts[number].text) for number in reading.score.missing],
+        "surplus": [_shortened(reading.posts[number].full_text or reading.posts[number].text) for number in reading.score.surplus],
     }
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     lines = [line for line in map(clean, text.split("\n")) if line]
     whole = "\n".join(lines)
     return whole if len(whole) <= SHOWN_CHARS else f"{whole[:SHOWN_CHARS]} […{len(whole) - SHOWN_CHARS:,}]"

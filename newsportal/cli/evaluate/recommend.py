@@ -89,7 +89,7 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
             for name in names:
                 bar.update(task, description=name)
                 start = perf_counter()
-                model = METHODS[name](split.known, split.cut)
+                model = METHODS[name](split.training, split.cut)
                 took = round(perf_counter() - start, 2)
                 measured = evaluation.measure(model, split.questions).as_json()
                 row = {"cut": cut, "kind": kind, "method": name, **measured, "fit_seconds": took}

@@ -62,7 +62,7 @@ LEAST_EXCERPT: Final = 16
 FIGURE: Final = len("0.123")
 
 
-def shown(rows: Sequence[Row]) -> list[str]:
+def columns_with_values(rows: Sequence[Row]) -> list[str]:
     """The figures that any of the rows has; that every page has a text needs no column."""
     values = {name: {getattr(row.scores, name) for row in rows} for name in COLUMNS}
     return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
@@ -88,7 +88,7 @@ def is_best(row: Row, name: str, rows: Sequence[Row]) -> bool:
 
 def print_rows(rows: Sequence[Row]) -> None:
     """A table for each set, a line for each reader; what is best on a set stands out."""
-    names = shown(rows)
+    names = columns_with_values(rows)
     width = max(len(row.reader) for row in rows)
     for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
         own = [row for row in rows if row.set == name]
@@ -173,7 +173,7 @@ LONGEST: Final = 2_500  # characters shown of a long difference
 
 def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> str:
     """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
-    figures = shown(rows)
+    figures = columns_with_values(rows)
     sets: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for row in rows:
         cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]

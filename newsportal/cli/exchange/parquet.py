@@ -69,12 +69,12 @@ def read(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         for batch in file.iter_batches(batch_size=READ):
             for row in batch.to_pylist():
                 number += 1
-                yield number, _said(row)
+                yield number, _plain_row(row)
     except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: moments that no calendar has
         raise NewsportalError(f"not a readable Parquet file: {str(error)[:200]}") from error
 
 
-def _said(row: dict[str, Any]) -> Any:
+def _plain_row(row: dict[str, Any]) -> Any:
     said = {name: value for name, value in row.items() if value is not None and name != MORE}
     if isinstance(images := said.get("images"), list):
         said["images"] = [

@@ -59,7 +59,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
     lines = body.lines if body is not None else []
     found = sum(map(len, lines))
     carried = _carried(document, meta, fetched, found)
-    told = _told(carried, meta, lines)
+    told = _carried_text(carried, meta, lines)
     block = tidied(body) if body is not None and not told else None
     if block is not None:
         images.settle(block, document.base)
@@ -121,7 +121,7 @@ def _carried(document: dom.Document, meta: Metadata, fetched: datetime, found: i
     return embedded(document, meta, fetched) or (Embedded("\n".join(lines)) if lines and "<" not in declared else None)
 
 
-def _told(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
+def _carried_text(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
     """The text the page tells machines, where the page itself holds less than a third of it, or something else and less."""
     found = sum(map(len, lines))
     told = carried.text if carried is not None else ""

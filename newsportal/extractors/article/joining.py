@@ -64,7 +64,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     first = pages[0]
     if len(pages) == 1:
         return first
-    texts = _said_once([[line for line in _lines(page) if not is_pager(line)] for page in pages])
+    texts = _without_repeats([[line for line in _lines(page) if not is_pager(line)] for page in pages])
     # the lines that were left out everywhere
     bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
     return replace(
@@ -116,7 +116,7 @@ def is_pager(line: str) -> bool:
     return rest != line or (len(numbers) > 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers))))
 
 
-def _said_once(texts: list[list[str]]) -> list[list[str]]:
+def _without_repeats(texts: list[list[str]]) -> list[list[str]]:
     """The lines of each page without what it begins with although it was said before, and without ends that the next page has too."""
     seen: set[str] = set()
     kept = []

@@ -44,7 +44,7 @@ FEW: Final = 3  # witnesses; where one alone named more lines, all 26 were the a
 LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 
 
-class Known(NamedTuple):
+class PageLines(NamedTuple):
     """A remembered page: hashes of its lines and of its title, width of its article's text (0 where nobody has read it)."""
 
     lines: array[int]
@@ -79,15 +79,15 @@ class SiteKnowledge:
 
     def __init__(self, sites: int = MAX_SITES, pages: int = MAX_PAGES) -> None:
         self._most_sites, self._most_pages = sites, pages
-        self._sites: OrderedDict[str, OrderedDict[str, Known]] = OrderedDict()
+        self._sites: OrderedDict[str, OrderedDict[str, PageLines]] = OrderedDict()
         self._lock = Lock()
 
     def learn(self, url: str, lines: Sequence[str], title: str | None = None, text: Iterable[str] = ()) -> None:
         """``lines`` are all visible lines of the page (``Document.lines``), ``text`` its article's. It replaces what was known of it."""
         hashes = array("Q", dict.fromkeys(_hashes(lines[:MAX_LINES])))
-        self.remember(url, Known(hashes, _hashes([title])[0] if title else 0, sum(map(width, text))))
+        self.remember(url, PageLines(hashes, _hashes([title])[0] if title else 0, sum(map(width, text))))
 
-    def remember(self, url: str, known: Known) -> None:
+    def remember(self, url: str, known: PageLines) -> None:
         """:meth:`learn` for lines that are hashed already (see :mod:`newsportal.extractors.article.site`)."""
         site = site_of(url)
         if site is None:
@@ -122,11 +122,11 @@ class SiteKnowledge:
         with self._lock:
             return site in self._sites
 
-    def pages(self) -> list[tuple[str, Known]]:
+    def pages(self) -> list[tuple[str, PageLines]]:
         with self._lock:
             return [page for site in self._sites.values() for page in site.items()]
 
-    def _others(self, url: str) -> list[Known]:
+    def _others(self, url: str) -> list[PageLines]:
         site, own = site_of(url), stem(url)
         if site is None:
             return []
@@ -138,7 +138,7 @@ class SiteKnowledge:
             return [page for other, page in pages.items() if stem(other) != own]
 
 
-def _witnessed(page: Known, sizes: Mapping[int, int], heading: int | None) -> set[int] | None:
+def _witnessed(page: PageLines, sizes: Mapping[int, int], heading: int | None) -> set[int] | None:
     """The lines of a body that ``page`` holds; ``None`` if it is no witness."""
     shared = sizes.keys() & page.lines
     found = sum(sizes[number] for number in shared)
@@ -197,26 +197,26 @@ def read_knowledge(text: str) -> SiteKnowledge:
     return knowledge
 
 
-def _page(page: Any) -> tuple[str, Known]:
+def _page(page: Any) -> tuple[str, PageLines]:
     url, written = page["url"], page["lines"]
     if not isinstance(url, str) or site_of(url) is None:
         raise ValueError("no address")
     return url, unpacked(b64decode(written, validate=True))
 
 
-def packed(known: Known) -> bytes:
+def packed(known: PageLines) -> bytes:
     """What is known of a page as bytes, the same on every machine."""
     return _swapped(array("Q", (known.title, known.text, *known.lines))).tobytes()
 
 
-def unpacked(data: bytes) -> Known:
+def unpacked(data: bytes) -> PageLines:
     """What :func:`packed` packed. Raises ``ValueError`` for anything else."""
     if len(data) % 8 or not 16 <= len(data) <= 8 * (MAX_LINES + 2):
         raise ValueError("title, text and lines are eight bytes each")
     numbers = array("Q")
     numbers.frombytes(data)
     title, text, *_ = numbers = _swapped(numbers)
-    return Known(numbers[2:], title, text)
+    return PageLines(numbers[2:], title, text)
 
 
 def _swapped(lines: array[int]) -> array[int]:

@@ -123,7 +123,7 @@ def tidied(body: Body) -> dom.Element:
     top = _common(page, body)
     if top is None:
         return whole
-    kept = _boxes_kept(page, body)
+    kept = _body_boxes(page, body)
     _with_pictures(page, body, top, kept)
     original = page.nodes[top]
     copy = copy_of(original)
@@ -154,7 +154,7 @@ def _common(page: Blocks, body: Body) -> int | None:
     return box
 
 
-def _boxes_kept(page: Blocks, body: Body) -> set[int]:
+def _body_boxes(page: Blocks, body: Body) -> set[int]:
     kept: set[int] = set()
     for block, wanted in zip(page.blocks, body.kept, strict=True):
         box = block.box if wanted else -1

@@ -118,7 +118,7 @@ def author(
     site = site_names(document, meta)
     chinese = (language or "zh").startswith("zh")
     witnesses: tuple[Callable[[], Iterable[str]], ...] = (
-        lambda: _told(document, meta, heading),
+        lambda: _declared_authors(document, meta, heading),
         lambda: () if chinese else meta.organisations("author"),
         lambda: _written(document, lines, heading),
         lambda: _marked(document),
@@ -159,7 +159,7 @@ def _bare(name: str) -> str:
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
-def _told(document: dom.Document, meta: Metadata, heading: str | None) -> Iterator[str]:
+def _declared_authors(document: dom.Document, meta: Metadata, heading: str | None) -> Iterator[str]:
     """People in JSON-LD, else the first ``meta`` with a name that is not the title and not whom the page calls its editor."""
     people = meta.people("author")
     if people:

@@ -91,7 +91,7 @@ TAGS: Final = ("div", "span", "p", "td", "th", "font", "strong", "b", "dt", "em"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Ranked:
     """A text on the page, and how much its element says that it is a headline (0 to 0.6); ``part``: the element says more."""
 
     text: str
@@ -99,7 +99,7 @@ class Shown:
     part: bool = False
 
 
-def headings(document: dom.Document) -> Iterator[Shown]:
+def headings(document: dom.Document) -> Iterator[Ranked]:
     """``h1`` to ``h6``, the higher first, each text once; those with other text inside also by their parts."""
     seen: set[str] = set()
     found: dict[str, list[dom.Element]] = {}
@@ -112,7 +112,7 @@ def headings(document: dom.Document) -> Iterator[Shown]:
             for number, text in enumerate(_texts(node)):
                 if text not in seen:
                     seen.add(text)
-                    yield Shown(text, rank, part=number > 0)
+                    yield Ranked(text, rank, part=number > 0)
 
 
 def _texts(node: dom.Element) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _texts(node: dom.Element) -> Iterator[str]:
                 yield inner
 
 
-def marked(document: dom.Document) -> Iterator[Shown]:
+def marked(document: dom.Document) -> Iterator[Ranked]:
     count = 0
     for node in document.root.iter(*TAGS):
         name = f"{node.get('class') or ''} {node.get('id') or ''}"
@@ -144,17 +144,17 @@ def marked(document: dom.Document) -> Iterator[Shown]:
             return
         text = short_text(node)
         if 2 <= len(text) <= MAX_TITLE_CHARS:
-            yield Shown(text, MARKED_RANK)
+            yield Ranked(text, MARKED_RANK)
 
 
-def lines_in(document: dom.Document, title: str) -> Iterator[Shown]:
+def lines_in(document: dom.Document, title: str) -> Iterator[Ranked]:
     """Lines, and statements within lines, whose middle stands in ``title`` too: a quick look before letters are compared."""
     for line in document.lines:
         if len(line) <= 2 * MAX_TITLE_CHARS:
             for text in (line.replace("\t", ""), *(line.split("\t") if "\t" in line else ())):
                 middle = len(text) // 2
                 if len(text) >= 4 and text[middle - 2 : middle + 2] in title:
-                    yield Shown(text, 0.0)
+                    yield Ranked(text, 0.0)
 
 
 MAX_HEADLINE: Final = 100  # characters of the longest headline that is known by its place alone
@@ -182,7 +182,7 @@ def headline_by_place(document: dom.Document, names: Sequence[str]) -> str | Non
     lines = document.lines[:MOST_LINES]
     where = {"".join(line.split()): number for number, line in reversed(tuple(enumerate(lines)))}
     dated = [number for number, line in enumerate(lines) if len(line) <= DATE_LINE_CHARS and DATE.search(line)]
-    near = (Shown(lines[number], 0.0) for date in dated for number in range(max(0, date - BEFORE_DATE), date) if "\t" not in lines[number])
+    near = (Ranked(lines[number], 0.0) for date in dated for number in range(max(0, date - BEFORE_DATE), date) if "\t" not in lines[number])
     best, most = None, WEAKEST
     known = tuple(shown for shown in headings(document) if not shown.part and shown.text not in names and _may_be_headline(shown.text))
     if sum(shown.rank == RANKS["h1"] for shown in known) == 1:

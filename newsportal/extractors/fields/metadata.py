@@ -20,11 +20,11 @@ MAX_OBJECTS: Final = 500  # JSON-LD beyond this size or number of objects descri
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles,
-    then their microdata; ``known``: what else JSON-LD names (people, pictures), by its ``@id``."""
+    then their microdata; ``by_id``: what else JSON-LD names (people, pictures), by its ``@id``."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     things: tuple[Mapping[str, Any], ...] = ()
-    known: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    by_id: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     canonical: str | None = None
     language: str | None = None
 
@@ -44,7 +44,7 @@ class Metadata:
         for thing in self.things:
             value = _first(thing.get("image"))
             if isinstance(value, dict):
-                value = value if "url" in value or "contentUrl" in value else self.known.get(str(value.get("@id")), value)
+                value = value if "url" in value or "contentUrl" in value else self.by_id.get(str(value.get("@id")), value)
                 value = _first(value.get("url") or value.get("contentUrl"))
             if isinstance(value, str) and value.strip():
                 return value.strip()
@@ -71,7 +71,7 @@ class Metadata:
         if isinstance(value, str):
             yield clean(value), is_one
         elif isinstance(value, dict):
-            thing = value if "name" in value else self.known.get(str(value.get("@id")), value)
+            thing = value if "name" in value else self.by_id.get(str(value.get("@id")), value)
             yield from self._names(thing.get("name"), "Organi" in type_of(thing), depth + 1)
         elif isinstance(value, list):
             for item in value[:20]:

@@ -78,10 +78,10 @@ def best_date(
     document: dom.Document, meta: Metadata, link: Link | None, fetched: datetime, language: str | None, heading: str | None = None
 ) -> datetime | None:
     zone = zone_of(language)
-    told = _told(meta, fetched, zone) or _time_element(document, fetched, zone)
+    told = _declared_date(meta, fetched, zone) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
         return told
-    beside, score = _beside_title(document, fetched, zone, heading, day_first(language))
+    beside, score = _date_near_title(document, fetched, zone, heading, day_first(language))
     if told:
         return beside if beside and beside.date() == told.date() else told
     if beside and score >= SURE:
@@ -112,7 +112,7 @@ def zone_of(language: str | None) -> tzinfo:
     return KOREA if language in ("ja", "ko") else UTC
 
 
-def _told(meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
+def _declared_date(meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
     values = (meta.article("datePublished"), *map(meta.get, META_DATES))
     for value in values:
         found = next(find_dates(value, fetched, zone), None) if value and len(value) <= MACHINE_CHARS else None
@@ -135,7 +135,7 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
     return values[0] if len({value.date() for value in values if value}) == 1 else None
 
 
-def _beside_title(
+def _date_near_title(
     document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
 ) -> tuple[datetime | None, float]:
     lines = document.lines

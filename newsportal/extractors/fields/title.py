@@ -19,7 +19,7 @@ from newsportal.extractors.fields.headlines import (
     MAX_TITLE_CHARS,
     SEPARATOR,
     SITE_LAST,
-    Shown,
+    Ranked,
     bare,
     headings,
     headline_by_place,
@@ -76,7 +76,7 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
     names = (site,) if site else ()
     page = "" if says_nothing(whole, names) else without_site(whole, site)
     said = "" if says_nothing(named, names) else named
-    shown = _plainly_shown(document, whole, page) or _agreeing(
+    shown = _exact_heading(document, whole, page) or _agreeing(
         document, whole if page else said, _witnesses((whole if page else "", page, without_site(said, site), told))
     )
     if shown:
@@ -87,7 +87,7 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
     return next((bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
 
 
-def _plainly_shown(document: dom.Document, whole: str, page: str) -> str | None:
+def _exact_heading(document: dom.Document, whole: str, page: str) -> str | None:
     """The ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing."""
     if not page or not whole.startswith(page):
         return None
@@ -133,7 +133,7 @@ def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str |
     return best
 
 
-def _agreement(shown: Shown, witnesses: Witnesses) -> float:
+def _agreement(shown: Ranked, witnesses: Witnesses) -> float:
     """0 for what is not the title; else more for a higher heading, and for holding more of the title from its start on."""
     said = letters(shown.text)
     if shown.part and not (

@@ -38,7 +38,7 @@ def find_bodies(tree: Tree, over: Overlay) -> int:
         at = over.paths[best].at.get(place)
         if at is None:
             at = same_leaf(tree, record, tree.nodes[next(iter(over.paths[best].at.values()))]) if best else None
-        record.body = at if at is not None else _alone(tree, over, place, best)
+        record.body = at if at is not None else _uncommon_body(tree, over, place, best)
     return best
 
 
@@ -50,7 +50,7 @@ def _worth(over: Overlay, number: int) -> float:
     return mass * (NAMED if named else STAY if path.tag in STAYS else 1.0) * (IMPURE if impure else 1.0)
 
 
-def _alone(tree: Tree, over: Overlay, place: int, path: int) -> int:
+def _uncommon_body(tree: Tree, over: Overlay, place: int, path: int) -> int:
     """The body of a post that is made otherwise: where the common path is left, the heaviest child with most of the text."""
     chain = []
     while path > 0:

@@ -42,10 +42,10 @@ class Calendar:
 
 def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str | None) -> Calendar:
     """``flags``: which nodes hold a time."""
-    return Calendar(now, _said_zone(tree) or _script_zone(tree), _is_day_first(tree, flags, language))
+    return Calendar(now, _declared_zone(tree) or _script_zone(tree), _is_day_first(tree, flags, language))
 
 
-def _said_zone(tree: Tree) -> tzinfo | None:
+def _declared_zone(tree: Tree) -> tzinfo | None:
     for piece in reversed(tree.pieces[-LAST_PIECES:]):
         match = ZONE.search(piece) if len(piece) <= MAX_ZONE_CHARS else None
         if match and int(match["hours"]) <= FAR:
@@ -192,7 +192,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
         return 0.0
     node = tree.nodes[posted[0]]
     machine = node.tag in ("time", "abbr") or node.element.get("datetime") or node.element.get("itemprop")
-    texts = [_shown(tree, at) or node.element.get("title") or "" for at in posted]
+    texts = [_short_text(tree, at) or node.element.get("title") or "" for at in posted]
     score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(over.records)
     score += MARKED if machine else 0.0
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
@@ -215,7 +215,7 @@ def _is_anothers(tree: Tree, at: int) -> bool:
     node = tree.nodes[at]
     if node.names and NOT_POSTED.search(node.names):
         return True
-    text = _shown(tree, at)
+    text = _short_text(tree, at)
     match = ABSOLUTE.search(text)
     before = text[max(0, match.start() - BEFORE_CHARS) : match.start()] if match else text[:BEFORE_CHARS]
     if NOT_POSTED.search(before):
@@ -230,14 +230,14 @@ def _is_anothers(tree: Tree, at: int) -> bool:
     return NOT_POSTED.search(clean(found)[-BEFORE_CHARS:]) is not None
 
 
-def _shown(tree: Tree, at: int) -> str:
+def _short_text(tree: Tree, at: int) -> str:
     return tree.short(at)[:MAX_CHARS]
 
 
 def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, str | None]:
     """The moment that a node tells, and how it is written: as readers see it, unless that is relative and an attribute says more."""
     node = tree.nodes[at]
-    told, shown = attribute_time(node.element, node.tag), _shown(tree, at)
+    told, shown = attribute_time(node.element, node.tag), _short_text(tree, at)
     # seconds or milliseconds since 1970
     when = parse_date(told, calendar.now) if told and STAMP.match(told) else _moment(told, calendar) if told else None
     if when is None and shown:

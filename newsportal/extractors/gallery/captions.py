@@ -15,7 +15,7 @@ from typing import Final
 
 from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.article.joining import is_pager
-from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, Shown
+from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, PagePicture
 from newsportal.extractors.images.article_images import caption_of
 from newsportal.items import Image
 from newsportal.text import clean, dom, letters
@@ -51,14 +51,14 @@ DATED: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CaptionedPictures:
     """The pictures of a page with their captions, and the lines that belong to none of them."""
 
     images: tuple[Image, ...]
     lines: tuple[str, ...] = ()
 
 
-def told(found: Sequence[Shown], document: dom.Document, titles: Sequence[str]) -> Told:
+def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles: Sequence[str]) -> CaptionedPictures:
     """Captions for the story's pictures (at least one); ``titles``: what page and story are called, which is no caption."""
     known = {letters(title) for title in titles if title}
     page = letters(next((dom.text_of(node) for node in document.root.iter("title")), ""))
@@ -73,16 +73,17 @@ def told(found: Sequence[Shown], document: dom.Document, titles: Sequence[str]) 
     ]
     shared = [caption for caption in dict.fromkeys(captions) if caption and times[letters(caption)] > 1 and letters(caption) not in known]
     lines = [*rest, *(caption for caption in shared if letters(caption) not in page)]
-    return Told(tuple(replace(one.image, caption=caption) for one, caption in zip(found, kept, strict=True)), tuple(dict.fromkeys(lines)))
+    images = tuple(replace(one.image, caption=caption) for one, caption in zip(found, kept, strict=True))
+    return CaptionedPictures(images, tuple(dict.fromkeys(lines)))
 
 
-def _caption(one: Shown, said: str | None) -> str | None:
+def _caption(one: PagePicture, said: str | None) -> str | None:
     """What its figure says, what the element around it declares, what stands beside it, what the picture itself declares."""
     written = _figured(one.node)
     if written:
         return written
-    if one.told:
-        text = dom.text_of(dom.parse_html(one.told)) if "<" in one.told else clean(one.told)
+    if one.caption:
+        text = dom.text_of(dom.parse_html(one.caption)) if "<" in one.caption else clean(one.caption)
         if text and (not said or letters(text) not in letters(said)):
             said = text if one.node.tag != "img" or not said else said
     return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
@@ -97,7 +98,7 @@ def _figured(node: dom.Element) -> str | None:
     return " ".join(lines)[:MAX_SLIDE_CHARS] or None
 
 
-def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
+def _of_one(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     """The words of the smallest box around the picture that says anything."""
     for box in ancestors(one.node, CLIMB):
         before, after = flow(box, [one.node], titles)
@@ -118,7 +119,7 @@ def _alike(lines: Sequence[Line]) -> Sequence[Line]:
     return lines[: next((at for at in range(heads, len(lines)) if lines[at].form != lines[heads].form), len(lines))]
 
 
-def _of_many(found: Sequence[Shown], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
+def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     nodes = [one.node for one in found]
     boxes, common = _slides(nodes)
     inside = [

@@ -34,7 +34,7 @@ def further(page: GalleryPage, asked: Collection[str], pattern: str | None, met:
     done = {_name(url) for url in asked} | {_name(one.url) for one in known}
     numbers = {one.number for one in met}
     left = MAX_PAGES - len(done)  # dead ones count: else a site could name new ones on every page
-    total = told_total(known)
+    total = declared_total(known)
     found = (url for number, url in _named(page, pattern, total) if number is None or number not in numbers)
     return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]
 
@@ -62,7 +62,7 @@ def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None =
     return "another-story" if _is_another(page, met) else None
 
 
-def told_total(pages: Sequence[GalleryPage]) -> int | None:
+def declared_total(pages: Sequence[GalleryPage]) -> int | None:
     told = [page.total for page in pages if page.total]
     return max(sorted(set(told)), key=told.count) if told else None
 

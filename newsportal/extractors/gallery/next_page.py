@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from newsportal.extractors.gallery.pattern import MAX_PAGES
 from newsportal.extractors.lists.hub_urls import Address, pattern
 from newsportal.extractors.lists.page_marks import Place, places, step
-from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, beside, dead, said, written
+from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, dead, is_aside, page_turn_text, written
 from newsportal.extractors.lists.pagination import Pager, find_pager
 from newsportal.text import dom
 
@@ -176,7 +176,7 @@ def _links(document: dom.Document) -> list[_Link]:
         if not href or href.startswith("#"):
             continue
         text = written(node) or node.get("title") or node.get("aria-label") or ""
-        if not text or len(text) > MAX_LABEL or ANOTHER.search(text) or said(text)[0] is None or dead(node) or beside(node):
+        if not text or len(text) > MAX_LABEL or ANOTHER.search(text) or page_turn_text(text)[0] is None or dead(node) or is_aside(node):
             continue
         url = dom.join(document.base, href)
         if url is not None:
@@ -209,7 +209,7 @@ def _numbered(links: list[_Link], count: Count | None) -> dict[int, str]:
     rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
     holders: dict[int, dom.Element] = {}  # what is held keeps its id
     for link in links:
-        kind, number = said(link.text)
+        kind, number = page_turn_text(link.text)
         above = link.node.getparent()
         above = above.getparent() if above is not None and above.tag in ("li", "span", "td") else above
         if kind == "number" and above is not None:
@@ -244,7 +244,7 @@ def _onward(url: str, links: list[_Link], count: Count | None) -> str | None:
     if count is None or count.number is None or count.number >= count.total:
         return None
     shape = pattern(Address(url))
-    wanted = (link.url for link in links if said(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
+    wanted = (link.url for link in links if page_turn_text(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
     return next((address for address in wanted if address.partition("#")[0] != url.partition("#")[0]), None)
 
 

@@ -16,9 +16,9 @@ from newsportal.extractors.fields import published
 from newsportal.extractors.fields.author import author, origin
 from newsportal.extractors.fields.metadata import Metadata, language_of, read_metadata
 from newsportal.extractors.fields.title import best_title
-from newsportal.extractors.gallery.captions import Told, told
+from newsportal.extractors.gallery.captions import CaptionedPictures, assign_captions
 from newsportal.extractors.gallery.next_page import Count, Ways, by_pictures, counted, same_story, ways
-from newsportal.extractors.gallery.pictures import Shown, of_story, shown
+from newsportal.extractors.gallery.pictures import PagePicture, of_story, pictures_of
 from newsportal.extractors.gallery.slideshow import Slides, slideshow
 from newsportal.extractors.gallery.story import bare_title
 from newsportal.extractors.gallery.variants import enter, key_of
@@ -38,7 +38,7 @@ LISTING: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
 
 
-def refuse_index(url: str, found: Sequence[Shown], own: Sequence[Shown], says: bool) -> None:
+def refuse_index(url: str, found: Sequence[PagePicture], own: Sequence[PagePicture], says: bool) -> None:
     """Raise ``NotApplicable`` for a page that lists stories; ``says``: it tells of a story of its own (counter, captions)."""
     address = Address(url)
     teasers = sum(1 for one in found if one.lead == "page" and not any(one is other for other in own))
@@ -88,14 +88,14 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     title = bare_title(_headline(document, page_title) or heading)
     count = counted(document.lines, (heading or "", page_title))
     way = ways(document, count)
-    found = shown(document, lambda url: same_story(document.url, url) or url in way.pages)
+    found = pictures_of(document, lambda url: same_story(document.url, url) or url in way.pages)
     if way.next is None and len(way.pages) < 2:
         drawn = by_pictures(document.url, [one.target for one in found if one.lead == "story"], count)
         way = drawn if drawn.pages else way
     own = of_story(found)
     lead = dom.join(document.base, meta.get("og:image") or meta.article_image() or "")
     slides = slideshow(document, [*(one.image.url for one in own), *([lead] if lead else [])], count.total if count else None, title)
-    beside = told(own, document, [heading or "", title or ""]) if own else Told(())
+    beside = assign_captions(own, document, [heading or "", title or ""]) if own else CaptionedPictures(())
     if slides is not None and not _is_story(slides, beside.images, way, count):
         slides = None
     words = [*beside.lines, *(image.caption for image in (slides or beside).images if image.caption)]

@@ -63,7 +63,7 @@ class Met:
     link: str | None
     large: str | None
     aside: bool
-    told: str | None
+    caption: str | None
 
 
 def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
@@ -104,7 +104,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
             continue
         holds = _held(node, base)
         if holds:
-            holders.append((node, holds, _told(node)))
+            holders.append((node, holds, _caption_attribute(node)))
             continue
         background = _background(node, base)
         if background:
@@ -141,7 +141,7 @@ def _large_of(node: dom.Element, base: str) -> str | None:
     return next((url for value in named if (url := dom.join(base, value))), None)
 
 
-def _told(node: dom.Element) -> str | None:
+def _caption_attribute(node: dom.Element) -> str | None:
     names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
     return next((value for value in map(node.get, names) if value and value.strip()), None)
 
@@ -173,7 +173,7 @@ LEVELS: Final = 4  # elements above a picture whose names are asked what it stan
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PagePicture:
     """A picture where it stands. ``lead`` and ``target``: where a click leads; ``aside``: among what stands beside the story; ``small``:
     one of a row of small copies; ``form``: the elements around it, the same for all of a list."""
 
@@ -185,13 +185,13 @@ class Shown:
     small: bool = False
     form: str = ""
     showcased: bool = False
-    told: str | None = None  # what an attribute of the element around it says under it
+    caption: str | None = None  # what an attribute of the element around it says under it
 
 
-def shown(document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
+def pictures_of(document: dom.Document, akin: Callable[[str], bool]) -> list[PagePicture]:
     """Every picture of a page that is no icon, in page order; ``akin`` tells whether an address is a page of this story."""
     body = next(iter(document.root.iter("body")), None)
-    found: list[Shown] = []
+    found: list[PagePicture] = []
     for met in walk_pictures(body, document.base) if body is not None else ():
         one = _judged(met, document, akin)
         if one is not None:
@@ -230,8 +230,8 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
     return None
 
 
-def of_story(found: list[Shown]) -> list[Shown]:
-    """Those of :func:`shown` that are the story's: first those that lead nowhere or on to its next page, without rows of small copies."""
+def of_story(found: list[PagePicture]) -> list[PagePicture]:
+    """The story's own pictures: first those that lead nowhere or to its next page, without rows of small copies."""
     forms = Counter(one.form for one in found if one.lead == "page")
     targets: dict[str, set[str | None]] = defaultdict(set)
     for one in found:
@@ -247,19 +247,19 @@ def of_story(found: list[Shown]) -> list[Shown]:
     return _each_once(sorted(chosen, key=lambda one: places[id(one)]))
 
 
-def _stills(own: list[Shown]) -> list[Shown]:
+def _stills(own: list[PagePicture]) -> list[PagePicture]:
     """Without the few GIFs among other pictures: counters, marks, placeholders."""
     gifs = [one for one in own if GIF.search(one.image.url)]
     return [one for one in own if one not in gifs] if 2 * len(gifs) <= len(own) else own
 
 
-def _each_once(chosen: list[Shown]) -> list[Shown]:
+def _each_once(chosen: list[PagePicture]) -> list[PagePicture]:
     """Each picture where it comes first, in its largest copy: what ``noscript`` and rows of thumbnails repeat is left out."""
     largest: dict[str, tuple[int, int]] = {}
     for one in chosen:
         copy = variant(one.image.url)
         largest[copy.key] = max(largest.get(copy.key, (-1, -1)), (copy.rank, copy.area))
-    once: dict[str, Shown] = {}
+    once: dict[str, PagePicture] = {}
     for one in chosen:
         copy = variant(one.image.url)
         if (copy.rank, copy.area) == largest[copy.key]:
@@ -267,7 +267,7 @@ def _each_once(chosen: list[Shown]) -> list[Shown]:
     return list(once.values())
 
 
-def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Shown | None:
+def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
     """The picture with its place; ``None`` for icons, counters and banners."""
     node, url = met.node, met.large or met.url
     if (
@@ -286,7 +286,7 @@ def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Sh
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if met.large and met.large != met.url else (width, height)))
-    found = Shown(image, node, aside=met.aside, told=met.told)
+    found = PagePicture(image, node, aside=met.aside, caption=met.caption)
     lead, target = _lead(met, document, akin)
     return replace(
         found,

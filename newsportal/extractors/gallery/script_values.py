@@ -58,7 +58,7 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
         if text and MAYBE_PICTURED.search(text):
             kind = (node.get("type") or "").lower()
             if "json" in kind:
-                yield from _alone(text, LINKED_DATA if LINKED_DATA in kind else node.get("id") or "", budget)
+                yield from _bare_value(text, LINKED_DATA if LINKED_DATA in kind else node.get("id") or "", budget)
             else:
                 yield from _in_script(text, budget)
     if budget.spent:
@@ -66,14 +66,14 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
     for node in document.root.iter(*HOLDERS):
         text = node.get("value") if node.tag == "input" else node.text
         if text and text.lstrip()[:1] in ("{", "[") and PICTURED.search(text):
-            yield from _alone(text, f"{node.get('id') or ''} {node.get('class') or ''} {node.get('name') or ''}", budget)
+            yield from _bare_value(text, f"{node.get('id') or ''} {node.get('class') or ''} {node.get('name') or ''}", budget)
     if IN_ATTRIBUTE.search(document.html):
         for found in dom.xpath(document.root, ATTRIBUTES)[:MAX_VALUES]:
             if isinstance(found, str) and PICTURED.search(found):
-                yield from _alone(found, str(getattr(found, "attrname", "") or ""), budget)
+                yield from _bare_value(found, str(getattr(found, "attrname", "") or ""), budget)
 
 
-def _alone(text: str, name: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
+def _bare_value(text: str, name: str, budget: _Budget) -> Iterator[tuple[str, Any]]:
     text = text.strip().removeprefix("<!--").removesuffix("-->").strip()
     found = _read(text, 0, budget)
     if found is not None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.extractors.article.joining import PAGE_MARK
-from newsportal.extractors.gallery.further_pages import open_pages, told_total
+from newsportal.extractors.gallery.further_pages import declared_total, open_pages
 from newsportal.extractors.gallery.pattern import parse
 from newsportal.extractors.gallery.variants import enter
 from newsportal.items import GalleryPage, Image, Link
@@ -51,7 +51,7 @@ def assemble(
     ordered = in_order(pages, pattern)
     whole = next((page for page in ordered if page.whole), None)
     shown = [whole] if whole is not None else ordered
-    total = 1 if whole is not None else told_total(ordered)
+    total = 1 if whole is not None else declared_total(ordered)
     missing = () if whole is not None else _missing(ordered, total, pattern)
     images, text = _pictures_and_text(shown)
     told = [link.title] if link is not None and link.title else []
@@ -156,7 +156,7 @@ def _missing(pages: Sequence[GalleryPage], total: int | None, pattern: str | Non
 
 def _pictures_and_text(pages: Sequence[GalleryPage]) -> tuple[tuple[Image, ...], str | None]:
     """Pictures in order, each in its largest copy with a caption of its own; the text, a line once."""
-    repeated = _said_by_most(pages)
+    repeated = _common_captions(pages)
     found: dict[str, Image] = {}
     lines: dict[str, str] = {}
     for page in pages:
@@ -173,7 +173,7 @@ def _pictures_and_text(pages: Sequence[GalleryPage]) -> tuple[tuple[Image, ...],
     return tuple(found.values()), "\n".join(kept) or None
 
 
-def _said_by_most(pages: Sequence[GalleryPage]) -> frozenset[str]:
+def _common_captions(pages: Sequence[GalleryPage]) -> frozenset[str]:
     """Captions that stand on most pages of a story of several: one text for all of it."""
     times = Counter(key for page in pages for key in {letters(image.caption) for image in page.images if image.caption})
     least = max(2, SAME_TEXT * len(pages))

@@ -48,7 +48,7 @@ NOT_SAID: Final = re.compile(r"\s*[(（\[【《][^)）\]】》]{0,12}(?:图|phot
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StoryPictures:
     """A story as far as its pictures go. ``id`` is its article's, ``site`` whose it is, ``title`` the key of its title (:func:`title_key`),
     ``pictures`` what they are known by."""
 
@@ -74,15 +74,15 @@ def title_key(title: str) -> str:
     return content_id(NOT_SAID.sub("", title).casefold())
 
 
-def different(stories: Sequence[Shown]) -> list[Shown]:
-    found: list[Shown] = []
+def different(stories: Sequence[StoryPictures]) -> list[StoryPictures]:
+    found: list[StoryPictures] = []
     for story in stories:
         if not any(copies(story, other) for other in found):
             found.append(story)
     return found
 
 
-def copies(one: Shown, other: Shown) -> bool:
+def copies(one: StoryPictures, other: StoryPictures) -> bool:
     """Whether two stories that share a picture are one story: they share more than a site's own pictures would make.
 
     Under one title half of the pictures of the one with fewer, on two sites more than half; within one site, whose own pictures all its
@@ -97,7 +97,7 @@ def copies(one: Shown, other: Shown) -> bool:
     return shared >= SAME_SITE_SHARE * more if one.site == other.site else shared > COPY_SHARE * fewer
 
 
-def frequent(stories: Sequence[Shown], counted: Mapping[str, int]) -> str | None:
+def frequent(stories: Sequence[StoryPictures], counted: Mapping[str, int]) -> str | None:
     """Why a picture that these stories show belongs to none of them; ``counted``: site → number of its stories that are known."""
     apart = different(stories)
     sites = Counter(story.site for story in apart)

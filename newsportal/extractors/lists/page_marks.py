@@ -58,7 +58,7 @@ def places(url: str) -> tuple[Place, ...]:
     host = SISTERS.sub("", parts.netloc.rpartition("@")[2].lower())
     bare = _bare(parts.path)
     match = _QUERY.search(parts.query)
-    asked = "" if not parts.query or last_id(f"{host}{bare}") else _asked(parts.query, match)
+    asked = "" if not parts.query or last_id(f"{host}{bare}") else _article_query(parts.query, match)
     found = [] if match else [Place(f"{host}{bare}{asked}", None, url)]
     origin, tail = f"{parts.scheme}://{parts.netloc}", f"?{parts.query}" if parts.query else ""
     found += [Place(f"{host}{stem}{asked}", number, f"{origin}{form}{tail}") for stem, number, form in _in_path(parts.path)]
@@ -68,7 +68,7 @@ def places(url: str) -> tuple[Place, ...]:
     return tuple(place for place in found if host and place.stem != host)  # the pages of a front page are those of a list
 
 
-def _asked(query: str, mark: re.Match[str] | None) -> str:
+def _article_query(query: str, mark: re.Match[str] | None) -> str:
     """What of a query tells articles apart: all but the page's number and where the reader came from."""
     rest = query[: mark.start()] + query[mark.end() :] if mark else query
     kept = [pair for pair in rest.split("&") if pair and not TRACKING.match(pair.partition("=")[0].lower())]

@@ -52,7 +52,7 @@ Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
 
 
-def said(text: str) -> tuple[Kind | None, int]:
+def page_turn_text(text: str) -> tuple[Kind | None, int]:
     if text[:1] not in BEGINNINGS:
         start = text.lstrip(BRACKETS)[:1]
         if start and start not in BEGINNINGS:
@@ -115,7 +115,7 @@ def turns(document: dom.Document) -> Iterator[Turn]:
             continue
         if key is not None and key not in href and "/" in href and not href.startswith(("?", "./")):
             continue
-        kind, page = _said(node)
+        kind, page = _link_label(node)
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
         url = joined(document, href)
@@ -135,11 +135,11 @@ def joined(document: dom.Document, href: str) -> str | None:
     return dom.join(base if base.startswith("http") else NOWHERE, href)
 
 
-def _said(node: dom.Element) -> tuple[Kind | None, int]:
+def _link_label(node: dom.Element) -> tuple[Kind | None, int]:
     """What a link says: in words, else by its ``rel``."""
     head = node.tag == "link"
     if not head:
-        kind, page = said((written(node) or _unwritten(node))[:MAX_LABEL])
+        kind, page = page_turn_text((written(node) or _unwritten(node))[:MAX_LABEL])
         if kind is not None:
             return kind, page
     rel = node.get("rel")
@@ -162,7 +162,7 @@ def _unwritten(node: dom.Element) -> str:
     return node.get("title") or node.get("aria-label") or (image.get("alt") if image is not None else "") or ""
 
 
-def beside(node: dom.Element) -> bool:
+def is_aside(node: dom.Element) -> bool:
     around = (node, *ancestors(node, ASIDE_LEVELS - 1, ("body", "html", "article", "main")))
     return any(ASIDE.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in around)
 

@@ -29,7 +29,7 @@ from newsportal.extractors.lists.page_marks import (
     step,
     without_mark,
 )
-from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, beside, joined, under_comments
+from newsportal.extractors.lists.page_turns import SHORT_KEY, Turn, is_aside, joined, under_comments
 from newsportal.extractors.lists.page_turns import turns as turning_links
 from newsportal.items import Extraction
 from newsportal.text import dom
@@ -55,7 +55,7 @@ class Pager:
     named: tuple[tuple[int, str], ...] = ()
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def several_pages(self) -> tuple[str, ...]:
         """``pages`` where there are several, else none: what an extraction of this page alone says of it."""
         return self.pages if len(self.pages) > 1 else ()
 
@@ -115,7 +115,7 @@ def _row(own: Sequence[Place], turns: Sequence[Turn]) -> Row | None:
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):
             found = step(own, turn.url) or (sister_step(own, turn.url) if turn.kind == "next" else None)
-            if found and not beside(turn.node):
+            if found and not is_aside(turn.node):
                 groups[found.here].append((turn, found))
     ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0] is not None))
     rows = (_read(here, steps) for here, steps in ranked)
@@ -181,7 +181,7 @@ def _same(own: Sequence[Place], url: str) -> bool:
 
 def _whole(own: Sequence[Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
     for turn in turns:
-        if turn.kind == "whole" and turn.url not in pages and not beside(turn.node):
+        if turn.kind == "whole" and turn.url not in pages and not is_aside(turn.node):
             domain = Address(turn.url).domain
             for place in own:
                 name = last_name(place.stem)
@@ -197,7 +197,7 @@ def _guessed(turns: Sequence[Turn]) -> tuple[Place, ...]:
             return found
     for turn in turns:
         for place in places(turn.url):
-            if turn.kind in ("next", "number") and place.number in (1, 2) and last_id(place.stem) and not beside(turn.node):
+            if turn.kind in ("next", "number") and place.number in (1, 2) and last_id(place.stem) and not is_aside(turn.node):
                 return (Place(place.stem, None, without_mark(place.form)),)
     return ()
 

@@ -231,9 +231,9 @@ def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | N
             _keep(found, "site", site, MAX_SITE)
             _keep(found, "date", date, MAX_DATE)
         if node.tag == "time" or DATE_CLASS.search(name):
-            _keep(found, "date", _date_alone(text_of(node)), MAX_DATE)
+            _keep(found, "date", _pure_date(text_of(node)), MAX_DATE)
         elif len(node) == 0 and DATE_HINT.search(node.text or ""):
-            loose = loose or _date_alone(node.text or "")
+            loose = loose or _pure_date(node.text or "")
         if SUMMARY_CLASS.search(name) and node.tag not in ("a", "img"):
             text = text_of(node)
             if len(text) >= MIN_SUMMARY and len(text) > len(found["summary"] or "") and not HOST.match(text) and not is_date(text):
@@ -241,7 +241,7 @@ def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | N
     return found | {"date": found["date"] or loose}
 
 
-def _date_alone(text: str) -> str | None:
+def _pure_date(text: str) -> str | None:
     shown = clean(text).strip(EDGE)
     return shown if is_date(shown) else None
 

@@ -141,13 +141,13 @@ def _first(block: Piece, rule: Rule) -> Piece | None:
 
 def _title(wrapper: Wrapper, block: Piece) -> tuple[Piece | None, str | None]:
     for found in selector.select(block, wrapper.title):
-        shown = _shown(_without(found, wrapper.drop)) or _shown(found)
+        shown = _title_text(_without(found, wrapper.drop)) or _title_text(found)
         if shown:
             return found, shown
     return None, None
 
 
-def _shown(piece: Piece) -> str | None:
+def _title_text(piece: Piece) -> str | None:
     """The text of a title. A link may hold more than the title (address, date): then its heading is the title."""
     if isinstance(piece, Element) and piece.tag == "a":
         return title_of(piece) or None

@@ -182,7 +182,7 @@ class SummaryAnchor:
         """Raises ``NotApplicable``: ``no-summary`` (nor a cached block), ``summary-not-found``, ``no-body`` (it stands in no block)."""
         anchor = anchor_of(link.summary if link else None)
         site = site_of(document.url)
-        known = self._known(site, fetched)
+        known = self._recent_layouts(site, fetched)
         if anchor is None and not known:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
         source = read_source(document.html)
@@ -219,7 +219,7 @@ class SummaryAnchor:
             self._remember(site, layout, fetched)
         return block
 
-    def _known(self, site: str | None, now: datetime) -> list[str]:
+    def _recent_layouts(self, site: str | None, now: datetime) -> list[str]:
         with self._lock:
             layouts = self._layouts.get(site or "", OrderedDict())
             return [layout for layout, since in reversed(layouts.items()) if timedelta(0) <= now - since <= self._lifetime]

@@ -19,7 +19,7 @@ from newsportal.portal.reading.search_query import SearchRequest, parse_search
 from newsportal.portal.render import address, render, topic_address
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Right
-from newsportal.services.accounts.marks import MAX_NAME, NotKept, TooManyStarred
+from newsportal.services.accounts.marks import MAX_NAME, SearchNotSaved, TooManyStarred
 from newsportal.store.results import Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
@@ -190,7 +190,7 @@ def _keep(request: Request, asked: SearchRequest, name: str, back: str) -> Respo
     accounts, person = mine(visit)
     try:
         kept = accounts.searches.keep(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
-    except NotKept:
+    except SearchNotSaved:
         return notify(request, back, _("The search was not kept: there are as many as can be kept. Remove one first."))
     log(request, "search.keep", kept.id, {"name": kept.name})
     return notify(request, back, _("The search is kept as “%(name)s”."), name=kept.name)
@@ -203,7 +203,7 @@ def rename(request: Request, sent: Form) -> Response:
     try:
         if not accounts.searches.rename(person, search_id, name):
             raise HTTPException(404)
-    except NotKept:
+    except SearchNotSaved:
         return notify(request, "/searches", _("A search needs a name; it is called what it was."))
     log(request, "search.rename", search_id, {"name": name[:MAX_NAME]})
     return RedirectResponse("/searches", 303)

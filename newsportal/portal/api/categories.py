@@ -11,7 +11,7 @@ from newsportal.portal.api.topics import Words
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.desk.sources_yaml import known_of, path_of
 from newsportal.services.accounts import Right
-from newsportal.sources.categories import LIST, Known, drop, known, put, values_of
+from newsportal.sources.categories import LIST, CategoryRow, drop, list_categories, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
@@ -37,20 +37,20 @@ class CategoryTold(BaseModel):
 @router.get("/categories/settings", summary="The categories, with what sources.yaml says of them")
 def listed(request: Request) -> list[CategoryTold]:
     content = path_of(request).read_bytes()
-    return [_told(one, content) for one in known(known_of(request).categories)]
+    return [_told(one, content) for one in list_categories(known_of(request).categories)]
 
 
 @router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=describe(409))
 def written(request: Request, name: str, sent: CategoryIn) -> CategoryTold:
     """Sources that name it follow another name; one that comes with newsportal keeps its own."""
-    found = next((one for one in known(known_of(request).categories) if one.name == name), None)
+    found = next((one for one in list_categories(known_of(request).categories) if one.name == name), None)
     after = (sent.name or name).strip()
     if found is not None and found.packaged is not None and after != name:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
     values = values_of(after, sent.words, sent.hints, enabled=sent.enabled)
     before = name if found is not None and found.said is not None else None
     changed(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
-    made = next(one for one in known(known_of(request).categories) if one.name == after)
+    made = next(one for one in list_categories(known_of(request).categories) if one.name == after)
     return _told(made, path_of(request).read_bytes())
 
 
@@ -62,7 +62,7 @@ def dropped(request: Request, name: str, seen: str | None = None) -> None:
     changed(request, drop(name, seen), "category.delete", name, {})
 
 
-def _told(one: Known, content: bytes) -> CategoryTold:
+def _told(one: CategoryRow, content: bytes) -> CategoryTold:
     found = entry_of(content, LIST, one.name)
     said = one.said
     return CategoryTold(

@@ -15,7 +15,7 @@ from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts import Right
-from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, NotKept, TooManyStarred
+from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, SearchNotSaved, TooManyStarred
 from newsportal.store.results import Story
 
 router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])
@@ -136,7 +136,7 @@ def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
         raise ApiError(400, "no-search", "Nothing is looked for.", "Send the query of the search page's address, such as q=flood.")
     try:
         kept = accounts.searches.keep(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
-    except NotKept as error:
+    except SearchNotSaved as error:
         raise ApiError(409, "not-kept", str(error)) from error
     log(request, "search.keep", kept.id, {"name": kept.name})
     return fill(SearchTold, kept)
@@ -147,7 +147,7 @@ def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
     accounts, person = mine(Visit(request))
     try:
         renamed = accounts.searches.rename(person, id, asked.name)
-    except NotKept as error:
+    except SearchNotSaved as error:
         raise ApiError(400, "no-name", str(error)) from error
     found = accounts.searches.search(person, id)
     if not renamed or found is None:

@@ -21,7 +21,7 @@ from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.services.topics.changing import words
 from newsportal.sources import edit
-from newsportal.sources.categories import LIST, Known, NameTaken, drop, known, put, values_of
+from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of
 from newsportal.sources.editing import EditConflict
 
@@ -40,7 +40,7 @@ OWN: Final = (
 @router.get("/categories")
 def categories(request: Request, visit: Here) -> Response:
     said = visit.portal.known
-    found = known(said.categories) if said is not None else []
+    found = list_categories(said.categories) if said is not None else []
     return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=said)
 
 
@@ -80,7 +80,7 @@ def take_out(request: Request, name: str, fields: Fields) -> Response:
     return notify(request, "/categories", text, name=name, undo=done.undo)
 
 
-def _save(request: Request, found: Known | None, fields: Fields) -> Response:
+def _save(request: Request, found: CategoryRow | None, fields: Fields) -> Response:
     """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
     name = found.name if found is not None and found.packaged is not None else one(fields, "name").strip()
     values = values_of(name, words(one(fields, "words")), words(one(fields, "hints")), enabled=bool(one(fields, "enabled")))
@@ -96,7 +96,7 @@ def _save(request: Request, found: Known | None, fields: Fields) -> Response:
     return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=done.undo)
 
 
-def _mistakes(request: Request, error: Exception, place: int, found: Known | None) -> Mistakes:
+def _mistakes(request: Request, error: Exception, place: int, found: CategoryRow | None) -> Mistakes:
     language = Visit(request).clock.words
     if isinstance(error, SourcesError):
         fields, others = by_field(error.problems, LIST, place, language)
@@ -110,7 +110,7 @@ def _mistakes(request: Request, error: Exception, place: int, found: Known | Non
     return Mistakes({}, (language.gettext(ELSEWHERE),))
 
 
-def _form(request: Request, found: Known | None, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200) -> Response:
+def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200) -> Response:
     asked: Sequence[Field] = OWN if found is not None and found.packaged is not None else (NAME, *OWN)
     seen = mistakes.now if mistakes.now is not None else _entry(request, found.name) if found is not None else None
     return render(
@@ -119,8 +119,8 @@ def _form(request: Request, found: Known | None, values: Mapping[str, Any], mist
     )  # fmt: skip
 
 
-def _category_of(request: Request, name: str) -> Known:
-    found = next((one for one in known(known_of(request).categories) if one.name == name), None)
+def _category_of(request: Request, name: str) -> CategoryRow:
+    found = next((one for one in list_categories(known_of(request).categories) if one.name == name), None)
     if found is None:
         raise HTTPException(404)
     return found

@@ -100,7 +100,7 @@ def files(sources: Sources) -> list[tuple[str, Path | None]]:
         ("store", sqlite_file(sources.store)),
         ("index", sqlite_file(sources.index_uri)),
         ("accounts", sqlite_file(sources.accounts_uri)),
-        ("known", sources.known_file),
+        ("known", sources.seen_file),
         ("archive", sources.archive),
     ]
 

@@ -202,7 +202,7 @@ MAX_NAME = 80
 MAX_ASKED = 4_000  # characters of the query of an address, percent signs and all
 
 
-class NotKept(StoreError):
+class SearchNotSaved(StoreError):
     """Raised by :meth:`Searches.keep` and :meth:`Searches.rename`; the caller shows the sentence beside the form."""
 
 
@@ -221,10 +221,10 @@ class Searches(Part):
     """May be shared between threads. Blocking calls. Errors are those of stores."""
 
     def keep(self, person_id: str, name: str, asked: str, *, now: datetime) -> Search:
-        """Keep a search; one that is kept already gets the new name. Raises ``NotKept``."""
+        """Keep a search; one that is kept already gets the new name. Raises ``SearchNotSaved``."""
         named = _named(name)
         if not asked or len(asked) > MAX_ASKED:
-            raise NotKept("There is nothing to keep, or it is too long.")
+            raise SearchNotSaved("There is nothing to keep, or it is too long.")
         with self._write() as connection:
             mine = SEARCHES.c.person_id == person_id
             known = [row for row in connection.execute(select(SEARCHES).where(mine)) if row.asked == asked]
@@ -232,7 +232,7 @@ class Searches(Part):
                 connection.execute(update(SEARCHES).where(SEARCHES.c.id == known[0].id).values(name=named))
                 return Search(known[0].id, person_id, named, asked, known[0].created)
             if connection.execute(select(func.count()).select_from(SEARCHES).where(mine)).scalar_one() >= MAX_SEARCHES:
-                raise NotKept(f"{MAX_SEARCHES} searches are kept already: remove one first.")
+                raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
             made = Search(secrets.token_hex(10), person_id, named, asked, now)
             row = {"id": made.id, "person_id": person_id, "name": named, "asked": asked, "created": now}
             connection.execute(insert(SEARCHES).values(row))
@@ -251,7 +251,7 @@ class Searches(Part):
         return _search(row) if row is not None else None
 
     def rename(self, person_id: str, search_id: str, name: str) -> bool:
-        """Whether there is such a search of this person. Raises ``NotKept``."""
+        """Whether there is such a search of this person. Raises ``SearchNotSaved``."""
         with self._write() as connection:
             return connection.execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))).rowcount > 0
 
@@ -270,7 +270,7 @@ def _mine(person_id: str, search_id: str) -> Any:
 def _named(name: str) -> str:
     named = clean(name)[:MAX_NAME].strip()
     if not named:
-        raise NotKept("Give it a name.")
+        raise SearchNotSaved("Give it a name.")
     return named
 
 

@@ -73,7 +73,7 @@ class People:
 
     def checked(self, name: str, password: str) -> Person | None:
         """Who has this name and password; None if nobody, or if he is disabled. It takes as long for a name that does not exist."""
-        nobody = self._nobody  # made with the first question, whoever it is about
+        nobody = self._placeholder_hash  # made with the first question, whoever it is about
         with read(self._engine) as connection:
             row = connection.execute(select(PEOPLE).where(PEOPLE.c.named == compared(name))).one_or_none()
         hashed = row.password if row is not None else nobody
@@ -122,7 +122,7 @@ class People:
             connection.execute(delete(PEOPLE).where(PEOPLE.c.id == person_id))
 
     @cached_property
-    def _nobody(self) -> str:
+    def _placeholder_hash(self) -> str:
         """What the password of somebody who does not exist is compared with."""
         return self._hashed(drawn_password())
 

@@ -22,7 +22,7 @@ from newsportal.services.discovery import finders
 from newsportal.services.discovery.proposal import Kind, Proposal, is_good, rated
 from newsportal.text import dom
 
-Fetch = Callable[[str], Page]  # a page by its URL, politely. Raises EgressDenied or FetchFailed, of which NotAsked is one.
+Fetch = Callable[[str], Page]  # a page by its URL, politely. Raises EgressDenied or FetchFailed, of which FetchRefused is one.
 Robots = Callable[[str], bytes]  # the robots.txt of the site of a URL, empty where there is none. Raises as a Fetch does.
 MAX_REQUESTS = 24  # for one address, robots.txt included. Most end after three.
 MAX_FEEDS = 6  # feeds that a page names and that are fetched; a page of feeds may name hundreds
@@ -43,13 +43,13 @@ class NoSource(NewsportalError):
         return Message("remedy.no-source")
 
 
-class NotAsked(FetchFailed):
+class FetchRefused(FetchFailed):
     """Raised by a ``Fetch`` that will not ask: ``robots`` (robots.txt forbids it), the reason why robots.txt could not be fetched, or
     ``enough`` (so many requests were made). The search goes on without that page."""
 
 
 @dataclass
-class Looking:
+class SourceSearch:
     """One search: what was asked for already, what was found, and what could not be looked at."""
 
     fetch: Fetch
@@ -57,19 +57,19 @@ class Looking:
     everything: bool = False
     found: list[Proposal] = field(default_factory=list)
     notes: list[Message] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    fetched: set[str] = field(default_factory=set)
 
     def page(self, url: str) -> Page | None:
         """A further page, if it can be had and was not asked for before."""
-        if url in self.asked:
+        if url in self.fetched:
             return None
-        self.asked.add(url)
+        self.fetched.add(url)
         try:
             page = self.fetch(url)
         except (EgressDenied, FetchFailed) as error:
             self.notes.append(error.message)
             return None
-        self.asked.add(page.url)
+        self.fetched.add(page.url)
         return page if page.status < 400 else None
 
     def take(self, proposal: Proposal | None) -> bool:
@@ -91,7 +91,7 @@ def find(
     page = fetch(url)
     if page.status >= 400:
         raise NoSource("fetch.status", status=page.status)
-    looking = Looking(fetch, page.fetched, everything, asked={url, page.url})
+    looking = SourceSearch(fetch, page.fetched, everything, fetched={url, page.url})
     itself = finders.feed_of(page) or finders.sitemap_of(page)
     if itself is not None:
         return [(_seen_through(itself, looking) or itself) if _is_index(itself) else itself], looking.notes
@@ -119,7 +119,7 @@ def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]
     return kept
 
 
-def _steps(page: Page, robots: Robots, looking: Looking) -> Iterator[bool]:
+def _steps(page: Page, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
     """Look at one thing after another; true once a good source is found."""
     document = dom.document(page)
     root = urljoin(page.url, "/")
@@ -143,7 +143,7 @@ def _steps(page: Page, robots: Robots, looking: Looking) -> Iterator[bool]:
     yield True
 
 
-def _feed(url: str, looking: Looking, why: str = "found.feed-named") -> bool:
+def _feed(url: str, looking: SourceSearch, why: str = "found.feed-named") -> bool:
     """A feed by its address, or those of the page of feeds that stands there."""
     page = looking.page(url)
     if page is None:
@@ -160,7 +160,7 @@ def _feed(url: str, looking: Looking, why: str = "found.feed-named") -> bool:
     return False
 
 
-def _sitemaps(root: str, robots: Robots, looking: Looking) -> Iterator[bool]:
+def _sitemaps(root: str, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
     """Those that robots.txt names, news first; else those at the usual places. Of an index, its newest sitemap is looked at."""
     try:
         text = robots(root)
@@ -180,9 +180,9 @@ def _is_index(found: Proposal) -> bool:
     return any(why.code == "found.index" for why in found.why)
 
 
-def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:
+def _seen_through(index: Proposal, looking: SourceSearch) -> Proposal | None:
     """An index with what its newest sitemap lists now."""
-    newest = next((link.url for link in index.links if link.url not in looking.asked), None)  # an index may name itself
+    newest = next((link.url for link in index.links if link.url not in looking.fetched), None)  # an index may name itself
     page = looking.page(newest) if newest else None
     inside = finders.sitemap_of(page) if page else None
     if inside is None:
@@ -191,7 +191,7 @@ def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:
     return rated(replace(index, entries=inside.entries, links=inside.links, why=why), looking.now)
 
 
-def _channels(document: dom.Document, looking: Looking) -> None:
+def _channels(document: dom.Document, looking: SourceSearch) -> None:
     for url, called in finders.channels(document, MAX_CHANNELS):
         page = looking.page(url)
         if page is not None:

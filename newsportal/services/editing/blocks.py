@@ -78,7 +78,7 @@ def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
     written = [line for line in map(str.strip, lines.splitlines()) if line]
     chosen, place = list[Block](), 0
     while place < len(written):
-        block = _kept(written, place, plain) or _marked(written[place], by_number) or _new(written[place])
+        block = _unchanged_block(written, place, plain) or _marked(written[place], by_number) or _new(written[place])
         chosen.append(block)
         place += max(1, len(block.typed))
     html = sanitise("\n".join(block.html for block in chosen), base)
@@ -86,7 +86,7 @@ def read(lines: str, blocks: Sequence[Block], base: str) -> Body:
     return Body("\n".join(line for block in chosen for line in block.lines), html, pictures)
 
 
-def _kept(written: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
+def _unchanged_block(written: Sequence[str], place: int, plain: dict[str, list[Block]]) -> Block | None:
     """The part that stands there as it was; each is taken once."""
     for block in plain.get(written[place], ()):
         if tuple(written[place : place + len(block.typed)]) == block.typed:

@@ -66,7 +66,7 @@ def correction(article: StoredArticle, draft: Draft) -> Correction:
 def details(article: StoredArticle, said: Mapping[str, Any]) -> dict[str, Any]:
     """What the log of changes keeps: each field before and after, long ones cut."""
     fields = [field for field in ("title", "author", "published", "text") if field in said]
-    return {field: [_told(getattr(article, field)), _told(said[field])] for field in fields}
+    return {field: [_storable(getattr(article, field)), _storable(said[field])] for field in fields}
 
 
 def same_minute(one: datetime | None, other: datetime | None) -> bool:
@@ -76,7 +76,7 @@ def same_minute(one: datetime | None, other: datetime | None) -> bool:
     return one.replace(second=0, microsecond=0) == other.replace(second=0, microsecond=0)
 
 
-def _told(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value[:TOLD] if isinstance(value, str) else value
 
 

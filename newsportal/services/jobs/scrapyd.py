@@ -70,7 +70,7 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
     if "://" in name:
         return _with_credentials(Target(_checked(name)), environ)
     file = configuration(start)
-    known = _known(file) if file else {}
+    known = _read_targets(file) if file else {}
     if file is None or name not in known:
         where = (
             f"{file} has no target {name!r}; it has: {', '.join(sorted(known)) or 'none'}" if file else f"there is no {CONFIGURATION} here"
@@ -80,7 +80,7 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
     return _with_credentials(_read(name, file, known[name], environ), environ)
 
 
-def _known(file: Path) -> dict[str, dict[str, str]]:
+def _read_targets(file: Path) -> dict[str, dict[str, str]]:
     parser = ConfigParser(interpolation=None)
     try:
         parser.read(file, "utf-8")

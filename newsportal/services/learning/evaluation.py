@@ -13,13 +13,13 @@ from newsportal.classify import base
 from newsportal.classify.base import Classifier, Progress, Reason
 from newsportal.classify.measure import Report, measure
 from newsportal.errors import ModelError, StoreError
-from newsportal.services.learning.training import answers, known_of
+from newsportal.services.learning.training import answers, training_document
 from newsportal.store.dialects import chunks
 from newsportal.store.labels import Document
 from newsportal.store.store import Store
 
 
-def kept_versions(store: Store, name: str) -> list[int]:
+def stored_versions(store: Store, name: str) -> list[int]:
     """The versions whose model is there, the newest first."""
     return [model.version for model in store.corpora.models(name) if model.size]
 
@@ -30,7 +30,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     if not models:
         raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
     unseen = frozenset.intersection(*(model.held_out for model in models))
-    known = [known_of(document) for document in store.corpora.documents(name) if document.id in unseen]
+    known = [training_document(document) for document in store.corpora.documents(name) if document.id in unseen]
     if not known:
         raise StoreError("there is no document that none of these versions has seen; compare fewer of them")
     reports: dict[int, Report] = {}

@@ -36,7 +36,7 @@ AT_ONCE: Final = 500  # documents classified between two looks at the progress
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TrainingDocument:
     """A document to learn from; ``story`` joins stored articles of one story."""
 
     id: str
@@ -77,12 +77,12 @@ class Version:
     reason: Message
 
 
-def known_of(document: Document) -> Known:
-    return Known(document.id, document.label.label or "", document.title, document.text, document.story_id)
+def training_document(document: Document) -> TrainingDocument:
+    return TrainingDocument(document.id, document.label.label or "", document.title, document.text, document.story_id)
 
 
 def train(
-    known: Sequence[Known], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
+    known: Sequence[TrainingDocument], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
     """Train on ``known`` without the held back ``share``, and measure. Raises ``ModelError`` when nothing can be learnt."""
@@ -100,11 +100,11 @@ def train(
     return Trained(classifier, report, held, dict(Counter(labels)), told)
 
 
-def _examples(known: Iterable[Known]) -> list[Example]:
+def _examples(known: Iterable[TrainingDocument]) -> list[Example]:
     return [Example(one.text, (one.label,), one.title) for one in known]
 
 
-def answers(classifier: Classifier, known: Sequence[Known], say: Progress) -> list[Answer]:
+def answers(classifier: Classifier, known: Sequence[TrainingDocument], say: Progress) -> list[Answer]:
     found: list[Answer] = []
     for start in range(0, len(known), AT_ONCE):
         say(start / len(known), "measuring")
@@ -112,7 +112,7 @@ def answers(classifier: Classifier, known: Sequence[Known], say: Progress) -> li
     return found
 
 
-def grouped(known: Sequence[Known], say: Progress) -> dict[str, str]:
+def grouped(known: Sequence[TrainingDocument], say: Progress) -> dict[str, str]:
     """Id → name of its group: documents of one story, and reposts as ``judge`` finds them."""
     leads: dict[str, str] = {}
     compare = finder("judge")
@@ -145,7 +145,7 @@ def train_corpus(
     Raises ``ModelError`` when nothing can be learnt, ``StoreError`` when there is no such corpus. Nothing is kept before the end.
     """
     say = progress or (lambda _share, _what: None)
-    known = [known_of(document) for document in store.corpora.documents(name)]
+    known = [training_document(document) for document in store.corpora.documents(name)]
     trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
     good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, known, say)
     version = store.corpora.save_model(
@@ -156,7 +156,7 @@ def train_corpus(
     return Version(version, trained, good, reason)
 
 
-def _better(store: Store, name: str, trained: Trained, known: Sequence[Known], say: Progress) -> tuple[bool, Message]:
+def _better(store: Store, name: str, trained: Trained, known: Sequence[TrainingDocument], say: Progress) -> tuple[bool, Message]:
     """Whether the new model may take the place of the one in use, and why."""
     active = store.corpora.active(name)
     if active is None:

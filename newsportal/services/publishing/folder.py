@@ -71,7 +71,7 @@ class FolderTarget:
 
     def put(self, article: StoredArticle, entry: Entry) -> Placed:
         name = self._name(article)
-        with self._told(name):
+        with self._translated_errors(name):
             write(self._path(name), self._content(article))
             if entry.place not in (None, name):
                 self._let_go(entry.place or "")
@@ -79,7 +79,7 @@ class FolderTarget:
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         for name in {entry.place, None if article is None else self._name(article)} - {None}:
-            with self._told(name or ""):
+            with self._translated_errors(name or ""):
                 self._let_go(name or "")
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
@@ -111,7 +111,7 @@ class FolderTarget:
         return page(article, self._zone) if self._target.format == "html" else markdown(article, self._zone)
 
     @contextmanager
-    def _told(self, name: str) -> Iterator[None]:
+    def _translated_errors(self, name: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -123,7 +123,7 @@ class TableTarget:
                 where |= {name: row[name] for name in where if name in row and not isinstance(row[name], ColumnElement)}
             else:
                 where = self._inserted(connection, table, row)
-            told = Mark(_kept(where), article.revision, digest, entry.fence)
+            told = Mark(_place_json(where), article.revision, digest, entry.fence)
             self._note(connection, entry, told, new=mark is None)
             return Placed(told.place)
 
@@ -135,12 +135,12 @@ class TableTarget:
             if where is not None:
                 connection.execute(self._removing(table, where))
             stays = where is not None and self._target.unpublish != "delete"
-            left = Mark(_kept(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
+            left = Mark(_place_json(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
             self._note(connection, entry, left, new=mark is None)  # stays, else a process that was overtaken would write the row again
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
-        with self._told(), reading(self._opened()) as connection:
+        with self._translated_errors(), reading(self._opened()) as connection:
             there = self._marks is None or inspect(connection).has_table(NAME, schema=self._marks.schema)
             mark = self._mark(connection, entry) if there else None
             where = self._where(connection, table, article, entry, mark)
@@ -159,7 +159,7 @@ class TableTarget:
             file = make_url(self._target.to).database if self._target.to.startswith("sqlite") else None
             if file is not None and not Path(file).exists():
                 raise TargetAway(f"{file}: there is no such database; make it, or mend publish.to")
-            with self._told():
+            with self._translated_errors():
                 self._engine = open_engine(self._target.to, create=False)
         return self._engine
 
@@ -169,7 +169,7 @@ class TableTarget:
             return self._table
         engine = self._opened()
         schema, name = _split(self._target.table or "")
-        with self._told(), reading(engine) as connection:
+        with self._translated_errors(), reading(engine) as connection:
             try:
                 found = Table(name, MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
                 _with_inline_keys(found, connection)
@@ -189,7 +189,7 @@ class TableTarget:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with self._told(), writing(self._opened()) as connection:
+        with self._translated_errors(), writing(self._opened()) as connection:
             self._make_marks(connection)
             yield connection
 
@@ -208,7 +208,7 @@ class TableTarget:
         self._marked = True
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except StoreError as error:
@@ -285,7 +285,7 @@ class TableTarget:
         return Step(str(compiled), dict(compiled.params))
 
 
-def _kept(where: Mapping[str, Any] | None) -> str:
+def _place_json(where: Mapping[str, Any] | None) -> str:
     return json.dumps(where, ensure_ascii=False, default=str)
 
 

@@ -119,9 +119,9 @@ class WebhookTarget:
             "idempotency-key": key,
             SIGNATURE: signature(self._target.secret or "", body, self._clock()),
         }
-        return self._judged(asyncio.run(self._asked(headers, body)))
+        return self._judged(asyncio.run(self._post(headers, body)))
 
-    async def _asked(self, headers: Mapping[str, str], body: bytes) -> egress.Answer:
+    async def _post(self, headers: Mapping[str, str], body: bytes) -> egress.Answer:
         try:
             async with egress.exchanges(self._policy, timeout=TIMEOUT) as exchange:
                 return await exchange("POST", self._target.to, headers, body, MAX_ANSWER)
@@ -129,8 +129,8 @@ class WebhookTarget:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
-                raise TargetAway(f"{self._target.name}: no answer: {_shown(error)}; start it, or mend publish.to") from error
-            raise PutOff(f"its answer cannot be read: {_shown(error)}") from error
+                raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or mend publish.to") from error
+            raise PutOff(f"its answer cannot be read: {_masked_error(error)}") from error
 
     def _judged(self, answer: egress.Answer) -> Placed:
         said = f"the receiver answered {answer.status}"
@@ -154,10 +154,10 @@ class WebhookTarget:
         raise Refused(f"{said}: {_words(answer.body)}" if answer.body else said)
 
     def _denied(self, error: EgressDenied) -> TargetAway:
-        return TargetAway(f"{self._target.name}: {_shown(error)}; list the host under politeness.allow_private if it is yours")
+        return TargetAway(f"{self._target.name}: {_masked_error(error)}; list the host under politeness.allow_private if it is yours")
 
 
-def _shown(error: EgressDenied | FetchFailed) -> str:
+def _masked_error(error: EgressDenied | FetchFailed) -> str:
     """``error`` without what its address keeps secret: it is shown in the portal."""
     return str(error).replace(error.url, mask(error.url))
 

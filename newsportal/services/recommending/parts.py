@@ -105,7 +105,7 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
             yield number, (sums.first, sums.second, np.column_stack((sums.together, sums.pairs, sums.after)))
 
 
-def kept(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:
+def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:
     """The sums of one range over all parts: those that a table keeps."""
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
     first, second, value = neighbours.added(first, second, values, len(views))

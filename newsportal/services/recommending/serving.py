@@ -41,7 +41,7 @@ class Suggestion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Fitted:
     """``base``: what the fit of the moment ``made`` left (``None``: there is none yet). ``model``: the same with what is new ``since``."""
 
     made: datetime | None
@@ -67,20 +67,20 @@ class Recommender:
         self._days = days
         self._fresh = fresh
         self._clock = clock
-        self._known: _Known | None = None
+        self._fitted: _Fitted | None = None
         self._looked = 0.0
         self._looking = threading.Lock()
 
     def recommended(self, reader: str | None, now: datetime, n: int = 20) -> list[Suggestion]:
         """At most ``n`` stories for a reader (``None``: one of whom nothing is known), the best first. Raises ``StoreError``."""
-        if self._known is None or self._fresh <= 0:
+        if self._fitted is None or self._fresh <= 0:
             with self._looking:
-                if self._known is None or self._fresh <= 0:
+                if self._fitted is None or self._fresh <= 0:
                     self.refresh(now)
         elif self._clock() - self._looked > self._fresh and self._looking.acquire(blocking=False):
             threading.Thread(target=self._look, args=(now,), daemon=True, name="recommender").start()
-        assert self._known is not None
-        model = self._known.model
+        assert self._fitted is not None
+        model = self._fitted.model
         history = self._store.readers.history(reader) if reader else []
         answers = model.recommend(history, now, n + SPARE, reader=reader or "")
         named = {answer.story for answer in answers} | {answer.because for answer in answers if answer.because}
@@ -98,12 +98,12 @@ class Recommender:
         """Look at what is new, and for a newer fit. Raises ``StoreError``."""
         made, since, base = self._base(now)
         readers = self._store.readers
-        self._known = _Known(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
+        self._fitted = _Fitted(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
         self._looked = self._clock()
 
     def _base(self, now: datetime) -> tuple[datetime | None, datetime, Model]:
         """The newest fit that can be read, else what the first views tell; and since when the rest is new."""
-        known = self._known
+        known = self._fitted
         fit = self._store.readers.fit(newer_than=known.made if known else None)
         if fit is not None:
             try:

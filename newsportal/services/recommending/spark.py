@@ -88,7 +88,7 @@ def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since
 
 
 class Log:
-    """A log on many machines, as :class:`newsportal.recommend.training_log.Known` promises."""
+    """A log on many machines, as :class:`newsportal.recommend.training_log.TrainingLog` promises."""
 
     def __init__(self, read: Parts, items: tuple[Item, ...], now: float) -> None:
         self._parts = read.map(lambda part: part.before(now)).cache()
@@ -123,7 +123,7 @@ class Log:
         ranges = list(neighbours.blocks(popular[-1]))
         shared = self._parts.context.broadcast((damped, popular[-1]))
         shares = self._parts.flatMap(partial(parts.blocks, moment=moment, ranges=ranges)).groupByKey()
-        pairs = dict(shares.mapValues(lambda some: parts.kept(some, *shared.value)).collect())
+        pairs = dict(shares.mapValues(lambda some: parts.merged_sums(some, *shared.value)).collect())
         rows = parts.rows(self._parts.flatMap(partial(parts.latest, moment=moment)).toLocalIterator(), self.stories)
         sums = signals.Sums(popular, damped, parts.joined([pairs[number] for number in sorted(pairs)]), rows)
         return signals.assembled(self._items, self._published, moment, sums)

@@ -95,7 +95,7 @@ def compare(rule: ArticleRule, page: Page) -> Compared:
     same_title = rule.title is None or free is None or _plain(ruled.title) == _plain(free.title)
     same_date = rule.date is None or free is None or _day(ruled) == _day(free)
     text = (free.text if free else None) or ""
-    return Compared(page.url, ruled, free, why, likeness(ruled.text, text), same_title, same_date, beside(ruled.text, text))
+    return Compared(page.url, ruled, free, why, likeness(ruled.text, text), same_title, same_date, compared_lines(ruled.text, text))
 
 
 def likeness(first: str, second: str) -> float:
@@ -104,7 +104,7 @@ def likeness(first: str, second: str) -> float:
     return 2 * sum(len(line) * count for line, count in (one & other).items()) / total if total else 0.0
 
 
-def beside(ruled: str, free: str) -> tuple[Line, ...]:
+def compared_lines(ruled: str, free: str) -> tuple[Line, ...]:
     """The lines of both texts in one order, each once where both have it."""
     first, second = ruled.splitlines()[:LINES], free.splitlines()[:LINES]
     found: list[Line] = []

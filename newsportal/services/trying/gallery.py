@@ -54,10 +54,10 @@ def _read_story(link: Link, pattern: str | None, fetch: Fetch) -> Reading:
             if page.url != url:
                 ended.add(url)
     story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
-    return Reading(first.url, _shown(story), note=_size(story, len(met)))
+    return Reading(first.url, _as_extraction(story), note=_size(story, len(met)))
 
 
-def _shown(story: gallery.Assembly) -> Extraction:
+def _as_extraction(story: gallery.Assembly) -> Extraction:
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN_CAPTIONS])
     return Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
 from newsportal.net.egress.robots import Rules, product_token, rules_from
-from newsportal.services.discovery.search import MAX_REQUESTS, NotAsked
+from newsportal.services.discovery.search import MAX_REQUESTS, FetchRefused
 from newsportal.services.trying.trial import Fetch, fetcher
 from newsportal.sources import Sources
 
@@ -20,7 +20,7 @@ MAX_REDIRECTS = 5  # as in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)
 
 
 class Visitor:
-    """Called with a URL, answers its page. Raises ``EgressDenied`` and ``FetchFailed``, of which ``NotAsked`` is one.
+    """Called with a URL, answers its page. Raises ``EgressDenied`` and ``FetchFailed``, of which ``FetchRefused`` is one.
 
     Redirects are followed here, so that robots.txt is asked for each address. ``get`` may raise ``Redirected`` for one. ``requests``
     counts what was asked, robots.txt and redirects included; ``tell`` is called with each address before it is asked for.
@@ -45,7 +45,7 @@ class Visitor:
 
     def __call__(self, url: str) -> Page:
         if self._obey and self._rules(url)[1].delay > MAX_WAIT and self._last.get(_origin(url)):
-            raise NotAsked(url, "robots", f"robots.txt asks for {self._rules(url)[1].delay:g} s between requests")
+            raise FetchRefused(url, "robots", f"robots.txt asks for {self._rules(url)[1].delay:g} s between requests")
         return self._followed(url, obey=self._obey)
 
     def _followed(self, url: str, *, obey: bool) -> Page:
@@ -53,9 +53,9 @@ class Visitor:
         asked = url
         for _ in range(MAX_REDIRECTS + 1):
             if obey and not (rules := self._rules(asked)[1]).allows(asked):
-                raise NotAsked(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
+                raise FetchRefused(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
             try:
-                return self._asked(asked)
+                return self._fetch(asked)
             except Redirected as moved:
                 asked = moved.target
         raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
@@ -89,9 +89,9 @@ class Visitor:
             return b"", Rules(agent=self._agent, refusal="robots.txt could not be fetched", cause=error.reason)
         return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
 
-    def _asked(self, url: str) -> Page:
+    def _fetch(self, url: str) -> Page:
         if self.requests >= self._most:
-            raise NotAsked(url, "enough", f"{self._most} requests were made")
+            raise FetchRefused(url, "enough", f"{self._most} requests were made")
         origin = _origin(url)
         rules = self._robots[origin][1] if origin in self._robots else None
         wait = max(self._delay, min(rules.delay, MAX_WAIT) if rules else 0.0)

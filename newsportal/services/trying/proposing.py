@@ -119,7 +119,7 @@ class Overlap:
     stored: int
     by: tuple[str, ...] = ()
 
-    def told(self) -> str:
+    def summary(self) -> str:
         brought = f", by {', '.join(self.by)}" if self.by else ""
         return f"{self.stored} of {self.asked} entries are stored already{brought}"
 

@@ -21,7 +21,7 @@ from newsportal.extractors.papers.url_tree import UrlTree
 from newsportal.items import Extraction, Page
 from newsportal.services.trying.saved import addresses_of, archive_of, saved_pages, sites_of
 from newsportal.sources import Sources
-from newsportal.sources.editing import alone
+from newsportal.sources.editing import lock_file
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import dom
@@ -43,7 +43,7 @@ class Reading:
 
 def file_of(known: Sources) -> Path | None:
     """Where the desk keeps the library: beside the filter of known addresses; ``None`` for a store in memory."""
-    filter_file = known.known_file
+    filter_file = known.seen_file
     return filter_file.with_suffix(".templates") if filter_file else None
 
 
@@ -118,7 +118,7 @@ def forget(file: Path, site: str) -> bool:
 def _held(file: Path) -> Iterator[None]:
     """What is read is what is written over: two who change the library at once do so in turns."""
     try:
-        with alone(file):
+        with lock_file(file):
             yield
     except OSError as error:
         raise LibraryError(f"{file}: {error.strerror or error}") from error

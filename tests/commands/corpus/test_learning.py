@@ -22,7 +22,7 @@ from newsportal.classify.base import CLASSIFIERS, Answer
 from newsportal.cli.output import writable
 from newsportal.errors import ModelError, NewsportalError
 from newsportal.services.learning import training
-from newsportal.services.learning.training import Known, grouped, surely_worse, train, train_corpus
+from newsportal.services.learning.training import TrainingDocument, grouped, surely_worse, train, train_corpus
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 QUICK = ("-a", "chi_cosine")
@@ -258,8 +258,12 @@ def test_few_documents_are_warned_of(portal: Portal, rows: Rows) -> None:
 
 def test_reposts_are_one_group(rows: Rows) -> None:
     texts = [one["text"] * 5 for one in rows(3)]
-    known = [Known(str(n), "x", "", text) for n, text in enumerate(texts)]
-    known += [Known("copy", "x", "", "本报讯 " + texts[0]), Known("a", "x", "", "甲", "s"), Known("b", "x", "", "完全是另一篇", "s")]
+    known = [TrainingDocument(str(n), "x", "", text) for n, text in enumerate(texts)]
+    known += [
+        TrainingDocument("copy", "x", "", "本报讯 " + texts[0]),
+        TrainingDocument("a", "x", "", "甲", "s"),
+        TrainingDocument("b", "x", "", "完全是另一篇", "s"),
+    ]
     groups = grouped(known, lambda _share, _what: None)
     assert groups["copy"] == groups["0"]
     assert groups["a"] == groups["b"]
@@ -270,7 +274,7 @@ def test_what_is_held_back_is_not_learnt(rows: Rows, monkeypatch: pytest.MonkeyP
     seen: list[int] = []
     real = training.base.train
     monkeypatch.setattr(training.base, "train", lambda name, examples, **how: (seen.append(len(examples)), real(name, examples, **how))[1])
-    known = [Known(str(n), one["label"], "", one["text"]) for n, one in enumerate(rows(20))]
+    known = [TrainingDocument(str(n), one["label"], "", one["text"]) for n, one in enumerate(rows(20))]
     assert train(known, "chi_cosine", now=NOW).report is not None
     assert train(known, "chi_cosine", now=NOW, refit=True).report is not None
     assert seen == [36, 36, 40]

@@ -13,7 +13,7 @@ import pytest
 from scrapyd.eggstorage import sorted_versions
 
 import newsportal
-from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, is_egg, kept, sortable, stamp
+from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, is_egg, sortable, stamp, stored_version
 
 PACKAGE = Path(newsportal.__file__).parent
 
@@ -52,7 +52,7 @@ def test_it_comes_before_an_installed_newsportal_and_reads_its_own_sources(tmp_p
 
 def test_scrapyd_sorts_releases_wrongly_and_ours_rightly() -> None:
     releases = ["1.2", "1.9", "1.10", "1.10.1", "2.0", "10.0"]
-    assert sorted_versions([kept(release) for release in releases]) != [kept(release) for release in releases]
+    assert sorted_versions([stored_version(release) for release in releases]) != [stored_version(release) for release in releases]
     assert sorted_versions([sortable(release) for release in reversed(releases)]) == [sortable(release) for release in releases]
 
 
@@ -68,4 +68,4 @@ def test_a_moment_is_told_in_utc() -> None:
 
 @pytest.mark.parametrize(("given", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
 def test_other_names_are_sent_as_scrapyd_keeps_them(given: str, sent: str) -> None:
-    assert sortable(given) == kept(given) == sent
+    assert sortable(given) == stored_version(given) == sent
