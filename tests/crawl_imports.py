@@ -4,17 +4,13 @@ import gc
 import warnings
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from tempfile import TemporaryDirectory
 
 from typer.testing import CliRunner
 
 PACKAGES = (
-    *(
-        f"newsportal.{name}"
-        for name in ("spiders", "pipelines", "middlewares", "extensions", "handlers", "frontier", "store", "extractors")
-    ),
-    "newsportal.crawl.queues",
+    *(f"newsportal.{name}" for name in ("spiders", "pipelines", "crawl", "store", "extractors")),
     *(f"scrapy.{name}" for name in ("downloadermiddlewares", "spidermiddlewares", "extensions")),
 )
 MODULES = ("newsportal.cli.crawl", "newsportal.cli.worker", "scrapy.crawler", "scrapy.core.engine", "scrapy.pipelines")
@@ -25,8 +21,8 @@ def import_all() -> None:
     for name in MODULES:
         import_module(name)
     for name in PACKAGES:
-        for found in iter_modules(getattr(import_module(name), "__path__", ())):
-            import_module(f"{name}.{found.name}")
+        for found in walk_packages(import_module(name).__path__, f"{name}."):
+            import_module(found.name)
 
 
 def compute() -> None:

@@ -106,6 +106,7 @@ def _become(module: str, words: tuple[str, ...], cwd: str, environ: dict[str, st
         opened = os.open(path, os.O_WRONLY | os.O_APPEND)
         os.dup2(opened, number)
         os.close(opened)
+    assert "tests.crawl_imports" in sys.modules, "the server of forks could not import it, and says nothing of that"
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environ)
