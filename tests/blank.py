@@ -14,7 +14,7 @@ from newsportal.store import open_store
 from newsportal.store.store import Store
 
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""argon2id at the least cost that it has. ``tests/accounts`` asks what production takes."""
+"""argon2id at the least cost that it has. ``tests/services/accounts`` asks what production takes."""
 
 
 def uri_of(file: Path | None) -> str:

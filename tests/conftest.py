@@ -43,7 +43,7 @@ settings.register_profile(
 settings.load_profile("newsportal")
 
 
-LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/", "test_forums", "test_galleries", "replay/", "test_")
+LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/jobs/", "test_forums", "test_galleries", "net/", "test_")
 """What the names of files begin with that take minutes: the whole run would wait for them at its end."""
 
 

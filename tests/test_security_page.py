@@ -29,7 +29,7 @@ def test_each_case_has_its_tests(row: str) -> None:
     tests = NAMED.findall(named)
     assert tests or named.strip().startswith("none:"), case
     for file, name in tests:
-        path = TESTS.parent / file if file.startswith("tests/") else TESTS / "outgoing" / file
+        path = TESTS.parent / file if file.startswith("tests/") else TESTS / "net" / file
         assert path.is_file(), f"{case}: {file}"
         assert name in functions(path) if name else functions(path), f"{case}: {file}::{name}"
 

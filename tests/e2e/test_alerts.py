@@ -28,7 +28,7 @@ def site(own_site: Any) -> Any:
 
 @pytest.fixture
 def receiver() -> Iterator[Any]:
-    found = spec_from_file_location("e2e_receiver", Path(__file__).parents[1] / "alerts" / "conftest.py")
+    found = spec_from_file_location("e2e_receiver", Path(__file__).parents[1] / "services" / "alerts" / "conftest.py")
     assert found
     assert found.loader
     made = sys.modules[found.name] = module_from_spec(found)

@@ -1,4 +1,4 @@
-"""The queue of requests that loses nothing: what every backend promises. Each passes ``tests/frontier/queues/test_contract.py``.
+"""The queue of requests that loses nothing: what every backend promises. Each passes ``tests/crawl/queues/test_contract.py``.
 
 Promises, whatever the backend:
 

@@ -17,7 +17,7 @@ from newsportal.extractors.feeds import feed
 from newsportal.extractors.feeds.feed import Feed, FeedEntry
 from newsportal.text import dom
 
-FEEDS = Path(__file__).parent / "feeds"
+FEEDS = Path(__file__).parent / "samples"
 URL = "http://news.hedong.example/rss/guonei.xml"
 NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
 CHINA = timezone(timedelta(hours=8))

@@ -15,7 +15,7 @@ from newsportal.extractors.lists.result_fields import date_in, is_date, split_si
 from newsportal.extractors.lists.result_list import page_host, result_list
 from newsportal.text.dom import Document, from_text
 
-FIXTURES = Path(__file__).parents[1] / "engines" / "fixtures"
+FIXTURES = Path(__file__).parent / "engines" / "fixtures"
 LAYOUTS = sorted(path.stem for path in FIXTURES.glob("*.html") if path.stem != "google_news_rss")
 
 NO_WORTH = frozenset({"google_news-front"})

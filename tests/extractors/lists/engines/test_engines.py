@@ -98,6 +98,6 @@ def test_what_is_no_address_is_no_target() -> None:
 def test_engines_load_when_they_are_asked_for() -> None:
     package = "newsportal.extractors.lists.engines"
     code = f"import sys, {package}; print([m for m in sys.modules if m.startswith('{package}.')])"
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[4]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.strip() == "[]"

@@ -14,7 +14,7 @@ from blank import blank_store
 from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import invented_articles
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "store"))  # import invented_articles
 from cms import Cms
 from invented_articles import NOW, article, invented
 

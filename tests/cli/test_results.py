@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from newsportal.cli import app
 
-FIXTURES = Path(__file__).parents[1] / "engines" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "extractors" / "lists" / "engines" / "fixtures"
 
 
 def run(*arguments: str | Path) -> list[dict[str, Any]]:
