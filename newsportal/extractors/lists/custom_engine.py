@@ -6,15 +6,22 @@ Without rules the template-free reader reads the pages, so that any site's own s
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 from urllib.parse import urlsplit
 
-from newsportal.extractors.lists.engines import Engine
+from newsportal.errors import EngineBlocked
+from newsportal.extractors.lists.engines import Engine, Result
+from newsportal.extractors.lists.result_pages import read
 from newsportal.extractors.lists.selector import Rule
 from newsportal.extractors.lists.wrapper import Wrapper, parse_with
+from newsportal.text.dom import Document
 
 TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
 FIELDS = ("title", "link", "site", "summary", "date")
+ENOUGH = 0.8  # share of results that must have a field for its rule to be trusted; about one of ten lacks its small print
 
 
 def custom(
@@ -59,3 +66,38 @@ def _check_url(url: str) -> None:
         raise ValueError(f"url: {error}: {url!r}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"url: must be an http or https address: {url!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheck:
+    """How a wrapper did on several pages. ``shares``: field → share of results that have it; ``problems``: page and what was wrong."""
+
+    pages: int
+    results: int
+    shares: dict[str, float]
+    problems: tuple[str, ...]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the wrapper may be used: it was tried on two pages or more, and all of them were read."""
+        return self.pages >= 2 and self.results > 0 and not self.problems
+
+
+def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime | None = None) -> CrossCheck:
+    """Try a wrapper on several pages before it is trusted (paper A). Never raises for a page: see ``problems``."""
+    results: list[Result] = []
+    problems: list[str] = []
+    for number, document in enumerate(documents, 1):
+        try:
+            page = read(engine, document, fetched or datetime.now(UTC))
+        except EngineBlocked as error:
+            problems.append(f"page {number}: {error.reason}")
+            continue
+        results += page.results
+        if page.changed:
+            problems.append(f"page {number}: the wrapper finds fewer results than repeat in the page ({len(page.results)})")
+        elif not page.results:
+            problems.append(f"page {number}: no results")
+    shares = {name: sum(bool(getattr(result, name)) for result in results) / max(len(results), 1) for name in FIELDS}
+    problems += [f"{name}: only {shares[name]:.0%} of the results have it" for name in FIELDS[2:] if 0 < shares[name] < ENOUGH]
+    return CrossCheck(len(documents), len(results), shares, tuple(problems))

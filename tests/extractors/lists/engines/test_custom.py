@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from newsportal.extractors.lists import selector
-from newsportal.extractors.lists.custom_engine import custom
+from newsportal.extractors.lists.custom_engine import cross_check, custom
 from newsportal.extractors.lists.result_pages import read
 from newsportal.extractors.lists.selector import MAX_MATCHES
 from newsportal.text.dom import Document, from_text
@@ -86,3 +86,18 @@ def test_matches_of_a_wide_block_are_bounded() -> None:
     engine = custom("own", URL, block="re:<a(.*?)</a>", title="re:>(.*)", link='re:href="(.*?)"')
     page = read(engine, from_text('<a href="https://a.example/">t</a>' * (2 * MAX_MATCHES)), NOW)
     assert len(page.results) == 1
+
+
+def test_a_wrapper_is_trusted_after_several_pages() -> None:
+    report = cross_check(custom("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
+    assert (report.pages, report.results, report.trusted, report.problems) == (2, 11, True, ())
+    assert set(report.shares.values()) == {1.0}
+    assert not cross_check(custom("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
+
+
+def test_a_wrapper_that_fails_on_one_page_is_not_trusted() -> None:
+    other = from_text(site_search(6).html.replace('class="item"', 'class="new"'))
+    report = cross_check(custom("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
+    assert not report.trusted
+    assert [problem.partition(":")[0] for problem in report.problems[:2]] == ["page 2", "page 3"]
+    assert "captcha" in report.problems[1]
