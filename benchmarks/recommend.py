@@ -147,12 +147,13 @@ def measure(folder: Path, names: Sequence[str]) -> None:
         for number, split in enumerate(SETS[name](folder / FOLDERS.get(name, name))):
             new = sum(not question.history for question in split.questions)
             print(
-                f"{name} {number + 1}: {len(split.known)} views known, {len(split.questions)} questions, {new} of new readers", flush=True
+                f"{name} {number + 1}: {len(split.training)} views, {len(split.questions)} questions, {new} of new readers",
+                flush=True,
             )
             print(f"{'':16}{'recall@20':>10}{'NDCG@20':>10}{'hit@20':>10}{'ms':>8}{'p95':>8}{'fit s':>8}")
             for method, learn in {**METHODS, **PEERS}.items():
                 start = perf_counter()
-                model = learn(split.known, split.cut)
+                model = learn(split.training, split.cut)
                 took = perf_counter() - start
                 score = evaluation.measure(again(model) if name.endswith("-again") else model, split.questions)
                 cells = f"{score.recall:10.3f}{score.ndcg:10.3f}{score.hit:10.3f}{score.median:8.2f}{score.p95:8.2f}{took:8.1f}"

@@ -25,8 +25,8 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         {
             "category": one.name,
             "packaged": one.packaged,
-            "words": list(one.said.words) if one.said else [],
-            "hints": list(one.said.hints) if one.said else [],
+            "words": list(one.configured.words) if one.configured else [],
+            "hints": list(one.configured.hints) if one.configured else [],
             "enabled": one.enabled,
         }
         for one in list_categories(load(sources).categories)
@@ -48,7 +48,7 @@ def set_(
     found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):
         raise NewsportalError(f"{name} {'comes with newsportal' if found else 'is no category yet'}: it cannot be renamed")
-    said = found.said if found else None
+    said = found.configured if found else None
     words = said.words if word is None and said else tuple(filter(None, word or ()))
     hints = said.hints if hint is None and said else tuple(filter(None, hint or ()))
     on = enabled if enabled is not None else found.enabled if found else True

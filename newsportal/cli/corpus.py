@@ -116,14 +116,14 @@ def from_store(
         found = gather(known, store, name, least=least, most=most, since=start, progress=say)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
-        print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.alone)})
+        print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.single_site)})
         return
     typer.echo(f"{name}: {found.added} articles added" + (f", {found.by_editors} labels by editors" if found.by_editors else ""))
     for reason, count in found.choice.left.items():
         if count:
             typer.echo(f"  left: {count} {LEFT[reason]}")
-    if found.choice.alone:
-        names = ", ".join(found.choice.alone)
+    if found.choice.single_site:
+        names = ", ".join(found.choice.single_site)
         typer.echo(f"so far only one site gives {names}: the model may learn the site for the subject; add another source", err=True)
 
 

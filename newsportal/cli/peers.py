@@ -42,11 +42,11 @@ def peer(name: str) -> Peer:
     with _quiet():
         import_module(module)
 
-    def asked(body: bytes, url: str | None) -> dict[str, str | None]:
+    def run_peer(body: bytes, url: str | None) -> dict[str, str | None]:
         with _quiet():
             return run(body, url)
 
-    return asked
+    return run_peer
 
 
 @contextmanager

@@ -58,16 +58,16 @@ def _local(moment: datetime) -> str:
 def render(message: Message, translate: Callable[[str], str] = _unchanged, moment: Callable[[datetime], str] = _local) -> str:
     """``message`` in words. A code or a parameter of another version is shown as it is."""
 
-    def shown(value: Value) -> str:
+    def formatted(value: Value) -> str:
         if isinstance(value, Message):
             return render(value, translate, moment)
         if isinstance(value, tuple):
-            return translate(SENTENCES["separator"]).join(map(shown, value))
+            return translate(SENTENCES["separator"]).join(map(formatted, value))
         if isinstance(value, datetime):
             return moment(value)
         return f"{value:g}" if isinstance(value, float) else str(value)
 
-    params = {name: shown(value) for name, value in message.params}
+    params = {name: formatted(value) for name, value in message.params}
     try:
         return translate(SENTENCES[message.code]) % params
     except KeyError:

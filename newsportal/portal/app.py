@@ -138,7 +138,7 @@ def create_app(
     known = sources if isinstance(sources, Sources) else None
     app.state.portal = Portal(
         guard_store(store), guard_index(index) if index else None, site_of(sources), now, PictureProxy.of(sources),
-        queues=CachedQueues(queues) if queues is not None else None, accounts=accounts, sources=watched_of(sources), known=known,
+        queues=CachedQueues(queues) if queues is not None else None, accounts=accounts, sources=watched_of(sources), config=known,
         first=known, crawls=pushed is not None,
     )  # fmt: skip
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
@@ -152,7 +152,7 @@ def create_app(
 def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
     portal: Portal = app.state.portal
     app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), Ring()
-    known = portal.known
+    known = portal.config
     app.state.jobs = Jobs(known.jobs_folder if known else None, known.path if known else None, portal.now)
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(portal.store, sources)

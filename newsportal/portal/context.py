@@ -76,7 +76,7 @@ class Portal:
 
     ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` bounds what readers have recorded; ``missed`` counts
     what a busy store did not take (``seen``, ``offer``), for ``/health``. ``accounts`` None: nobody can sign in.
-    ``known`` is the whole of ``sources.yaml`` where it is there (``first``: as it was when store and index were opened), ``broken`` its
+    ``config`` is the whole of ``sources.yaml`` where it is there (``first``: as it was when store and index were opened), ``broken`` its
     mistakes since it was changed, ``waiting`` the keys that count when the portal is started anew. ``crawls``: a crawl runs beside it.
     """
 
@@ -90,7 +90,7 @@ class Portal:
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
     accounts: Accounts | None = field(default=None, repr=False, compare=False)
     sources: tuple[Watched, ...] = ()
-    known: Sources | None = field(default=None, repr=False, compare=False)
+    config: Sources | None = field(default=None, repr=False, compare=False)
     first: Sources | None = field(default=None, repr=False, compare=False)
     broken: tuple[Problem, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -172,7 +172,7 @@ class Portal:
 
     @cached_property
     def by_key(self) -> Mapping[str, Source]:
-        return {source.key: source for source in self.known.all()} if self.known is not None else {}
+        return {source.key: source for source in self.config.all()} if self.config is not None else {}
 
     def topics(self) -> tuple[str, ...]:
         """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""
@@ -207,7 +207,7 @@ class Visit:
         return text % params if params else text
 
     @property
-    def who(self) -> Signed | None:
+    def signed_in(self) -> Signed | None:
         return signed(self.request)
 
     def may(self, right: str) -> bool:
@@ -220,7 +220,7 @@ class Visit:
         return [(name, entries) for name, entries in seen if entries]
 
     def categories(self) -> list[str]:
-        return categories.names(self.portal.known, self.portal.tally().by_category)
+        return categories.names(self.portal.config, self.portal.tally().by_category)
 
     @property
     def has_photos(self) -> bool:
@@ -242,13 +242,13 @@ class Visit:
 
     @cached_property
     def keeps(self) -> bool:
-        return self.who is not None and self.may("keep")
+        return self.signed_in is not None and self.may("keep")
 
     def marks_on(self, ids: Collection[str]) -> Marked:
         """His marks on these stories; none of one who keeps none."""
-        if not self.keeps or self.who is None or self.portal.accounts is None:
+        if not self.keeps or self.signed_in is None or self.portal.accounts is None:
             return Marked()
-        return self.portal.accounts.marks.of(self.who.person.id, ids)
+        return self.portal.accounts.marks.of(self.signed_in.person.id, ids)
 
     def read(self, story: Story | str) -> bool:
         """Whether he has read a story of this page (of a hit its id is known: then what was said of it by itself)."""

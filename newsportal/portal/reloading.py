@@ -32,7 +32,7 @@ SHARED = ("counts", "fronts")  # what a portal makes when it is first asked for,
 
 
 class Reloading(threading.Thread):
-    """Watches the file of ``app.state.portal.known`` until :meth:`stop`. ``every``: seconds between two looks; 0: only when asked."""
+    """Watches the file of ``app.state.portal.config`` until :meth:`stop`. ``every``: seconds between two looks; 0: only when asked."""
 
     def __init__(self, app: FastAPI, every: float = EVERY) -> None:
         super().__init__(daemon=True, name="sources-reloading")
@@ -63,33 +63,33 @@ class Reloading(threading.Thread):
             return True
 
     def _stamp(self) -> Stamp | None:
-        known = self._app.state.portal.known
+        known = self._app.state.portal.config
         return stamp(known.path) if known is not None and known.path is not None else None
 
     def _read(self) -> None:
         state = self._app.state
         before: Portal = state.portal
-        if before.known is None:
+        if before.config is None:
             return
         try:
-            known = load(before.known.path)
+            known = load(before.config.path)
         except SourcesError as error:
             log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
             state.portal = carried(before, replace(before, broken=error.problems))
             return
         log.info("%s was changed, and read anew", known.path)
         state.portal = renewed(before, known)
-        adapt(state, before.known, known)
+        adapt(state, before.config, known)
         state.pushed()
 
 
 def renewed(before: Portal, known: Sources) -> Portal:
     """The portal over another ``sources.yaml``: the same store, index, accounts and clock."""
-    assert before.known is not None
-    same = all(getattr(before.known, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
+    assert before.config is not None
+    same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
         before,
-        known=known,
+        config=known,
         broken=(),
         waiting=tuple(key for part, key in FIXED.items() if getattr(opened(before), part) != getattr(known, part)),
         site=site_of(known),
@@ -112,7 +112,7 @@ def carried(before: Portal, after: Portal) -> Portal:
 
 def opened(portal: Portal) -> Sources:
     """What the file said when store and index were opened."""
-    found = portal.first or portal.known
+    found = portal.first or portal.config
     assert found is not None
     return found
 

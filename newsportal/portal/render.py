@@ -91,7 +91,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         request=request, visit=visit, site=visit.portal.site, clock=visit.clock, language=visit.language, lang_tag=TAGS[visit.language],
         chosen=visit.chosen, beside=partial(headline_picture, visit.portal), told=notice_of(request), **{"feed": None, **values},
     )  # fmt: skip
-    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.who else PERSONAL)})
+    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.signed_in else PERSONAL)})
     clear_notice(request, answer)
     if "lang" in visit.asked:
         remember(answer, {"lang": visit.asked["lang"]})

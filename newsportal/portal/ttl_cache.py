@@ -28,14 +28,14 @@ class TtlCache(Generic[T]):
         self._made: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
         self._lock = Lock()
 
-    def at_hand(self, key: Hashable) -> list[T]:
+    def cached(self, key: Hashable) -> list[T]:
         """What is kept for ``key``; nothing, where it is to be made."""
         with self._lock:
             kept = self._made.get(key)
         return [kept[1]] if kept is not None and self._clock() - kept[0] < self._seconds else []
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        for made in self.at_hand(key):
+        for made in self.cached(key):
             return made
         made = make()
         with self._lock:
@@ -63,7 +63,7 @@ class BackgroundCache(Generic[T]):
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T | None:
         """None: not yet."""
-        for made in self._kept.at_hand(key):
+        for made in self._kept.cached(key):
             return made
         with self._lock:
             making = self._making.get(key)

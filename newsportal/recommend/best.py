@@ -48,7 +48,7 @@ def candidates(learnt: Learnt, question: Question, everybody: Ints) -> Ints:
     """``everybody``'s, and those that stand near the history; neither of the history nor published later."""
     parts = [everybody]
     for story in question.history[:HISTORY]:
-        parts += [learnt.together.row(int(story))[0], learnt.after.row(int(story))[0]]
+        parts += [learnt.joint.row(int(story))[0], learnt.after.row(int(story))[0]]
     if len(question.history):
         voted = _top(question.votes, VOTED)
         parts.append(voted[question.votes[voted] > 0])
@@ -193,7 +193,7 @@ class Best:
         return self.learnt.items[history[place]].story if near[place] > 0 else None
 
     def _near(self, seen: int, story: int) -> float:
-        return sum(float(value[near == story].sum()) for near, value in (self.learnt.together.row(seen), self.learnt.after.row(seen)))
+        return sum(float(value[near == story].sum()) for near, value in (self.learnt.joint.row(seen), self.learnt.after.row(seen)))
 
     def _explored(self, told: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]) -> list[Recommendation]:
         shown = {one.story for one in told}

@@ -50,12 +50,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Sums over pairs, an entry an ordered pair of different stories: ``together`` c, ``pairs`` w, ``after`` s. Rows by first,
+    """Sums over pairs, an entry an ordered pair of different stories: ``joint`` c, ``pairs`` w, ``after`` s. Rows by first,
     then second."""
 
     first: Ints
     second: Ints
-    together: Floats
+    joint: Floats
     pairs: Floats
     after: Floats
 
@@ -140,7 +140,7 @@ def viewed_jointly(sums: Sums, damping: Floats) -> Table:
 
 
 def _joint_likeness(sums: Sums, damping: Floats) -> Floats:
-    likeness = sums.together / np.sqrt(damping[sums.first] * damping[sums.second])
+    likeness = sums.joint / np.sqrt(damping[sums.first] * damping[sums.second])
     return np.asarray(likeness * sums.pairs / (sums.pairs + SHRINK), dtype=np.float64)
 
 

@@ -53,7 +53,7 @@ def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
         "mixture": learnt.mixture,
         "base": learnt.base,
         "idf": learnt.idf,
-        **_table("together", learnt.together),
+        **_table("together", learnt.joint),
         **_table("after", learnt.after),
         "rows_starts": learnt.rows.starts,
         "rows_story": learnt.rows.story.astype(np.int32),
@@ -94,7 +94,7 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             published=np.array([item.published.timestamp() / SECONDS for item in items]),
             popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))),
             mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
-            together=_read("together", arrays, len(items)),
+            joint=_read("together", arrays, len(items)),
             after=_read("after", arrays, len(items)),
             rows=signals.indexed(rows_starts, rows_story, readers, len(items)),
             labels=labels,
@@ -172,7 +172,7 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
         popular=np.array(
             [_popular(row, half, learnt.moment, moment, at, story, more) for row, half in zip(learnt.popular, HALF_LIVES, strict=True)]
         ),
-        together=_longer(learnt.together, more),
+        joint=_longer(learnt.joint, more),
         after=_longer(learnt.after, more),
         rows=Rows(learnt.rows.starts, learnt.rows.story, _padded(learnt.rows.began, more), learnt.rows.by),
         label_matrix=signals.label_matrix(whole, learnt.labels),

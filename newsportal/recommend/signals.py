@@ -192,7 +192,7 @@ class Learnt:
     published: Floats
     popular: Floats
     mixture: Floats
-    together: Table
+    joint: Table
     after: Table
     rows: Rows
     labels: tuple[str, ...]
@@ -237,7 +237,7 @@ def assembled(items: tuple[Item, ...], published: Floats, moment: float, sums: S
         published=published,
         popular=sums.popular,
         mixture=np.full(len(HALF_LIVES), 1 / len(HALF_LIVES)),
-        together=neighbours.viewed_jointly(sums.pairs, sums.damped),
+        joint=neighbours.viewed_jointly(sums.pairs, sums.damped),
         after=neighbours.after(sums.pairs, sums.popular[-1]),
         rows=sums.rows,
         labels=labels,
@@ -284,8 +284,8 @@ def shares(popular: Floats, stories: Ints) -> Floats:
 
 def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
     history, stories = question.history, len(learnt.items)
-    near = _scaled(gathered(learnt.together, history[:LATEST], TOGETHER_FADES, stories)[candidates])
-    all_near = _scaled(gathered(learnt.together, history, 1.0, stories)[candidates])
+    near = _scaled(gathered(learnt.joint, history[:LATEST], TOGETHER_FADES, stories)[candidates])
+    all_near = _scaled(gathered(learnt.joint, history, 1.0, stories)[candidates])
     next_ones = _scaled(gathered(learnt.after, history[:LATEST], AFTER_FADES, stories)[candidates])
     votes = _scaled(question.votes[candidates])
     likings = label_likings(learnt.label_matrix, learnt.base, history, np.ones(len(history)))

@@ -21,15 +21,15 @@ PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")  # the l
 
 @dataclass(frozen=True, slots=True)
 class CategoryRow:
-    """A category. ``packaged``: how many words it brings along; ``None``: it is one's own. ``said``: what ``sources.yaml`` says of it."""
+    """A category. ``packaged``: how many words it brings; ``None``: it is one's own. ``configured``: its entry in ``sources.yaml``."""
 
     name: str
     packaged: int | None
-    said: CategoryWords | None
+    configured: CategoryWords | None
 
     @property
     def enabled(self) -> bool:
-        return self.said is None or self.said.enabled
+        return self.configured is None or self.configured.enabled
 
 
 class NameTaken(NewsportalError):

@@ -96,11 +96,11 @@ def _not_one_of(details: ErrorDetails, path: Path) -> MessageAndHint:
 def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, Path], MessageAndHint]:
     """A value that is not what ``code`` says, or beyond the ``limit`` of that name."""
 
-    def said(details: ErrorDetails, path: Path) -> MessageAndHint:
+    def described(details: ErrorDetails, path: Path) -> MessageAndHint:
         bound: dict[str, Value] = {"limit": float(details["ctx"][limit])} if limit else {}
         return Message(code, found=describe_value(details["input"]), **bound), None
 
-    return said
+    return described
 
 
 def _otherwise(details: ErrorDetails, path: Path) -> MessageAndHint:

@@ -63,13 +63,13 @@ class StoredGallery:
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
     """A picture of a photo story. ``place`` counts from 1 among those shown, those left out count on behind them; ``dropped``: why it is
-    not shown (a slug), else ``None``. ``said``: its caption is an editor's; ``told``: what its page says."""
+    not shown (a slug), else ``None``. ``said``: its caption is an editor's; ``page_caption``: what its page says."""
 
     place: int
     image: Image
     dropped: str | None = None
     said: bool = False
-    told: str | None = None
+    page_caption: str | None = None
 
 
 LEFT_ALONE: Final = timedelta(hours=6)

@@ -234,7 +234,7 @@ def stories(connection: Connection, keys: Collection[str], least: int, most: int
     counts = _counts(connection, {id for ids in same.values() for id in ids})
     wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
     showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
-    told = _read_shown(connection, {id for ids in showing.values() for id in ids})
+    told = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
     return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
 
 
@@ -266,7 +266,7 @@ def _showing(connection: Connection, ids: Collection[str], most: int) -> list[st
     return sorted(found)[:most]
 
 
-def _read_shown(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:
+def _read_occurrences(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:
     shown: dict[str, set[str]] = defaultdict(set)
     stories: dict[str, Any] = {}
     for chunk in chunks(ids):

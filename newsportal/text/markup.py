@@ -130,7 +130,7 @@ def _flattened(text: str) -> str:
     """The page without the tags beyond ``MAX_DEPTH``; those that break lines become ``<br>``."""
     depth = 0
 
-    def kept(match: re.Match[str]) -> str:
+    def balanced(match: re.Match[str]) -> str:
         nonlocal depth
         name = match[2].lower()
         if name in _VOID or name in _RAW:
@@ -143,4 +143,4 @@ def _flattened(text: str) -> str:
             return match[0]
         return "<br>" if name in BREAKING else ""
 
-    return _TAG.sub(kept, text)
+    return _TAG.sub(balanced, text)

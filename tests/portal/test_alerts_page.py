@@ -170,7 +170,7 @@ def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
 
 def present(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
     sources = Sources.model_validate(said)
-    return Portal(store, None, site_of(sources), lambda: now, accounts=accounts, known=sources)
+    return Portal(store, None, site_of(sources), lambda: now, accounts=accounts, config=sources)
 
 
 def test_mail_without_a_server_names_the_remedy(editor: httpx.Client) -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
-from newsportal.portal.api.openapi import right_of, rights_asked
+from newsportal.portal.api.openapi import required_rights, right_of
 from newsportal.portal.app import create_app
 from newsportal.portal.request_body import SAFE
 from newsportal.search.base import Index
@@ -98,7 +98,7 @@ def routes() -> Iterator[Route]:
     for route in iter_route_contexts(app.routes):
         methods = getattr(route, "methods", None)
         for method in sorted((methods or {"GET"}) - {"HEAD"}):
-            yield Route(method, route.path or "", right_of(route), rights_asked(route))
+            yield Route(method, route.path or "", right_of(route), required_rights(route))
 
 
 ROUTES = list(routes())

@@ -46,4 +46,4 @@ def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
     may.set()
     soon.stop()
     assert asked == [None, None, None]
-    assert [soon._kept.at_hand(name) != [] for name in "abc"][2] is False
+    assert [soon._kept.cached(name) != [] for name in "abc"][2] is False

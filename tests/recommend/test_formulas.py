@@ -76,9 +76,7 @@ def test_popularity_halves_with_the_half_life() -> None:
 def test_pairs_are_summed_by_place() -> None:
     log = clicks()
     sums = neighbours.pair_sums(log)
-    told = {
-        (int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.together, sums.pairs, sums.after, strict=True)
-    }
+    told = {(int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.joint, sums.pairs, sums.after, strict=True)}
     assert told[0, 2] == pytest.approx((1 / 3 + 1 / 2, 2, 1 / 2 + 1))
     assert told[2, 0] == pytest.approx((1 / 3 + 1 / 2, 2, 0))
     assert told[0, 1] == pytest.approx((1 / 3, 1, 1))

@@ -38,7 +38,7 @@ def test_those_that_come_with_newsportal_stand_before_ones_own() -> None:
     assert (found["航运"].packaged, found["航运"].enabled) == (None, True)
     assert found["彩票"].packaged
     assert not found["彩票"].enabled
-    assert found["旅游"].said is None
+    assert found["旅游"].configured is None
 
 
 def test_a_new_name_is_followed_wherever_it_stands() -> None:

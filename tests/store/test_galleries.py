@@ -287,7 +287,7 @@ def test_an_editors_captions_stand_whatever_a_later_visit_brings(store: Store) -
     before = store.last_seq()
     assert store.galleries.caption(id, {one: "编辑写的说明", two: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
     assert store.last_seq() > before, "the search hears of it"
-    told = [(picture.image.caption, picture.said, picture.told) for picture in store.galleries.pictures(id)]
+    told = [(picture.image.caption, picture.said, picture.page_caption) for picture in store.galleries.pictures(id)]
     assert told == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
     article = _article(store, id)
     assert "编辑写的说明" in article.text

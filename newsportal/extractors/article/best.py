@@ -90,14 +90,14 @@ def body_of(
     if top is None:
         return None
     body = find_body(top, heading, described, declared)
-    numbers = np.flatnonzero(body.kept)
+    numbers = np.flatnonzero(body.chosen)
     lines = [body.page.blocks[number].text for number in numbers]
     start, end = trimmed(lines, heading)
-    body.kept[numbers[:start]] = False
-    body.kept[numbers[end:]] = False
+    body.chosen[numbers[:start]] = False
+    body.chosen[numbers[end:]] = False
     repeated = knowledge.repeated(document.url, lines[start:end], heading) if knowledge is not None else frozenset()
     for number, line in zip(numbers[start:end], lines[start:end], strict=True):
-        body.kept[number] = line not in repeated
+        body.chosen[number] = line not in repeated
     return body
 
 

@@ -201,7 +201,7 @@ class _Maker:
         rows["valid_after_heading"] = (valid_before - valid_before[at]) / self.all_valid if at is not None else np.full(self.count, -1.0)
         rows["heading_climb"] = self._climb_from(at)
         rows["terms"] = np.array(found.terms)
-        told = np.where(rows["is_heading"], 0, np.array(found.told))
+        told = np.where(rows["is_heading"], 0, np.array(found.in_description))
         rows["told"], rows["told_known"] = told, np.full(self.count, found.pieces)
         best = int(np.argmax(told)) if found.pieces and told.max() > 1 else None
         rows["declared"] = np.array(found.declared)

@@ -107,25 +107,25 @@ IMPRINT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """``kept``: for each block whether it is text of the article; ``likely``: how likely each is, from 0 to 1."""
+    """``chosen``: for each block whether it is text of the article; ``likely``: how likely each is, from 0 to 1."""
 
     page: Blocks
-    kept: NDArray[np.bool_]
+    chosen: NDArray[np.bool_]
     likely: NDArray[np.float32]
 
     @property
     def lines(self) -> list[str]:
-        return [block.text for block, kept in zip(self.page.blocks, self.kept, strict=True) if kept]
+        return [block.text for block, kept in zip(self.page.blocks, self.chosen, strict=True) if kept]
 
     @property
     def confidence(self) -> float:
         """From 0 to 1: how far from even the characters near the decision stand; certain furniture does not count."""
         length = np.array([block.length for block in self.page.blocks], dtype=np.float32)
-        asked = self.kept | (self.likely > LEAST)
+        asked = self.chosen | (self.likely > LEAST)
         weight = float(length[asked].sum())
         if not weight:
             return 0.0
-        right = np.where(self.kept, self.likely, 1 - self.likely)
+        right = np.where(self.chosen, self.likely, 1 - self.likely)
         return float((length * right)[asked].sum() / weight)
 
 

@@ -29,13 +29,13 @@ HEADINGS: Final = ("h1", "h2")
 @dataclass(frozen=True, slots=True)
 class Witness:
     """``heading``: the block that is the title; ``headings``: all that are; ``terms``: how many of the title's words each block holds
-    (as a share of them); ``told``: how many of the ``pieces`` of the description; ``declared``: which share of the block's own pieces
+    (as a share of them); ``in_description``: how many ``pieces`` of the description; ``declared``: which share of the block's own pieces
     stand in the text that the page declares as its article's, −1 where it declares none."""
 
     heading: int | None
     headings: frozenset[int]
     terms: list[float]
-    told: list[int]
+    in_description: list[int]
     pieces: int
     declared: list[float]
 

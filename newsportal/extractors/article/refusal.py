@@ -67,13 +67,13 @@ TITLE_SHARE: Final = 0.3
 
 def refuse_list(body: Body, title: str | None) -> None:
     """Raise ``NotApplicable`` for a page of headlines whose text is doubtful. Short news is doubtful too, but speaks of its title."""
-    if body.confidence >= DOUBT or not body.kept.any():
+    if body.confidence >= DOUBT or not body.chosen.any():
         return
     words, text = terms(title or ""), "\n".join(body.lines).lower()
     if words and sum(word in text for word in words) >= TITLE_SHARE * len(words):
         return
     headlines = 0
-    for block, kept in zip(body.page.blocks, body.kept, strict=True):
+    for block, kept in zip(body.page.blocks, body.chosen, strict=True):
         least = HEADLINE_CHARS * (2 if block.text.isascii() else 1)
         headlines += not kept and block.linked == block.length >= least
     if headlines >= HEADLINES:

@@ -144,7 +144,7 @@ def tidied(body: Body) -> dom.Element:
 
 
 def _common(page: Blocks, body: Body) -> int | None:
-    numbers = body.kept.nonzero()[0]
+    numbers = body.chosen.nonzero()[0]
     if not len(numbers):
         return None
     first, last = int(numbers[0]), int(numbers[-1])
@@ -156,7 +156,7 @@ def _common(page: Blocks, body: Body) -> int | None:
 
 def _body_boxes(page: Blocks, body: Body) -> set[int]:
     kept: set[int] = set()
-    for block, wanted in zip(page.blocks, body.kept, strict=True):
+    for block, wanted in zip(page.blocks, body.chosen, strict=True):
         box = block.box if wanted else -1
         while box >= 0 and box not in kept:
             kept.add(box)
@@ -166,7 +166,7 @@ def _body_boxes(page: Blocks, body: Body) -> set[int]:
 
 def _with_pictures(page: Blocks, body: Body, top: int, kept: set[int]) -> None:
     """Keep the boxes of pictures that stand in the text or shortly before it, captions included."""
-    numbers = body.kept.nonzero()[0]
+    numbers = body.chosen.nonzero()[0]
     first, last = int(numbers[0]) - LEAD_BLOCKS, int(numbers[-1]) + 1
     for _, box, number in page.pictures:
         chain = []
@@ -196,11 +196,11 @@ def _is_picture_box(page: Blocks, box: int) -> bool:
 
 def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
     """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption, a ``pre`` all of its lines."""
-    shared = {part for block, wanted in zip(page.blocks, body.kept, strict=True) if wanted for part in block.parts}
-    so_far = np.concatenate([[0], np.cumsum(body.kept)])  # looking at a box's blocks for each of them takes quadratic time
+    shared = {part for block, wanted in zip(page.blocks, body.chosen, strict=True) if wanted for part in block.parts}
+    so_far = np.concatenate([[0], np.cumsum(body.chosen)])  # looking at a box's blocks for each of them takes quadratic time
     for number in range(page.start[top], page.end[top]):
         block = page.blocks[number]
-        if not body.kept[number] and block.box in kept and so_far[page.end[block.box]] > so_far[page.start[block.box]]:
+        if not body.chosen[number] and block.box in kept and so_far[page.end[block.box]] > so_far[page.start[block.box]]:
             yield from (part for part in block.parts if part not in shared)
 
 

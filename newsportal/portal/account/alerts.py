@@ -37,22 +37,22 @@ TESTED: Final = timedelta(hours=1)
 def work(portal: Portal) -> Work:
     """Only where there are accounts."""
     assert portal.accounts is not None
-    made = work_of(portal.accounts, portal.store, portal.index, portal.known or Sources(), now=portal.now)
+    made = work_of(portal.accounts, portal.store, portal.index, portal.config or Sources(), now=portal.now)
     return replace(made, zone=portal.site.zone, url=portal.site.url)
 
 
 def sender(state: Any) -> Sender | None:
     """``None``: nobody can have set up an alert. ``state``: the application's, with another portal once ``sources.yaml`` changed."""
     portal: Portal = state.portal
-    if portal.accounts is None or portal.known is None:
+    if portal.accounts is None or portal.config is None:
         return None
     made: list[tuple[Sources | None, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
 
     def present(stopped: Callable[[], bool]) -> Work | None:
         now: Portal = state.portal
-        if not made or made[0][0] is not now.known:
-            wanted = now.known is not None and now.known.alerts.enabled
-            made[:] = [(now.known, replace(work(now), stopped=stopped) if wanted else None)]
+        if not made or made[0][0] is not now.config:
+            wanted = now.config is not None and now.config.alerts.enabled
+            made[:] = [(now.config, replace(work(now), stopped=stopped) if wanted else None)]
         return made[0][1]
 
     return Sender(present)
@@ -61,7 +61,7 @@ def sender(state: Any) -> Sender | None:
 def terms(request: Request, *, after: int = 0) -> Terms:
     """Who asks, and what he may choose from."""
     portal: Portal = request.app.state.portal
-    who, known = signed(request), portal.known or Sources()
+    who, known = signed(request), portal.config or Sources()
     assert who is not None
     others = len(accounts_of(request).alerts.all(who.person.id))
     mail = known.alerts.mail_server is not None

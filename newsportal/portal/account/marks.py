@@ -33,9 +33,9 @@ KEY_CHARS = 100
 
 def mine(visit: Visit) -> tuple[Accounts, str]:
     """The accounts, and who asks. Routes have asked for the right already."""
-    if visit.portal.accounts is None or visit.who is None:
+    if visit.portal.accounts is None or visit.signed_in is None:
         raise HTTPException(404)
-    return visit.portal.accounts, visit.who.person.id
+    return visit.portal.accounts, visit.signed_in.person.id
 
 
 @router.post("/marks")

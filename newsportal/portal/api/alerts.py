@@ -30,7 +30,7 @@ router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=
 AboutName = Literal["topic", "search", "sources", "disk", "crawl"]
 
 
-class AlertAsked(BaseModel):
+class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="By default as the topic or the search.")
     about: AboutName = "topic"
     of: str = Field("", max_length=500, description="The topic's name, or the words of the search.")
@@ -42,7 +42,7 @@ class AlertAsked(BaseModel):
     language: Literal["zh", "en"] = "zh"
 
 
-class AlertTold(BaseModel):
+class AlertOut(BaseModel):
     id: str
     name: str
     about: AboutName
@@ -61,12 +61,12 @@ class Waiting(BaseModel):
     waiting: int = Field(description="Messages that wait anew.")
 
 
-class PlannedTold(BaseModel):
+class PlannedOut(BaseModel):
     at: datetime
     stories: list[str] = Field(description="Their titles.")
 
 
-class MessageTold(BaseModel):
+class MessageOut(BaseModel):
     story: str
     title: str
     state: str
@@ -74,32 +74,32 @@ class MessageTold(BaseModel):
     reason: str | None
 
 
-def told(alert: Alert, counts: Mapping[State, int]) -> AlertTold:
-    return fill(AlertTold, alert, messages={str(state): number for state, number in counts.items()})
+def alert_out(alert: Alert, counts: Mapping[State, int]) -> AlertOut:
+    return fill(AlertOut, alert, messages={str(state): number for state, number in counts.items()})
 
 
 @router.get("/alerts", summary="One's own alerts")
-def alerts(request: Request) -> list[AlertTold]:
+def alerts(request: Request) -> list[AlertOut]:
     book, who = accounts_of(request).alerts, signed(request)
     mine = book.all(who.person.id if who else "")
     counts = book.counts([alert.id for alert in mine])
-    return [told(alert, counts.get(alert.id, {})) for alert in mine]
+    return [alert_out(alert, counts.get(alert.id, {})) for alert in mine]
 
 
 @router.post("/alerts", summary="Make an alert", status_code=201)
-def make(request: Request, asked: AlertAsked) -> AlertTold:
+def make(request: Request, asked: AlertIn) -> AlertOut:
     made = checked(request, asked)
     accounts_of(request).alerts.add(made)
     log(request, "alert.make", made.id, logged(made))
-    return told(made, {})
+    return alert_out(made, {})
 
 
 @router.put("/alerts/{id}", summary="Change an alert")
-def change(request: Request, id: str, asked: AlertAsked) -> AlertTold:
+def change(request: Request, id: str, asked: AlertIn) -> AlertOut:
     made = checked(request, asked, own(request, id))
     accounts_of(request).alerts.save(made)
     log(request, "alert.change", made.id, logged(made))
-    return told(made, {})
+    return alert_out(made, {})
 
 
 @router.delete("/alerts/{id}", summary="Delete an alert and what it told of", status_code=204)
@@ -111,20 +111,20 @@ def delete(request: Request, id: str) -> Response:
 
 
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
-def resume(request: Request, id: str) -> AlertTold:
+def resume(request: Request, id: str) -> AlertOut:
     portal = Visit(request).portal
     made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
     accounts_of(request).alerts.save(made)
     log(request, "alert.on", id)
-    return told(made, {})
+    return alert_out(made, {})
 
 
 @router.post("/alerts/{id}/off", summary="Tell of nothing for now")
-def off(request: Request, id: str) -> AlertTold:
+def off(request: Request, id: str) -> AlertOut:
     made = replace(own(request, id), enabled=False)
     accounts_of(request).alerts.save(made)
     log(request, "alert.off", id)
-    return told(made, accounts_of(request).alerts.counts([id]).get(id, {}))
+    return alert_out(made, accounts_of(request).alerts.counts([id]).get(id, {}))
 
 
 @router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
@@ -137,16 +137,16 @@ def again(request: Request, id: str) -> Waiting:
 
 
 @router.get("/alerts/{id}/messages", summary="What was sent, the latest first")
-def messages(request: Request, id: str) -> list[MessageTold]:
+def messages(request: Request, id: str) -> list[MessageOut]:
     own(request, id)
     found = accounts_of(request).alerts.messages(id)
-    return [fill(MessageTold, one, story=one.thing) for one in found]
+    return [fill(MessageOut, one, story=one.thing) for one in found]
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")
-def previewed(request: Request, id: str) -> list[PlannedTold]:
+def previewed(request: Request, id: str) -> list[PlannedOut]:
     found = preview(work(Visit(request).portal), own(request, id))
-    return [PlannedTold(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
+    return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=describe(429))
@@ -162,7 +162,7 @@ def test(request: Request, id: str) -> Response:
     return Response(status_code=204)
 
 
-def checked(request: Request, asked: AlertAsked, before: Alert | None = None) -> Alert:
+def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
     quiet = asked.quiet or ("", "")
     given = {
         "name": asked.name, "about": asked.about, "topic": asked.of, "search": asked.of, "channel": asked.channel,

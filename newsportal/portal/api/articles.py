@@ -184,7 +184,7 @@ def captions(visit: Here, id: str) -> list[Caption]:
     if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
     found = visit.portal.store.galleries.pictures(id)
-    return [Caption(picture=one.image.url, caption=one.image.caption, corrected=one.said, page=one.told) for one in found]
+    return [Caption(picture=one.image.url, caption=one.image.caption, corrected=one.said, page=one.page_caption) for one in found]
 
 
 @router.patch("/articles/{id}/captions", summary="Correct captions of a photo story")

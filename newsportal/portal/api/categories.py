@@ -9,7 +9,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed
 from newsportal.portal.api.topics import Words
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.desk.sources_yaml import known_of, path_of
+from newsportal.portal.desk.sources_yaml import config_of, path_of
 from newsportal.services.accounts import Right
 from newsportal.sources.categories import LIST, CategoryRow, drop, list_categories, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of
@@ -25,7 +25,7 @@ class CategoryIn(BaseModel):
     seen: str | None = Field(None, description="Refuse (409) if it was changed since this was read.")
 
 
-class CategoryTold(BaseModel):
+class CategoryOut(BaseModel):
     name: str
     packaged: int | None = Field(description="Words that come with it; null: a category of your own.")
     words: list[str]
@@ -35,23 +35,23 @@ class CategoryTold(BaseModel):
 
 
 @router.get("/categories/settings", summary="The categories, with what sources.yaml says of them")
-def listed(request: Request) -> list[CategoryTold]:
+def listed(request: Request) -> list[CategoryOut]:
     content = path_of(request).read_bytes()
-    return [_told(one, content) for one in list_categories(known_of(request).categories)]
+    return [_category_out(one, content) for one in list_categories(config_of(request).categories)]
 
 
 @router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=describe(409))
-def written(request: Request, name: str, sent: CategoryIn) -> CategoryTold:
+def written(request: Request, name: str, sent: CategoryIn) -> CategoryOut:
     """Sources that name it follow another name; one that comes with newsportal keeps its own."""
-    found = next((one for one in list_categories(known_of(request).categories) if one.name == name), None)
+    found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
     after = (sent.name or name).strip()
     if found is not None and found.packaged is not None and after != name:
         raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
     values = values_of(after, sent.words, sent.hints, enabled=sent.enabled)
-    before = name if found is not None and found.said is not None else None
+    before = name if found is not None and found.configured is not None else None
     changed(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
-    made = next(one for one in list_categories(known_of(request).categories) if one.name == after)
-    return _told(made, path_of(request).read_bytes())
+    made = next(one for one in list_categories(config_of(request).categories) if one.name == after)
+    return _category_out(made, path_of(request).read_bytes())
 
 
 @router.delete(
@@ -62,10 +62,10 @@ def dropped(request: Request, name: str, seen: str | None = None) -> None:
     changed(request, drop(name, seen), "category.delete", name, {})
 
 
-def _told(one: CategoryRow, content: bytes) -> CategoryTold:
+def _category_out(one: CategoryRow, content: bytes) -> CategoryOut:
     found = entry_of(content, LIST, one.name)
-    said = one.said
-    return CategoryTold(
+    said = one.configured
+    return CategoryOut(
         name=one.name,
         packaged=one.packaged,
         words=list(said.words) if said else [],

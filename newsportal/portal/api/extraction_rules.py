@@ -14,7 +14,7 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.extraction_rules import place_of
-from newsportal.portal.desk.sources_yaml import known_of
+from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import cross_check, places_of, rule_of
 from newsportal.services.trying.saved import page_at, pages_of
@@ -44,7 +44,7 @@ class TryIn(BaseModel):
     html: str = Field("", max_length=1_000_000, description="The page itself; empty: it is fetched.")
 
 
-class ReadingTold(BaseModel):
+class ReadingOut(BaseModel):
     by: str = Field(description="best: the reader without templates; url_tree: the site's template.")
     title: str | None
     text: str | None
@@ -66,7 +66,7 @@ class Rule(BaseModel):
     remove: list[Selector] = Field([], max_length=50)
 
 
-class RuleTold(Rule):
+class RuleOut(Rule):
     key: str
 
 
@@ -95,10 +95,10 @@ class Checked(BaseModel):
 @router.get("/templates", summary="What sites' own pages taught")
 def templates(request: Request) -> list[SiteTaught]:
     portal = Visit(request).portal
-    library, trouble = library_of(portal.known)
+    library, trouble = library_of(portal.config)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
-    return [fill(SiteTaught, row) for row in rows_of(portal.store, portal.known, library)]
+    return [fill(SiteTaught, row) for row in rows_of(portal.store, portal.config, library)]
 
 
 @router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=describe(404))
@@ -106,7 +106,7 @@ def learnt(request: Request) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
     portal = Visit(request).portal
     try:
-        done = learn_saved(portal.store, known_of(request), portal.now())
+        done = learn_saved(portal.store, config_of(request), portal.now())
     except NewsportalError as error:
         raise ApiError(503, "unreadable", str(error)) from error
     if done is None:
@@ -116,16 +116,16 @@ def learnt(request: Request) -> Taught:
 
 
 @router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
-def read(request: Request, asked: TryIn) -> list[ReadingTold]:
+def read(request: Request, asked: TryIn) -> list[ReadingOut]:
     """Nothing is learnt from it."""
-    known = known_of(request)
+    known = config_of(request)
     try:
         page = page_at(known, asked.url.strip(), asked.html, Visit(request).portal.now())
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = readings(library_of(known)[0], page)
     return [
-        ReadingTold(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
+        ReadingOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
         for one in found
     ]
 
@@ -135,7 +135,7 @@ def forgotten(request: Request, asked: ForgetIn) -> None:
     """What comes later is learnt anew."""
     portal = Visit(request).portal
     try:
-        there = forget_site(portal.store, known_of(request), asked.site, asked.what, portal.now())
+        there = forget_site(portal.store, config_of(request), asked.site, asked.what, portal.now())
     except LibraryError as error:
         raise ApiError(503, "unreadable", str(error)) from error
     if not there:
@@ -144,10 +144,10 @@ def forgotten(request: Request, asked: ForgetIn) -> None:
 
 
 @router.get("/wrappers", summary="The rules of sources whose pages are articles")
-def wrappers(request: Request) -> list[RuleTold]:
+def wrappers(request: Request) -> list[RuleOut]:
     """Change one with `PATCH /sources/{key}`: `{"values": {"article": {"body": "…"}}}`."""
-    rules = [(one.key, one.article or ArticleRule()) for one in places_of(known_of(request))]
-    return [fill(RuleTold, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
+    rules = [(one.key, one.article or ArticleRule()) for one in places_of(config_of(request))]
+    return [fill(RuleOut, rule, key=key, remove=list(rule.remove)) for key, rule in rules]
 
 
 @router.post("/wrappers/{key}/try", summary="Lay a rule over pages", responses=describe(404))
@@ -159,7 +159,7 @@ def tried(request: Request, key: str, asked: RuleIn) -> Checked:
     if rule is None:
         raise ApiError(422, "no-rule", fault)
     try:
-        pages, whence = pages_of(portal.store, known_of(request), source, asked.url.strip(), asked.html, portal.now())
+        pages, whence = pages_of(portal.store, config_of(request), source, asked.url.strip(), asked.html, portal.now())
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = cross_check(rule, pages)

@@ -24,14 +24,14 @@ LIMIT = 50
 MOST_STORIES = 100
 
 
-class MarkTold(BaseModel):
+class MarkOut(BaseModel):
     story_id: str = Field(description="The story's id as it is now: one that was folded away is told by the story that it is in.")
     title: str
     read: bool
     starred: bool
 
 
-class MarkAsked(BaseModel):
+class MarkIn(BaseModel):
     """What is left out stays as it is."""
 
     read: bool | None = None
@@ -49,14 +49,14 @@ class AllRead(BaseModel):
     topic: str = Field("", max_length=200, description="A topic; empty for everything.")
 
 
-class SearchTold(BaseModel):
+class SearchOut(BaseModel):
     id: str
     name: str
     asked: str = Field(description="The query of the search page's address, such as `q=…&topic=…`.")
     created: datetime
 
 
-class SearchAsked(BaseModel):
+class SearchIn(BaseModel):
     name: str = Field(min_length=1, max_length=MAX_NAME)
     asked: str = Field(min_length=1, max_length=MAX_ASKED)
 
@@ -66,14 +66,14 @@ class SearchName(BaseModel):
 
 
 @router.get("/marks", summary="What was said of some stories")
-def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkTold]:
+def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
     """Stories that there are not are left out."""
     found = {one.id: one for one in visit.portal.store.listed(story).values()}
-    return [_told(visit, one) for one in found.values()]
+    return [_mark_out(visit, one) for one in found.values()]
 
 
 @router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=describe(404, 409))
-def mark(visit: Here, story_id: str, asked: MarkAsked) -> MarkTold:
+def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
     accounts, person = mine(visit)
     story = visit.portal.store.listed([story_id]).get(story_id)
     if story is None:
@@ -86,7 +86,7 @@ def mark(visit: Here, story_id: str, asked: MarkAsked) -> MarkTold:
             accounts.marks.star(person, story.id, asked.starred, now=now)
         except TooManyStarred as error:
             raise ApiError(409, "too-many-starred", str(error), "Take the star off some first.") from error
-    return _told(visit, story)
+    return _mark_out(visit, story)
 
 
 @router.get("/starred", summary="The starred stories, the last starred first")
@@ -122,13 +122,13 @@ def undo_all_read(request: Request, asked: AllRead) -> Response:
 
 
 @router.get("/searches", summary="The kept searches, by name")
-def searches(request: Request) -> list[SearchTold]:
+def searches(request: Request) -> list[SearchOut]:
     accounts, person = mine(Visit(request))
-    return [fill(SearchTold, one) for one in accounts.searches.of(person)]
+    return [fill(SearchOut, one) for one in accounts.searches.of(person)]
 
 
 @router.post("/searches", summary="Keep a search", status_code=201, responses=describe(400, 409))
-def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
+def keep(request: Request, visit: Here, asked: SearchIn) -> SearchOut:
     """One that is kept already gets the new name."""
     accounts, person = mine(visit)
     understood = parse_search(asked.asked)
@@ -139,11 +139,11 @@ def keep(request: Request, visit: Here, asked: SearchAsked) -> SearchTold:
     except SearchNotSaved as error:
         raise ApiError(409, "not-kept", str(error)) from error
     log(request, "search.keep", kept.id, {"name": kept.name})
-    return fill(SearchTold, kept)
+    return fill(SearchOut, kept)
 
 
 @router.patch("/searches/{id}", summary="Give a kept search another name", responses=describe(400, 404))
-def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
+def rename(request: Request, id: str, asked: SearchName) -> SearchOut:
     accounts, person = mine(Visit(request))
     try:
         renamed = accounts.searches.rename(person, id, asked.name)
@@ -153,7 +153,7 @@ def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
     if not renamed or found is None:
         raise ApiError(404, "no-search", "There is no such search.")
     log(request, "search.rename", id, {"name": found.name})
-    return fill(SearchTold, found)
+    return fill(SearchOut, found)
 
 
 @router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))
@@ -166,9 +166,9 @@ def remove(request: Request, id: str) -> Response:
     return Response(status_code=204)
 
 
-def _told(visit: Visit, story: Story) -> MarkTold:
+def _mark_out(visit: Visit, story: Story) -> MarkOut:
     marked = visit.marks_on([story.id])
-    return MarkTold(story_id=story.id, title=story.head.title, read=marked.read(story), starred=marked.starred(story.id))
+    return MarkOut(story_id=story.id, title=story.head.title, read=marked.read(story), starred=marked.starred(story.id))
 
 
 def _moment(said: str) -> datetime:

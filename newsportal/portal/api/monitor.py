@@ -33,7 +33,7 @@ RUNS = 50
 Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
-class RunTold(BaseModel):
+class RunOut(BaseModel):
     id: str
     started: datetime
     ended: datetime | None
@@ -43,14 +43,14 @@ class RunTold(BaseModel):
     failed: int
 
 
-class LineTold(BaseModel):
+class LineOut(BaseModel):
     at: datetime | None = Field(description="Null: the line goes on from the one before.")
     level: str
     logger: str
     text: str
 
 
-class SuggestionTold(BaseModel):
+class SuggestionOut(BaseModel):
     site: str
     score: float
     linked: int = Field(description="Articles that link there.")
@@ -63,24 +63,24 @@ class SuggestionTold(BaseModel):
     name: str | None
 
 
-class DayTold(BaseModel):
+class DayOut(BaseModel):
     day: date
     articles: int
 
 
-class SumTold(BaseModel):
+class SumOut(BaseModel):
     name: str
     articles: int
 
 
-class FailureTold(BaseModel):
+class FailureOut(BaseModel):
     cause: str
     number: int
     reasons: dict[str, int]
     sources: dict[str, int]
 
 
-class CrawledTold(BaseModel):
+class CrawledOut(BaseModel):
     source: str
     entries: int
     known: int = Field(description="Known or repeated.")
@@ -95,7 +95,7 @@ class CrawledTold(BaseModel):
     seconds: float = Field(description="What its visits took that ended in these crawls.")
 
 
-class MachineTold(BaseModel):
+class MachineOut(BaseModel):
     memory: int = Field(description="Bytes that this process holds.")
     memory_beside: int = Field(description="Bytes that crawls and trainings hold that this process has started.")
     load: float = Field(description="Over the last minute, by processor; 1: all of them are busy.")
@@ -106,7 +106,7 @@ class MachineTold(BaseModel):
     sizes: dict[str, int | None] = Field(description="Bytes of each part; null: on a server, or none.")
 
 
-class GoingTold(BaseModel):
+class GoingOut(BaseModel):
     run: str
     spiders: list[str]
     started: datetime
@@ -116,7 +116,7 @@ class GoingTold(BaseModel):
     failed: int
 
 
-class QueueTold(BaseModel):
+class QueueOut(BaseModel):
     name: str
     waiting: int
     later: int
@@ -125,7 +125,7 @@ class QueueTold(BaseModel):
     workers: int
 
 
-class WorkerTold(BaseModel):
+class WorkerOut(BaseModel):
     name: str
     queue: str
     since: datetime
@@ -135,7 +135,7 @@ class WorkerTold(BaseModel):
     doing: str
 
 
-class HostTold(BaseModel):
+class HostOut(BaseModel):
     host: str
     queue: str
     waiting: int
@@ -143,7 +143,7 @@ class HostTold(BaseModel):
     free_in: float = Field(description="Seconds until it may be asked.")
 
 
-class AsideTold(BaseModel):
+class AsideOut(BaseModel):
     queue: str
     id: str
     address: str
@@ -151,7 +151,7 @@ class AsideTold(BaseModel):
     since: datetime
 
 
-class AsideAsked(BaseModel):
+class AsideIn(BaseModel):
     do: Way
 
 
@@ -159,20 +159,20 @@ class AsideSettled(BaseModel):
     requests: int
 
 
-class QueuesTold(BaseModel):
+class QueuesOut(BaseModel):
     place: str
-    queues: list[QueueTold]
-    workers: list[WorkerTold]
-    hosts: list[HostTold]
-    aside: list[AsideTold] = Field(description="Requests at which worker after worker died.")
+    queues: list[QueueOut]
+    workers: list[WorkerOut]
+    hosts: list[HostOut]
+    aside: list[AsideOut] = Field(description="Requests at which worker after worker died.")
     away: str | None = Field(description="Why nothing can be told.")
 
 
 @router.get("/runs", summary="The latest crawls")
-def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunTold]:
+def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
     found = [(run, run.total) for run in Visit(request).portal.store.runs(limit)]
     return [
-        fill(RunTold, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
+        fill(RunOut, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
         for run, total in found
     ]
 
@@ -192,7 +192,7 @@ def log(
     level: Annotated[Level | None, Query(description="At least of this level.")] = None,
     words: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
-) -> list[LineTold]:
+) -> list[LineOut]:
     """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
     portal = Visit(request).portal
     found = portal.store.run(id)
@@ -201,64 +201,64 @@ def log(
     lines = run_lines(portal, found)
     if lines is None:
         raise ApiError(404, "no-log", "This run has no log here, or none any more.")
-    return [fill(LineTold, line, logger=line.from_) for line in chosen(lines, level, words, limit)]
+    return [fill(LineOut, line, logger=line.from_) for line in chosen(lines, level, words, limit)]
 
 
 @router.get("/suggestions", summary="Sites that could become sources")
-def suggestions(request: Request) -> list[SuggestionTold]:
+def suggestions(request: Request) -> list[SuggestionOut]:
     found = request.app.state.suggesting.suggestions()
-    return [fill(SuggestionTold, one) for one in found]
+    return [fill(SuggestionOut, one) for one in found]
 
 
 @router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
-def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayTold]:
+def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayOut]:
     found, (since, until) = sums(request), span(request, days)
-    return [DayTold(day=day, articles=number) for day, number in found.series(kind, name, since, until)]
+    return [DayOut(day=day, articles=number) for day, number in found.series(kind, name, since, until)]
 
 
 @router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles")
-def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> list[SumTold]:
+def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> list[SumOut]:
     found, (since, until) = sums(request), span(request, days)
-    return [SumTold(name=one.name, articles=one.number) for one in found.top(kind, since, until, limit)]
+    return [SumOut(name=one.name, articles=one.number) for one in found.top(kind, since, until, limit)]
 
 
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
-def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledTold]:
+def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
     kept: FiguresCache = request.app.state.figures
     rows = kept.crawled(Visit(request).portal, days).rows
-    return [fill(CrawledTold, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
+    return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
 
 
 @router.get("/monitor/failures", summary="Why pages failed")
-def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureTold]:
+def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
     kept: FiguresCache = request.app.state.figures
     found = kept.crawled(Visit(request).portal, days).failures
-    return [fill(FailureTold, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
+    return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files")
-def of_machine(request: Request) -> MachineTold:
-    found = machine(Visit(request).portal.known)
+def of_machine(request: Request) -> MachineOut:
+    found = machine(Visit(request).portal.config)
     sizes = {one.name: one.bytes for one in found.sizes}
-    return fill(MachineTold, found, memory_beside=found.beside, memory_available=found.machine_available, disk_low=found.low, sizes=sizes)
+    return fill(MachineOut, found, memory_beside=found.children, memory_available=found.machine_available, disk_low=found.low, sizes=sizes)
 
 
 @router.get("/monitor/going", summary="Crawls at work, with their rates")
-def at_work(request: Request) -> list[GoingTold]:
+def at_work(request: Request) -> list[GoingOut]:
     portal = Visit(request).portal
-    return [fill(GoingTold, one) for one in running_crawls(portal.store.runs(LATEST), portal.now())]
+    return [fill(GoingOut, one) for one in running_crawls(portal.store.runs(LATEST), portal.now())]
 
 
 @router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=describe(404))
-def queues(request: Request) -> QueuesTold:
+def queues(request: Request) -> QueuesOut:
     portal = Visit(request).portal
     if portal.queues is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
-    return QueuesTold.model_validate(portal.queues(), from_attributes=True)
+    return QueuesOut.model_validate(portal.queues(), from_attributes=True)
 
 
 @router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])
-def aside(request: Request, told: AsideAsked) -> AsideSettled:
+def aside(request: Request, told: AsideIn) -> AsideSettled:
     if request.app.state.settle is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
     try:

@@ -42,7 +42,7 @@ def schema(app: FastAPI) -> dict[str, Any]:
     return told
 
 
-def rights_asked(route: Any) -> frozenset[Right]:
+def required_rights(route: Any) -> frozenset[Right]:
     """All that a route asks for, by itself and by its router; none for one that is open."""
     needed = getattr(getattr(route, "dependant", None), "dependencies", ())
     return frozenset(one.call.right for one in needed if isinstance(one.call, Needs))
@@ -50,7 +50,7 @@ def rights_asked(route: Any) -> frozenset[Right]:
 
 def right_of(route: Any) -> Right | None:
     """The most that a route asks for; None for one that asks for nothing."""
-    return max(rights_asked(route), key=list(Right).index, default=None)
+    return max(required_rights(route), key=list(Right).index, default=None)
 
 
 @router.get("/api")

@@ -31,7 +31,7 @@ class Me(BaseModel):
     rights: list[Right]
 
 
-class PersonTold(BaseModel):
+class PersonOut(BaseModel):
     name: str
     role: Role
     disabled: bool = Field(description="May not sign in, and no token counts.")
@@ -48,11 +48,11 @@ class PersonChange(BaseModel):
     disabled: bool | None = None
 
 
-class PasswordTold(PersonTold):
+class PasswordOut(PersonOut):
     password: str = Field(description="Made here, told this once, kept nowhere.")
 
 
-class EntryTold(BaseModel):
+class LogEntryOut(BaseModel):
     seq: int
     at: datetime
     person: str = Field(description="Empty for a command on the machine.")
@@ -71,23 +71,23 @@ def me(request: Request) -> Me | None:
 
 
 @router.get("/people", summary="Who may what", dependencies=ADMINISTER)
-def people(request: Request) -> list[PersonTold]:
-    return [fill(PersonTold, person) for person in accounts_of(request).people.all()]
+def people(request: Request) -> list[PersonOut]:
+    return [fill(PersonOut, person) for person in accounts_of(request).people.all()]
 
 
 @router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=describe(409))
-def add(request: Request, wanted: PersonNew) -> PasswordTold:
+def add(request: Request, wanted: PersonNew) -> PasswordOut:
     made, accounts = drawn_password(), accounts_of(request)
     try:
         person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
     except AccountError as error:
         raise _refused(error) from error
     log(request, "person.add", person.name, {"role": person.role})
-    return fill(PasswordTold, person, password=made)
+    return fill(PasswordOut, person, password=made)
 
 
 @router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=describe(404, 409))
-def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
+def change(request: Request, name: str, wanted: PersonChange) -> PersonOut:
     accounts = accounts_of(request)
     person, role, disabled = _named(accounts, name), wanted.role, wanted.disabled
     if role is not None:
@@ -95,15 +95,15 @@ def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
     if disabled is not None:
         action = "person.disable" if disabled else "person.enable"
         _changed(request, person, action, lambda: accounts.people.disable(person.id, disabled))
-    return fill(PersonTold, _named(accounts, name))
+    return fill(PersonOut, _named(accounts, name))
 
 
 @router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=describe(404))
-def password(request: Request, name: str) -> PasswordTold:
+def password(request: Request, name: str) -> PasswordOut:
     accounts, made = accounts_of(request), drawn_password()
     person = _named(accounts, name)
     _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))
-    return fill(PasswordTold, person, password=made)
+    return fill(PasswordOut, person, password=made)
 
 
 @router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=describe(404, 409))
@@ -121,11 +121,11 @@ def audit(
     days: Annotated[int | None, Query(ge=1, le=3650)] = None,
     limit: Limit = LIMIT,
     cursor: Cursor = None,
-) -> Page[EntryTold]:
+) -> Page[LogEntryOut]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (place_of(cursor, int) or (None,))[0]
     found = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
-    items = [fill(EntryTold, one, details=dict(one.details)) for one in found]
+    items = [fill(LogEntryOut, one, details=dict(one.details)) for one in found]
     return Page(items=items, next=cursor_of(found[-1].seq) if len(found) == limit else None)
 
 

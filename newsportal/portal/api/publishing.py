@@ -108,7 +108,7 @@ def trial(
 ) -> list[TriedOut]:
     portal = Visit(request).portal
     try:
-        with closing(try_target(portal.store, portal.known, target, article, portal.now)) as found:
+        with closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
             return [
                 TriedOut(
                     article=one.entry.article_id,

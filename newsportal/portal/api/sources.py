@@ -16,7 +16,7 @@ from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
-from newsportal.portal.desk.sources_yaml import Entry, entry, known_of, path_of, restored
+from newsportal.portal.desk.sources_yaml import Entry, config_of, entry, path_of, restored
 from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.services.accounts import Right
 from newsportal.services.trying.proposing import Family
@@ -128,7 +128,7 @@ def sources(
 
 @router.get("/schedule", summary="When sources are visited next, and why", dependencies=WATCH)
 def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[ScheduleRow]:
-    known, portal = known_of(request), Visit(request).portal
+    known, portal = config_of(request), Visit(request).portal
     chosen = list(visited(known))
     (start,) = place_of(cursor, int) or (0,)
     rows = timetable(known, portal.store, chosen[start : start + limit], portal.now().astimezone(portal.site.zone))
@@ -140,16 +140,16 @@ def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page
 def create(request: Request, new: NewSource) -> Written:
     _allowed(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
-    place = len(getattr(known_of(request), new.kind))
+    place = len(getattr(config_of(request), new.kind))
     key = f"{family}:{new.values.get('name', '')}"
     done = changed(request, append_entry(new.kind, new.values), "source.add", key, new.values)
-    return Written(key=getattr(known_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
+    return Written(key=getattr(config_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
 
 
 @router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=describe(429))
 def propose(request: Request, asked: Addresses) -> LookAnswer:
     """Answers at once; what was found stands at `/looks/{id}` once it is done."""
-    known = known_of(request)
+    known = config_of(request)
     about = {"what": "new", "addresses": " ".join(asked.addresses)}
     return _begun(request, about, lambda tell: looked(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything))
 
@@ -207,7 +207,7 @@ def visit(request: Request, key: str) -> Due:
 )
 def test(request: Request, key: str) -> LookAnswer:
     """Answers at once; what was found stands at `/looks/{id}` once it is done."""
-    known = known_of(request)
+    known = config_of(request)
     entry(request, key)
     return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
 
@@ -261,7 +261,7 @@ def _row(one: Judged, visit: Visit) -> SourceRow:
 
 
 def _written(request: Request, found: Entry, done: bool) -> Written:
-    return Written(key=getattr(known_of(request), found.kind)[found.place].key, file=str(path_of(request)), changed=done)
+    return Written(key=getattr(config_of(request), found.kind)[found.place].key, file=str(path_of(request)), changed=done)
 
 
 def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.paging import changed, written
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.desk.source_fields import FAMILIES
-from newsportal.portal.desk.sources_yaml import known_of, path_of
+from newsportal.portal.desk.sources_yaml import config_of, path_of
 from newsportal.portal.request_body import Refused
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
@@ -40,7 +40,7 @@ class ManyWritten(BaseModel):
 
 @router.post("/sources/many", summary="The same change of several sources, whole or not at all", responses=describe(409))
 def many(request: Request, told: Many) -> ManyWritten:
-    known = {source.key: source for source in known_of(request).all() if source.key.partition(":")[0] in FAMILIES}
+    known = {source.key: source for source in config_of(request).all() if source.key.partition(":")[0] in FAMILIES}
     if unknown := [key for key in told.keys if key not in known]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
     chosen = [known[key] for key in dict.fromkeys(told.keys)]
@@ -82,7 +82,7 @@ async def opml(
 
 
 def _brought(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> Brought:
-    known = known_of(request)
+    known = config_of(request)
     try:
         plan = planned(read(body).feeds, known, category, enabled=enabled)
     except BadOpml as error:

@@ -27,7 +27,7 @@ LIMIT = 30
 Filter = Annotated[str | None, Query(max_length=300)]
 
 
-class TopicTold(BaseModel):
+class TopicSummaryOut(BaseModel):
     name: str
     stories: int
 
@@ -46,7 +46,7 @@ class Picture(BaseModel):
     caption: str | None = None
 
 
-class ArticleTold(BaseModel):
+class ArticleOut(BaseModel):
     """An article; its text only where one is asked for."""
 
     id: str
@@ -69,15 +69,15 @@ class ArticleTold(BaseModel):
     hidden: datetime | None = Field(description="Since when it is hidden; editors alone are told.")
 
 
-class ArticleWhole(ArticleTold):
+class ArticleWhole(ArticleOut):
     text: str
     html: str | None = Field(description="Sanitised markup of the body.")
     images: list[Picture]
 
 
-class StoryTold(BaseModel):
+class StoryOut(BaseModel):
     id: str
-    head: ArticleTold
+    head: ArticleOut
     versions: int
     sites: int
     heat: float
@@ -85,13 +85,13 @@ class StoryTold(BaseModel):
     last_seen: datetime
 
 
-class StoryWhole(StoryTold):
+class StoryWhole(StoryOut):
     head: ArticleWhole
-    articles: list[ArticleTold] = Field(description="Every version, the original first.")
+    articles: list[ArticleOut] = Field(description="Every version, the original first.")
 
 
 class PhotoStory(BaseModel):
-    article: ArticleTold
+    article: ArticleOut
     pictures: int
     complete: bool
     missing: list[int] = Field(description="Pages that are not there yet.")
@@ -102,8 +102,8 @@ class Revisions(BaseModel):
     items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
 
 
-def article_told(article: StoredArticle) -> ArticleTold:
-    return ArticleTold.model_validate(_fields(article))
+def article_out(article: StoredArticle) -> ArticleOut:
+    return ArticleOut.model_validate(_fields(article))
 
 
 def article_whole(article: StoredArticle) -> ArticleWhole:
@@ -112,7 +112,7 @@ def article_whole(article: StoredArticle) -> ArticleWhole:
 
 
 def _fields(article: StoredArticle) -> dict[str, object]:
-    named = {name: getattr(article, name) for name in ArticleTold.model_fields if hasattr(article, name)}
+    named = {name: getattr(article, name) for name in ArticleOut.model_fields if hasattr(article, name)}
     return {**named, "site": article.publisher, "topics": list(article.topics), "keywords": list(article.keywords)}
 
 
@@ -122,10 +122,10 @@ def _figures(story: Story) -> dict[str, object]:
 
 
 @router.get("/topics", summary="The topics, with how many stories each has")
-def topics(request: Request) -> list[TopicTold]:
+def topics(request: Request) -> list[TopicSummaryOut]:
     portal = Visit(request).portal
     counted = portal.tally().by_topic
-    return [TopicTold(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
+    return [TopicSummaryOut(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
 
 
 @router.get("/tally", summary="Totals")
@@ -135,7 +135,7 @@ def tally(request: Request) -> Totals:
     return Totals(articles=found.articles, stories=found.stories, newest=found.newest, **counted)
 
 
-@router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryTold], responses=describe(400))
+@router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryOut], responses=describe(400))
 def stories(
     request: Request,
     topic: Filter = None,
@@ -151,8 +151,8 @@ def stories(
     """Every filter narrows. A cursor that is none begins at the front."""
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = Visit(request).portal.store.stories(which)
-    items = [StoryTold.model_validate({**_figures(story), "head": article_told(story.head)}) for story in page.stories]
-    return tagged(request, Page[StoryTold](items=items, next=page.next))
+    items = [StoryOut.model_validate({**_figures(story), "head": article_out(story.head)}) for story in page.stories]
+    return tagged(request, Page[StoryOut](items=items, next=page.next))
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
@@ -168,7 +168,7 @@ def photos(
     wall = Visit(request).portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
     items = [
         PhotoStory(
-            article=article_told(one.article), pictures=one.gallery.pictures, complete=one.gallery.complete,
+            article=article_out(one.article), pictures=one.gallery.pictures, complete=one.gallery.complete,
             missing=list(one.gallery.missing), sites=one.sites,
         )
         for one in wall.stories
@@ -181,7 +181,7 @@ def story(request: Request, id: str) -> Response:
     found = Visit(request).portal.store.story(id, hidden=may(request, Right.EDIT))
     if found is None:
         raise ApiError(404, "no-story", "There is no such story; it may have been folded into another.", "Ask for the article by its id.")
-    versions = [article_told(version) for version in found.versions]
+    versions = [article_out(version) for version in found.versions]
     return tagged(request, StoryWhole.model_validate({**_figures(found), "head": article_whole(found.head), "articles": versions}))
 
 
@@ -209,7 +209,7 @@ LAST = MAX_PAGES * PAGE  # so many hits can be paged through; who wants more nar
 MAX_TYPED = 200
 
 
-class HitTold(BaseModel):
+class HitOut(BaseModel):
     id: str
     story_id: str
     url: str
@@ -223,7 +223,7 @@ class HitTold(BaseModel):
 
 
 class Found(BaseModel):
-    items: list[HitTold]
+    items: list[HitOut]
     next: str | None = None
     total: int
     capped: bool = Field(description="There are more than total.")
@@ -264,7 +264,7 @@ def search(
         raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
     reached = offset + limit
     told = fill(
-        Found, results, items=[fill(HitTold, hit) for hit in results.hits], words=list(results.words),
+        Found, results, items=[fill(HitOut, hit) for hit in results.hits], words=list(results.words),
         next=cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None,
         facets={name: dict(values) for name, values in results.facets.items()},
     )  # fmt: skip

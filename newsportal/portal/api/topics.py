@@ -183,9 +183,9 @@ def job_out(job: Job) -> JobOut:
 
 def _read(request: Request) -> tuple[str, Sources]:
     portal: Portal = request.app.state.portal
-    if portal.known is None or portal.known.path is None:
+    if portal.config is None or portal.config.path is None:
         raise ApiError(404, "no-file", "This portal was started without a sources.yaml of its own.")
-    return digest(portal.known.path), load(portal.known.path)
+    return digest(portal.config.path), load(portal.config.path)
 
 
 def _write(request: Request, change: Change, seen: str | None, action: str, name: str, details: Mapping[str, Any]) -> None:

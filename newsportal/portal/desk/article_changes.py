@@ -23,7 +23,7 @@ MOST_REASON: Final = 300  # characters of why an article is hidden
 
 
 def editor_name(visit: Visit) -> str:
-    return visit.who.person.name if visit.who is not None else ""
+    return visit.signed_in.person.name if visit.signed_in is not None else ""
 
 
 def correct(visit: Visit, article: StoredArticle, said: Correction, seen: int | None = None) -> int:

@@ -49,7 +49,7 @@ class Sheet:
     article: StoredArticle
     typed: Mapping[str, str]
     wrong: Mapping[str, str] = field(default_factory=dict)
-    said: Correction | None = None
+    correction: Correction | None = None
     changed: bool = False
 
 
@@ -70,14 +70,14 @@ def edit(request: Request, visit: Here, article: Version) -> Response:
 @router.post("/story/{story_id}/{article_id}/edit")
 def save(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     sheet, here = _read(visit, Sheet(article, sent)), page_of(article)
-    if sheet.said is None or sent.get("step") != "save":
+    if sheet.correction is None or sent.get("step") != "save":
         return _page(request, sheet)
     if sheet.changed:
         return _page(request, sheet, 409)
-    if not sheet.said:
+    if not sheet.correction:
         return notify(request, here, _("Nothing was changed."))
     try:
-        article_changes.correct(visit, article, sheet.said)
+        article_changes.correct(visit, article, sheet.correction)
     except Superseded:
         return save(request, visit, version_of(request, article.story_id, article.id), {**sent, "seen": "-1"})
     return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
@@ -109,7 +109,7 @@ def _read(visit: Visit, sheet: Sheet) -> Sheet:
             said = correction(article, Draft(title, lines, published, sent.get("author", "")))
         except ValueError as mark:
             wrong["body"] = mistakes["body"] % {"mark": mark}
-    return replace(sheet, wrong=wrong, said=said, changed=sent.get("seen") != str(article.revision))
+    return replace(sheet, wrong=wrong, correction=said, changed=sent.get("seen") != str(article.revision))
 
 
 def _moment(told: str, zone: tzinfo) -> datetime | None:
@@ -128,7 +128,7 @@ def _fields(draft: Draft, clock: Clock, seen: int) -> dict[str, str]:
 
 
 def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
-    article, said, visit = sheet.article, sheet.said, Visit(request)
+    article, said, visit = sheet.article, sheet.correction, Visit(request)
     changes: dict[str, Any] = dict(said or {})
     drafted = replace(article, **changes)
     lines: list[Line] = difference(article.text, drafted.text) if said and "text" in said else []
@@ -195,7 +195,7 @@ def _captions_page(request: Request, article: StoredArticle, sent: Mapping[str, 
     pictures = visit.portal.store.galleries.pictures(article.id)
     fields = [
         {"place": one.place, "address": address_of(visit.portal, article.id, one.place, one.image, thumb=True),
-         "typed": (typed := _typed(sent, one)), "told": one.told or "" if one.said else None,
+         "typed": (typed := _typed(sent, one)), "told": one.page_caption or "" if one.said else None,
          "wrong": len(typed) > article_changes.MOST_CAPTION}
         for one in pictures
     ]  # fmt: skip

@@ -142,7 +142,7 @@ def fold_candidates(visit: Here, article: Version) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/fold")
-def put_together(request: Request, visit: Here, article: Version, sent: Form) -> Response:
+def fold_article(request: Request, visit: Here, article: Version, sent: Form) -> Response:
     """``story`` in the form, or in the address (a link that takes something back)."""
     try:
         moved = article_changes.put_into(visit, article.id, story_id_of(sent.get("story") or request.query_params.get("story", "")))

@@ -12,7 +12,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import Field
 from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, field_view
-from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, failure_of, known_of, path_of, write
+from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, config_of, failure_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
@@ -39,7 +39,7 @@ OWN: Final = (
 
 @router.get("/categories")
 def categories(request: Request, visit: Here) -> Response:
-    said = visit.portal.known
+    said = visit.portal.config
     found = list_categories(said.categories) if said is not None else []
     return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=said)
 
@@ -84,8 +84,8 @@ def _save(request: Request, found: CategoryRow | None, fields: Fields) -> Respon
     """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
     name = found.name if found is not None and found.packaged is not None else one(fields, "name").strip()
     values = values_of(name, words(one(fields, "words")), words(one(fields, "hints")), enabled=bool(one(fields, "enabled")))
-    there = found is not None and found.said is not None
-    kept = [entry.name for entry in known_of(request).categories]
+    there = found is not None and found.configured is not None
+    kept = [entry.name for entry in config_of(request).categories]
     place = kept.index(found.name) if found is not None and there else len(kept)
     change = put(values, found.name if found is not None and there else None, one(fields, "seen") or None)
     try:
@@ -120,7 +120,7 @@ def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any]
 
 
 def _category_of(request: Request, name: str) -> CategoryRow:
-    found = next((one for one in list_categories(known_of(request).categories) if one.name == name), None)
+    found = next((one for one in list_categories(config_of(request).categories) if one.name == name), None)
     if found is None:
         raise HTTPException(404)
     return found

@@ -55,7 +55,7 @@ def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status
     portal = Visit(request).portal
     return render(
         request, "corpora.html", status, corpora=portal.store.corpora.all(), job=jobs_of(request).latest(JOBS), faults=faults, name=name,
-        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.known is not None,
+        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.config is not None,
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
         return notify(request, back, _("The label is too long."))
     corpus_of(request, name)
     try:
-        by = visit.who.person.name if visit.who else None
+        by = visit.signed_in.person.name if visit.signed_in else None
         give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
     except StoreError:
         return notify(request, back, _("The document is gone."))
@@ -188,7 +188,7 @@ def models(request: Request, visit: Here) -> Response:
     store = visit.portal.store.corpora
     rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
     job = jobs_of(request).latest(("train", "retrain"))
-    return render(request, "models.html", rows=rows, job=job, changes=visit.portal.known is not None)
+    return render(request, "models.html", rows=rows, job=job, changes=visit.portal.config is not None)
 
 
 @router.post("/models/retrain")

@@ -10,7 +10,7 @@ from newsportal.errors import LibraryError, NewsportalError, SourcesError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.sources_yaml import entry, failure_of, known_of, path_of, write
+from newsportal.portal.desk.sources_yaml import config_of, entry, failure_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
@@ -35,7 +35,7 @@ def templates(request: Request) -> Response:
 
 def _list(request: Request, more: dict[str, Any] | None = None, status: int = 200) -> Response:
     visit = Visit(request)
-    known = visit.portal.known
+    known = visit.portal.config
     library, trouble = library_of(known)
     rows = rows_of(visit.portal.store, known, library)
     values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **(more or {})}
@@ -46,7 +46,7 @@ def _list(request: Request, more: dict[str, Any] | None = None, status: int = 20
 def tried(request: Request, visit: Here, fields: Fields) -> Response:
     """What the template-free reader and the site's template make of a page."""
     url, html = one(fields, "url").strip(), one(fields, "html")
-    known = known_of(request)
+    known = config_of(request)
     more: dict[str, Any] = {"url": url, "html": html}
     try:
         page = page_at(known, url, html, visit.portal.now())
@@ -61,7 +61,7 @@ def learn(request: Request) -> Response:
     """Let the library learn from the saved pages of the sources' sites."""
     portal = Visit(request).portal
     try:
-        done = learn_saved(portal.store, known_of(request), portal.now())
+        done = learn_saved(portal.store, config_of(request), portal.now())
     except NewsportalError as error:
         return redirect_with(request, "/templates", str(error))
     if done is None:
@@ -74,11 +74,11 @@ def learn(request: Request) -> Response:
 @router.get("/templates/site")
 def site(request: Request, visit: Here) -> Response:
     name = visit.text("name") or ""
-    row = row_of(visit.portal.store, library_of(visit.portal.known)[0], name)
+    row = row_of(visit.portal.store, library_of(visit.portal.config)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
         raise HTTPException(404)
     addresses = list(visit.portal.store.site_lines(name))
-    return render(request, "template_site.html", row=row, looks=looks(library_of(visit.portal.known)[0], name), addresses=addresses)
+    return render(request, "template_site.html", row=row, looks=looks(library_of(visit.portal.config)[0], name), addresses=addresses)
 
 
 @router.post("/templates/forget")
@@ -86,7 +86,7 @@ def forget(request: Request, fields: Fields) -> Response:
     """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
     name, what, portal = one(fields, "site"), one(fields, "what"), Visit(request).portal
     try:
-        there = forget_site(portal.store, known_of(request), name, what, portal.now())
+        there = forget_site(portal.store, config_of(request), name, what, portal.now())
     except LibraryError as error:
         return redirect_with(request, "/templates", str(error))
     if not there:
@@ -97,7 +97,7 @@ def forget(request: Request, fields: Fields) -> Response:
 
 @router.get("/wrappers")
 def wrappers(request: Request) -> Response:
-    known = Visit(request).portal.known
+    known = Visit(request).portal.config
     places = places_of(known) if known else []
     return render(request, "wrappers.html", known=known, places=places, archive=archive_of(known) if known else None)
 
@@ -118,7 +118,7 @@ def try_rule(request: Request, visit: Here, key: str, fields: Fields) -> Respons
     url, html = one(fields, "url").strip(), one(fields, "html")
     more: dict[str, Any] = {"url": url, "html": html}
     try:
-        pages, whence = pages_of(visit.portal.store, known_of(request), source, url, html, visit.portal.now())
+        pages, whence = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
     except NewsportalError as error:
         text = mask(visit.clock.says(error.message))
         return _form(request, source, texts, {**more, "trouble": text}, 422)
@@ -152,7 +152,7 @@ def save_rule(request: Request, visit: Here, key: str, fields: Fields) -> Respon
 
 def place_of(request: Request, key: str) -> Reading:
     """The source whose article pages are read. Raises 404."""
-    found = next((one for one in places_of(known_of(request)) if one.key == key), None)
+    found = next((one for one in places_of(config_of(request)) if one.key == key), None)
     if found is None:
         raise HTTPException(404)
     path_of(request)
@@ -169,6 +169,6 @@ def _typed(fields: Fields) -> dict[str, str]:
 
 
 def _form(request: Request, source: Reading, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:
-    known = known_of(request)
+    known = config_of(request)
     values = {"fault": "", "trouble": "", "check": None, "whence": "", "asked": 0, "url": "", "html": "", **(more or {})}
     return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(known), **values)

@@ -47,10 +47,10 @@ def sources(visit: Visit) -> Task | None:
 
 
 def disk(visit: Visit) -> Task | None:
-    if visit.portal.known is None:
+    if visit.portal.config is None:
         return None
     try:
-        found = disk_of(visit.portal.known)
+        found = disk_of(visit.portal.config)
     except OSError:  # the disk does not tell: /monitor/system says so
         return None
     said = visit.clock.words.gettext("of the disk is free")
@@ -66,9 +66,9 @@ def published(visit: Visit) -> Task | None:
 def alerts(visit: Visit) -> Task | None:
     """Of who looks: nobody sees another's."""
     accounts = visit.portal.accounts
-    if accounts is None or visit.who is None:
+    if accounts is None or visit.signed_in is None:
         return None
-    number = accounts.alerts.failing(visit.who.person.id, visit.portal.now() - LATELY)
+    number = accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
     said = visit.clock.words.ngettext("alert of yours could not be sent", "alerts of yours could not be sent", number)
     return Task(number, said, "/alerts", bad=True) if number else None
 

@@ -49,7 +49,7 @@ def publishing(request: Request, visit: Here) -> Response:
     portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
-    places = {target.name: mask(target.to) for target in portal.known.publish} if portal.known else dict.fromkeys(portal.site.publishes, "")
+    places = {one.name: mask(one.to) for one in portal.config.publish} if portal.config else dict.fromkeys(portal.site.publishes, "")
     rows = [
         {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
     ]  # ``to`` None: sources.yaml does not name the target any more
@@ -96,7 +96,7 @@ def trial(request: Request, visit: Here) -> Response:
     """What ``target`` would do with what waits, or with ``article``; nothing is done."""
     found, trouble, portal = [], None, visit.portal
     try:
-        with closing(try_target(portal.store, portal.known, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
+        with closing(try_target(portal.store, portal.config, visit.text("target") or "", visit.text("article"), portal.now)) as steps:
             found = list(steps)
     except UnknownTarget as error:
         raise HTTPException(404) from error

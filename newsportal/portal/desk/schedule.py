@@ -13,7 +13,7 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
-from newsportal.portal.desk.sources_yaml import CANNOT, entry, known_of, write
+from newsportal.portal.desk.sources_yaml import CANNOT, config_of, entry, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
@@ -55,7 +55,7 @@ class Cell:
 
 @router.get("/schedule", dependencies=[needs(Right.WATCH)])
 def schedule(request: Request) -> Response:
-    visit, known = Visit(request), known_of(request)
+    visit, known = Visit(request), config_of(request)
     query = (visit.text("q") or "").lower()
     chosen = [one for one in visited(known) if query in one.key.lower()]
     last = max(1, -(-len(chosen) // SHOWN))
@@ -89,7 +89,7 @@ def change(request: Request, key: str, fields: Fields) -> Response:
 
 def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:
     source = found.source
-    asked = rules(known_of(visit.request), source)
+    asked = rules(config_of(visit.request), source)
     on = frozenset(planned.hours_on) if planned.hours_on is not None else asked.hours or frozenset(DAY)
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     editable = planned.key in visit.portal.by_key

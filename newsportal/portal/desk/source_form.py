@@ -14,7 +14,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
 from newsportal.portal.desk.sources import Filter, line
-from newsportal.portal.desk.sources_yaml import ELSEWHERE, NOT_WRITTEN, Entry, entry, failure_of, known_of, path_of, restored, write
+from newsportal.portal.desk.sources_yaml import ELSEWHERE, NOT_WRITTEN, Entry, config_of, entry, failure_of, path_of, restored, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
@@ -93,7 +93,7 @@ def many(request: Request, fields: Fields) -> Response:
 
 def _chosen(request: Request, fields: Mapping[str, Sequence[str]]) -> list[Source]:
     """The sources of the file that were ticked; or all that fit what the list was narrowed to."""
-    known_of(request)
+    config_of(request)
     portal = Visit(request).portal
     keys: Sequence[str] = fields.get("key", ())
     if one(fields, "all"):
@@ -119,14 +119,14 @@ def add(request: Request, fields: Fields) -> Response:
     values = _without_nothing(values_of(kind, fields))
     family = next(family for family, name in FAMILIES.items() if name == kind)
     key = f"{family}:{values.get('name', '')}"
-    place = len(getattr(known_of(request), kind))
+    place = len(getattr(config_of(request), kind))
     if fault := _forbidden(request, values, {}):
         return _form(request, kind, values, Mistakes(fault), 422)
     try:
         done = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
     except (NewsportalError, OSError) as error:
         return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
-    name = next((source.name for source in getattr(known_of(request), kind)[place:]), values.get("name", ""))
+    name = next((source.name for source in getattr(config_of(request), kind)[place:]), values.get("name", ""))
     target, text = address_of(f"{family}:{name}"), _("%(name)s was added to %(file)s.")
     return notify(request, target, text, name=name, file=path_of(request).name, undo=done.undo)
 
@@ -149,7 +149,7 @@ def save(request: Request, key: str, fields: Fields) -> Response:
         done = write(request, lambda path: edit(path, change), "source.change", key, details)
     except (NewsportalError, OSError) as error:
         return _form(request, found.kind, values, _mistakes(request, error, found.kind, found.place, key), _status(error), found)
-    after = getattr(known_of(request), found.kind)[found.place].key
+    after = getattr(config_of(request), found.kind)[found.place].key
     text = _("%(name)s was saved.") if done.undo else _("It was the same as before.")
     return notify(request, address_of(after), text, name=values["name"], undo=done.undo)
 
@@ -236,7 +236,7 @@ def _form(
     return render(
         request, "source.html", status, kind=kind, kind_name=visit.clock.words.gettext(KINDS[kind]),
         groups=[(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
-        topic_names=[topic.name for topic in known_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
+        topic_names=[topic.name for topic in config_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
         seen=entry_digest(seen) if seen is not None else "", file=path_of(request),
         **(_doing(visit, found) if found and status == 200 else {"health": None}),
     )  # fmt: skip
@@ -252,7 +252,7 @@ def field_view(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> F
 def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
     """How the source does: its health, its last visits, its entries of the last days."""
     portal = visit.portal
-    named = [one for one in watched(known_of(visit.request)) if one.key == found.source.key]
+    named = [one for one in watched(config_of(visit.request)) if one.key == found.source.key]
     if not named:
         return {"health": None}
     (judgement,) = judged(portal.store, named, visit.clock.local(visit.clock.now))

@@ -22,7 +22,7 @@ from newsportal.errors import SourcesError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, address_of
-from newsportal.portal.desk.sources_yaml import entry, known_of, path_of, write
+from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, write
 from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
@@ -64,7 +64,7 @@ def begin(request: Request, fields: Fields) -> Response:
     """Look at what was pasted: addresses, one a line, or an OPML list."""
     text, kind = one(fields, "addresses").strip(), one(fields, "kind")
     words = Visit(request).clock.words.gettext
-    known, everything = known_of(request), bool(one(fields, "everything"))
+    known, everything = config_of(request), bool(one(fields, "everything"))
     if kind not in get_args(Family):
         kind = ""
     if text.startswith("<"):
@@ -101,7 +101,7 @@ async def upload(request: Request) -> Response:
 
 
 def _offered(request: Request, body: bytes) -> Response:
-    known = known_of(request)
+    known = config_of(request)
     return _begun(request, {"what": "new"}, lambda tell: listed(body, known), {})
 
 
@@ -117,7 +117,7 @@ def _is_address(text: str) -> bool:
 @router.post("/sources/{key}/test")
 def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
-    known = known_of(request)
+    known = config_of(request)
     entry(request, key)
     return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), {})
 
@@ -149,7 +149,7 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         return _trial_page(request, found, fields, words(_("Choose at least one.")), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
     kinds = dict.fromkeys(kind for kind, _values_ in new)
-    first = {kind: len(getattr(known_of(request), kind)) for kind in kinds}
+    first = {kind: len(getattr(config_of(request), kind)) for kind in kinds}
     family = {kind: name for name, kind in FAMILIES.items()}
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
     try:
@@ -228,7 +228,7 @@ def _trial_page(
         number=lambda choice: numbers[id(choice)], typed=lambda name, usual: one(fields, name) if name in fields else usual,
         taken=lambda choice: str(numbers[id(choice)]) in fields.get("take", ()) if fields else choice.best,
         topics_of=lambda choice: fields.get(f"topics-{numbers[id(choice)]}", ()),
-        topic_names=[topic.name for topic in known_of(request).topics],
+        topic_names=[topic.name for topic in config_of(request).topics],
         kind_names={kind: words.gettext(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
     )  # fmt: skip
 

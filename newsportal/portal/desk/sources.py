@@ -46,9 +46,9 @@ class Filter:
     kind: str | None = None
 
     def fits(self, one: Judged, portal: Portal) -> bool:
-        return self.state in (None, one.health.state) and self.kind in (None, _family(one)) and self._said_of(one, portal)
+        return self.state in (None, one.health.state) and self.kind in (None, _family(one)) and self._matches(one, portal)
 
-    def _said_of(self, one: Judged, portal: Portal) -> bool:
+    def _matches(self, one: Judged, portal: Portal) -> bool:
         """Whether all words stand in name, key, address, topics or category."""
         if not self.words:
             return True

@@ -39,9 +39,9 @@ class Written:
     undo: str | None
 
 
-def known_of(request: Request) -> Sources:
+def config_of(request: Request) -> Sources:
     """``sources.yaml`` as it counts now; 404 for a portal that was not opened over one."""
-    known = Visit(request).portal.known
+    known = Visit(request).portal.config
     if known is None:
         raise HTTPException(404)
     return known
@@ -49,7 +49,7 @@ def known_of(request: Request) -> Sources:
 
 def path_of(request: Request) -> Path:
     """Where the file lies; 404 where there is none."""
-    path = known_of(request).path
+    path = config_of(request).path
     if path is None:
         raise HTTPException(404)
     return path
@@ -58,7 +58,7 @@ def path_of(request: Request) -> Path:
 def entry(request: Request, key: str) -> Entry:
     """The source ``feed:NAME``; 404 where there is none."""
     kind = FAMILIES.get(key.partition(":")[0])
-    source = next((one for one in known_of(request).find(key) if one.key == key), None)
+    source = next((one for one in config_of(request).find(key) if one.key == key), None)
     if kind is None or source is None:
         raise HTTPException(404)
     try:

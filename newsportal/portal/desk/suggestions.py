@@ -72,7 +72,7 @@ def suggestions(request: Request) -> Response:
 def opml(request: Request) -> Response:
     """The enabled feeds of sources.yaml, without those whose address holds a password or a token."""
     portal = Visit(request).portal
-    secret = (portal.known or Sources()).is_secret
+    secret = (portal.config or Sources()).is_secret
     open_ = (feed for feed in request.app.state.feeds if feed.enabled and not secret(feed.url))
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in open_)
     named = {"content-disposition": 'attachment; filename="newsportal.opml"'}

@@ -16,7 +16,7 @@ from newsportal.errors import Problem, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
-from newsportal.portal.desk.sources_yaml import failure_of, known_of, path_of, write
+from newsportal.portal.desk.sources_yaml import config_of, failure_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
@@ -116,7 +116,7 @@ FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let the
 
 @router.get("/topics")
 def topics(request: Request, visit: Here) -> Response:
-    known = visit.portal.known
+    known = visit.portal.config
     names = [topic.name for topic in known.topics] if known else []
     lately = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
@@ -181,7 +181,7 @@ def save(request: Request, sent: Fields) -> Response:
 
 @router.get("/topics/{name}/delete")
 def confirm_delete(request: Request, name: str) -> Response:
-    known = known_of(request)
+    known = config_of(request)
     if known.topic(name) is None:
         raise HTTPException(404)
     named = [source.name for source in known.all() if name in getattr(source, "topics", ())]
@@ -208,7 +208,7 @@ def down(request: Request, name: str) -> Response:
 def assign(request: Request, sent: Fields) -> Response:
     """Let stored articles follow: all topics, one, or one that is no more."""
     name, days = one(sent, "name"), one(sent, "days")
-    there = [topic.name for topic in known_of(request).topics]
+    there = [topic.name for topic in config_of(request).topics]
     gone = name if name and name in _gone(request, there) else None
     if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
         raise HTTPException(400)
@@ -222,7 +222,7 @@ def _gone(request: Request, names: Sequence[str]) -> list[str]:
 
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
-    engines = engines_of(known_of(request))
+    engines = engines_of(config_of(request))
     values = {"title": form.before or "", "engines": engines, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 

@@ -116,7 +116,7 @@ class PortalCollector(Collector):
         return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counted)]
 
     def _sources(self) -> list[Metric]:
-        if self._portal.known is None:
+        if self._portal.config is None:
             return []
         counted = Counter(one.health.state for one in self._portal.health())
         states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counted[state] for state in ORDER})
@@ -124,7 +124,7 @@ class PortalCollector(Collector):
         return [states, mistakes]
 
     def _machine(self) -> list[Metric]:
-        found = machine(self._portal.known)
+        found = machine(self._portal.config)
         free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk_free)
         size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk_total)
         sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}
@@ -157,7 +157,7 @@ def ready(request: Request) -> Response:
 def metrics(request: Request) -> Response:
     """``portal.metrics`` in ``sources.yaml`` says for whom."""
     portal = Visit(request).portal
-    way = portal.known.portal.metrics if portal.known is not None else "token"
+    way = portal.config.portal.metrics if portal.config is not None else "token"
     if way == "off":
         raise HTTPException(404)
     if way == "token" and not may(request, Right.WATCH):

@@ -46,11 +46,11 @@ class Disk:
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Bytes. ``disk_free``, ``disk_total``: of the disk on which the store lies. ``low``: less is free than ``alerts.disk_free`` says.
-    ``beside``: memory of processes that this one has started (crawls, trainings). ``load``: processes that wanted a processor, on average
+    ``children``: memory of processes that this one has started (crawls, trainings). ``load``: processes that wanted a processor, on average
     over the last minute, by processor; 1 is all of them busy."""
 
     memory: int
-    beside: int
+    children: int
     load: float
     machine_memory: int
     machine_available: int

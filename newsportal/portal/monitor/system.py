@@ -130,7 +130,7 @@ def system(request: Request, visit: Here) -> Response:
     return render(
         request,
         "system.html",
-        machine=machine(visit.portal.known),
+        machine=machine(visit.portal.config),
         parts={name: said(text) for name, text in PARTS.items()},
         minutes=[sum(one.values()) for one in minutes],
         kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
@@ -182,7 +182,7 @@ def run_lines(portal: Portal, run: Run) -> list[Line] | None:
 
 def log_files(portal: Portal) -> list[Path]:
     """The logs that crawls write beside the store (``newsportal up`` and ``schedule``), the latest first."""
-    folder = portal.known.jobs_folder if portal.known is not None else None
+    folder = portal.config.jobs_folder if portal.config is not None else None
     try:
         found = [(file.stat().st_mtime, file) for file in folder.glob("*.log")] if folder is not None else []
     except OSError:
@@ -192,9 +192,9 @@ def log_files(portal: Portal) -> list[Path]:
 
 def log_file(portal: Portal, name: str | None) -> Path | None:
     """The log of this job; none for what names no job."""
-    if portal.known is None or name is None or not JOB.fullmatch(name):
+    if portal.config is None or name is None or not JOB.fullmatch(name):
         return None
-    file = portal.known.jobs_folder / f"{name}.log"
+    file = portal.config.jobs_folder / f"{name}.log"
     return file if file.is_file() else None
 
 

@@ -134,12 +134,12 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
         "last-modified": format_datetime(feed.updated, usegmt=True),
         "cache-control": f"max-age={MAX_AGE}",
     }
-    if is_known(visit.request, headers["etag"], feed):
+    if is_unchanged(visit.request, headers["etag"], feed):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=f"{TYPES[ending]}; charset=utf-8", headers=headers)
 
 
-def is_known(request: Request, etag: str, feed: Feed) -> bool:
+def is_unchanged(request: Request, etag: str, feed: Feed) -> bool:
     """RFC 9110 section 13.2.2: the ETag decides where there is one; the date only where there is none."""
     if "if-none-match" in request.headers:
         return has_etag(request, etag)

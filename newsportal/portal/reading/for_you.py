@@ -52,7 +52,7 @@ def offered(visit: Visit, n: int) -> list[Suggested]:
     """What is recommended to this reader, kept as shown to him (the precision of paper C's formula 4 counts what was shown)."""
     reader = reader_of(visit.request)
     found = recommended(visit, reader, n)
-    if reader.kept and reader.name is not None and found:
+    if reader.is_recorded and reader.name is not None and found:
         try:
             visit.portal.store.readers.offer(reader.name, [one for _story, one, _because in found], now=visit.portal.now())
         except StoreError as error:
@@ -67,7 +67,7 @@ def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list
     Whether they come into view nobody knows, so they are no offers.
     """
     reader = reader_of(visit.request)
-    if reader.name is None or not reader.kept:
+    if reader.name is None or not reader.is_recorded:
         return []
     try:
         found = recommended(visit, reader, n + 1)
@@ -80,7 +80,7 @@ def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list
 
 def recommended(visit: Visit, reader: Reader, n: int) -> Found:
     """The best for this reader; for one of whom nothing is kept, what is the best for anybody."""
-    return visit.portal.recommender.recommended(reader.name if reader.kept else None, visit.portal.now(), n)
+    return visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n)
 
 
 def why(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
@@ -99,5 +99,5 @@ def for_you(request: Request, visit: Here) -> Response:
     reader = reader_of(request)
     if reader.wish == "portal":
         raise HTTPException(404)
-    history = visit.portal.store.readers.history(reader.name, limit=1) if reader.name and reader.kept else []
+    history = visit.portal.store.readers.history(reader.name, limit=1) if reader.name and reader.is_recorded else []
     return render(request, "for_you.html", reader=reader, new=not history, suggested=offered(visit, SHOWN), feed=None)

@@ -81,7 +81,7 @@ def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: dat
 class _Made:
     front: Front
     seq: int
-    asked: tuple[object, ...]
+    options: tuple[object, ...]
     at: float
     took: float
 
@@ -108,6 +108,6 @@ class Fronts:
     def _holds(self, kept: _Made, seq: int, asked: tuple[object, ...]) -> bool:
         age = monotonic() - kept.at
         if kept.seq == seq or kept.took <= SLOW_SECONDS:
-            return kept.seq == seq and kept.asked == asked and age < max(KEPT_SECONDS, SPARE * kept.took)
+            return kept.seq == seq and kept.options == asked and age < max(KEPT_SECONDS, SPARE * kept.took)
         changes = self._store.changes(kept.seq, CHANGES) if age < SPARE * kept.took else None
         return changes is not None and len(changes) < CHANGES and kept.front.articles().isdisjoint(change.id for change in changes)

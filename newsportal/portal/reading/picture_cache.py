@@ -93,9 +93,9 @@ class PictureCache:
             self._written += size
             known = self._known
             if known is None or self._written > UNSEEN * self.limit or known + self._written > FILLED * self.limit:
-                self._known, self._written = float(self._make_room()), 0
+                self._known, self._written = float(self._evict()), 0
 
-    def _make_room(self) -> int:
+    def _evict(self) -> int:
         """Remove what was used longest ago until there is room; answers the bytes that are left."""
         kept = sorted(self.files(), key=lambda one: (one.used, one.path))
         total = sum(one.size for one in kept)

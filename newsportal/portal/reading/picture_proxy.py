@@ -100,7 +100,7 @@ class PictureProxy:
         Many readers who ask at once wait for one request; one who goes away does not end it.
         """
         name = f"{content_id(url)}.{'thumb' if thumb else 'full'}"
-        kept = await asyncio.to_thread(self._kept, name)
+        kept = await asyncio.to_thread(self._cached, name)
         if kept is not None:
             return kept
         if name not in self._under_way:
@@ -154,7 +154,7 @@ class PictureProxy:
         self.cache.put(f"{name}.{ENDINGS[made.type]}", made.body)
         return Ready(made.body, made.type)
 
-    def _kept(self, name: str) -> Ready | None:
+    def _cached(self, name: str) -> Ready | None:
         found = ((self.cache.get(f"{name}.{ending}"), media) for ending, media in TYPES.items())
         return next((Ready(body, media) for body, media in found if body), None)
 

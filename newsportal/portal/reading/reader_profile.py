@@ -46,7 +46,7 @@ class Reader:
     person: bool
 
     @property
-    def kept(self) -> bool:
+    def is_recorded(self) -> bool:
         """Whether what this reader does may be recorded."""
         return self.wish == "on" and self.person
 
@@ -89,7 +89,7 @@ async def seen(request: Request) -> Response:
     portal: Portal = Visit(request).portal
     reader = reader_of(request)
     answer = Response(status_code=204, headers={"cache-control": "no-store"})
-    if not reader.kept or not portal.pace.allows(address_of(request)):
+    if not reader.is_recorded or not portal.pace.allows(address_of(request)):
         return answer
     name = reader.name or secrets.token_hex(RANDOM_BYTES)
     if await run_in_threadpool(record, portal, name, article, places):

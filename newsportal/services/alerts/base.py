@@ -46,7 +46,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AlertMessage:
     """A message as every service gets it. ``key`` is the same for the same message, for receivers that know repeated ones."""
 
     title: str
@@ -84,13 +84,13 @@ def cut(text: str, limit: int) -> str:
     return text if len(raw) <= limit else raw[: max(0, limit - 3)].decode(errors="ignore") + "…"
 
 
-def told(alert: Alert, items: Sequence[Item], key: str, more: int = 0) -> Told:
+def message_of(alert: Alert, items: Sequence[Item], key: str, more: int = 0) -> AlertMessage:
     head = WORDS[alert.language]["head"].format(name=clean(alert.name), number=len(items) + more)
-    return Told(head, tuple(items), alert.language, key, alert.name, more)
+    return AlertMessage(head, tuple(items), alert.language, key, alert.name, more)
 
 
-def test(alert: Alert, key: str) -> Told:
-    return Told(clean(alert.name), (), alert.language, key, alert.name, plain=WORDS[alert.language]["test"])
+def test(alert: Alert, key: str) -> AlertMessage:
+    return AlertMessage(clean(alert.name), (), alert.language, key, alert.name, plain=WORDS[alert.language]["test"])
 
 
 def headline(title: str) -> str:
@@ -160,7 +160,7 @@ class Setting:
 
 
 Fields = Mapping[str, str]
-Asks = Callable[[Fields, Told, datetime], Request]
+Asks = Callable[[Fields, AlertMessage, datetime], Request]
 Judges = Callable[[Answer], None]
 
 

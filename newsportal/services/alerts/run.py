@@ -24,7 +24,7 @@ from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts import base
-from newsportal.services.alerts.base import Item, Later, Rejected, Setting, Unclear, headline, told
+from newsportal.services.alerts.base import Item, Later, Rejected, Setting, Unclear, headline, message_of
 from newsportal.services.alerts.matching import asleep, due_of, matches
 from newsportal.services.alerts.sending import send
 from newsportal.services.alerts.services import SERVICES
@@ -161,7 +161,7 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     if not held:
         return True
     try:
-        send(alert.channel, alert.fields, told(alert, [items[one.thing] for one in held], held[0].claim or ""), work.setting, now)
+        send(alert.channel, alert.fields, message_of(alert, [items[one.thing] for one in held], held[0].claim or ""), work.setting, now)
     except Later as error:
         _put_off(work, alert, held, error, tally)
         return False
@@ -232,7 +232,7 @@ class Condition:
     says: Mapping[str, str]
 
 
-def _said(what: str, **values: object) -> dict[str, str]:
+def _translations(what: str, **values: object) -> dict[str, str]:
     return {language: text.format(**values) for language, text in WORDS[what].items()}
 
 
@@ -246,7 +246,7 @@ def _sources(work: Work) -> Iterator[Condition]:
     for one in judged(work.store, work.watched, work.now().astimezone(work.zone)):
         if one.health.state in FAILS:
             since = f"{one.health.since:%Y%m%dT%H%M}" if one.health.since else "ever"
-            yield Condition("sources", f"source:{one.source.key}"[:220] + f":{since}", _said("source", name=one.source.name))
+            yield Condition("sources", f"source:{one.source.key}"[:220] + f":{since}", _translations("source", name=one.source.name))
 
 
 def _disk(work: Work) -> Iterator[Condition]:
@@ -255,7 +255,7 @@ def _disk(work: Work) -> Iterator[Condition]:
     usage = shutil.disk_usage(work.folder)
     free = 100 * usage.free / usage.total
     if free < work.disk_free:
-        yield Condition("disk", f"disk:{work.now().astimezone(work.zone):%Y-%m-%d}", _said("disk", free=f"{free:.1f}"))
+        yield Condition("disk", f"disk:{work.now().astimezone(work.zone):%Y-%m-%d}", _translations("disk", free=f"{free:.1f}"))
 
 
 def _crawl(work: Work) -> Iterator[Condition]:
@@ -263,7 +263,7 @@ def _crawl(work: Work) -> Iterator[Condition]:
     if last is None or last.ended is None or not any(source.enabled for source in work.watched):
         return
     if work.now() - last.ended > timedelta(hours=work.crawl_hours):
-        yield Condition("crawl", f"crawl:{last.id}"[:255], _said("crawl", hours=f"{work.crawl_hours:g}"))
+        yield Condition("crawl", f"crawl:{last.id}"[:255], _translations("crawl", hours=f"{work.crawl_hours:g}"))
 
 
 def tell(work: Work) -> int:

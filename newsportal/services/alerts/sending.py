@@ -11,7 +11,7 @@ from typing import Final
 
 from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
 from newsportal.net import egress
-from newsportal.services.alerts.base import Later, Rejected, Request, Service, Setting, Told, Unclear
+from newsportal.services.alerts.base import AlertMessage, Later, Rejected, Request, Service, Setting, Unclear
 from newsportal.services.alerts.services import SERVICES
 
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
@@ -27,7 +27,7 @@ FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 """A refusal that a later try does not change (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
 
 
-def send(name: str, fields: Mapping[str, str], told: Told, setting: Setting, now: datetime) -> None:
+def send(name: str, fields: Mapping[str, str], told: AlertMessage, setting: Setting, now: datetime) -> None:
     """Raises ``Rejected``, ``Later``, ``Unclear``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
@@ -41,7 +41,7 @@ def send(name: str, fields: Mapping[str, str], told: Told, setting: Setting, now
 def _by_http(service: Service, request: Request, fields: Mapping[str, str], setting: Setting) -> None:
     length = {"content-length": str(len(request.body)), "user-agent": setting.agent}
     try:
-        answer = asyncio.run(_asked(request, {**request.headers, **length}, setting))
+        answer = asyncio.run(_post(request, {**request.headers, **length}, setting))
     except EgressDenied as error:
         raise Rejected(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error
     except FetchFailed as error:
@@ -55,12 +55,12 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
             raise Rejected(hidden(str(error), fields)) from error
 
 
-async def _asked(request: Request, headers: Mapping[str, str], setting: Setting) -> egress.Answer:
+async def _post(request: Request, headers: Mapping[str, str], setting: Setting) -> egress.Answer:
     async with egress.exchanges(setting.policy, timeout=TIMEOUT) as exchange:
         return await exchange("POST", request.url, headers, request.body, MAX_ANSWER)
 
 
-def _by_apprise(address: str, fields: Mapping[str, str], told: Told, setting: Setting) -> None:
+def _by_apprise(address: str, fields: Mapping[str, str], told: AlertMessage, setting: Setting) -> None:
     try:
         import apprise
     except ImportError as error:
@@ -73,7 +73,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], told: Told, setting: Se
         said = heard.getvalue()
     if sent:
         return
-    reason = hidden(_said(said), {**fields, "server": setting.mail_server or ""})
+    reason = hidden(_failure_line(said), {**fields, "server": setting.mail_server or ""})
     if FOR_EVER.search(said):
         raise Rejected(reason)
     if CERTAIN.search(said):
@@ -81,7 +81,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], told: Told, setting: Se
     raise Unclear(f"{reason}: perhaps it arrived")
 
 
-def _said(log: str) -> str:
+def _failure_line(log: str) -> str:
     """The last line that tells of a failure; payloads and addresses stand in others."""
     lines = [line for line in log.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
     return " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
-from newsportal.services.alerts.base import Field, Fields, Judges, Later, Rejected, Request, Service, Setting, Told
+from newsportal.services.alerts.base import AlertMessage, Field, Fields, Judges, Later, Rejected, Request, Service, Setting
 from newsportal.services.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
@@ -28,7 +28,7 @@ def _json(url: str, told: Mapping[str, Any], headers: Mapping[str, str] | None =
     return Request(url, json.dumps(told, ensure_ascii=False).encode(), {**JSON, **(headers or {})})
 
 
-def _lines(told: Told, limit: int) -> str:
+def _lines(told: AlertMessage, limit: int) -> str:
     return f"{told.title}\n\n{told.text(limit - len(told.title.encode()) - 2)}"
 
 
@@ -98,7 +98,7 @@ def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") 
 WECOM_BYTES: Final = 2048  # developer.work.weixin.qq.com: a text message of a robot
 
 
-def _wecom(fields: Fields, told: Told, now: datetime) -> Request:
+def _wecom(fields: Fields, told: AlertMessage, now: datetime) -> Request:
     url = f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={fields['key']}"
     return _json(url, {"msgtype": "text", "text": {"content": _lines(told, WECOM_BYTES)}})
 
@@ -108,7 +108,7 @@ WECOM: Final = Service("wecom", "WeCom", (_robot_key("qyapi.weixin.qq.com", "key
 FEISHU_BYTES: Final = 18_000  # open.feishu.cn: a request of a robot has at most 20 kB
 
 
-def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
+def _feishu(fields: Fields, told: AlertMessage, now: datetime) -> Request:
     body: dict[str, Any] = {"msg_type": "text", "content": {"text": _lines(told, FEISHU_BYTES)}}
     if fields.get("secret"):
         seconds = str(int(now.timestamp()))
@@ -124,7 +124,7 @@ FEISHU: Final = Service(
 DINGTALK_BYTES: Final = 18_000  # open.dingtalk.com: 20,000 bytes
 
 
-def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
+def _dingtalk(fields: Fields, told: AlertMessage, now: datetime) -> Request:
     url = f"https://oapi.dingtalk.com/robot/send?access_token={fields['key']}"
     if fields.get("secret"):
         moment = str(int(now.timestamp() * 1000))
@@ -150,7 +150,7 @@ TELEGRAM_FIELDS: Final = (
 )  # fmt: skip
 
 
-def _telegram(fields: Fields, told: Told, now: datetime) -> Request:
+def _telegram(fields: Fields, told: AlertMessage, now: datetime) -> Request:
     body = {"chat_id": fields["chat"], "text": _lines(told, TELEGRAM_BYTES), "disable_web_page_preview": True}
     return _json(f"https://api.telegram.org/bot{fields['token']}/sendMessage", body)
 
@@ -170,7 +170,7 @@ NTFY_FIELDS: Final = (
 )  # fmt: skip
 
 
-def _ntfy(fields: Fields, told: Told, now: datetime) -> Request:
+def _ntfy(fields: Fields, told: AlertMessage, now: datetime) -> Request:
     body: dict[str, Any] = {"topic": fields["topic"], "title": told.title, "message": told.text(NTFY_BYTES)}
     if len(told.items) == 1:
         body["click"] = told.items[0].address
@@ -185,7 +185,7 @@ WEBHOOK_FIELDS: Final = (
 )
 
 
-def _webhook(fields: Fields, told: Told, now: datetime) -> Request:
+def _webhook(fields: Fields, told: AlertMessage, now: datetime) -> Request:
     stories = [{"id": one.id, "title": one.title, "site": one.site, "url": one.address, "sites": one.sites} for one in told.items]
     body = {
         "form": 1, "event": "alert", "alert": told.alert, "title": told.title, "text": told.text(), "stories": stories, "more": told.more,

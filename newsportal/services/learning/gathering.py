@@ -38,11 +38,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The articles that join the corpus, and how many were left for what reason; ``alone``: labels that one site gives."""
+    """The articles that join the corpus, and how many were left for what reason; ``single_site``: labels that one site gives."""
 
     chosen: tuple[Candidate, ...]
     left: Mapping[Reason, int]
-    alone: tuple[str, ...]
+    single_site: tuple[str, ...]
 
 
 def choose(

@@ -102,7 +102,7 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
     for number, (low, high) in enumerate(ranges):
         sums = neighbours.block_sums(known, low, high)
         if len(sums.first):
-            yield number, (sums.first, sums.second, np.column_stack((sums.together, sums.pairs, sums.after)))
+            yield number, (sums.first, sums.second, np.column_stack((sums.joint, sums.pairs, sums.after)))
 
 
 def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:

@@ -180,4 +180,4 @@ def test_any_answers_make_a_body(likely: list[float]) -> None:
     page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(likely))))
     found = decide(page, np.array(likely, dtype=np.float32), np.array([block.length for block in page.blocks], dtype=np.float32))
     assert 0 <= found.confidence <= 1
-    assert len(found.lines) == found.kept.sum()
+    assert len(found.lines) == found.chosen.sum()

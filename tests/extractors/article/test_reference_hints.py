@@ -48,7 +48,7 @@ def test_blocks_hold_the_titles_words() -> None:
 def test_pieces_of_the_description_are_counted() -> None:
     found = asked(f"<p>{ONE}</p><p>{TWO}</p>", told=ONE[:24])
     assert found.pieces == 2
-    assert found.told == [2, 0]
+    assert found.in_description == [2, 0]
 
 
 def test_how_much_of_a_block_is_declared() -> None:
@@ -64,4 +64,4 @@ def test_a_short_declared_text_is_a_summary_and_declares_nothing() -> None:
 
 def test_a_page_may_be_empty() -> None:
     found = asked("", TITLE, ONE, ONE * 9)
-    assert (found.heading, found.terms, found.told, found.declared) == (None, [], [], [])
+    assert (found.heading, found.terms, found.in_description, found.declared) == (None, [], [], [])

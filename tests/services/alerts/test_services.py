@@ -13,7 +13,7 @@ import pytest
 
 from newsportal.net.egress import Answer
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.alerts.base import BadField, Item, Later, Rejected, Setting, told
+from newsportal.services.alerts.base import BadField, Item, Later, Rejected, Setting, message_of
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, mail_address
 
@@ -26,7 +26,7 @@ def message(number: int = 2) -> object:
     alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, NOW)
     title = "云岭峡谷观景桥今日开放"
     items = [Item(f"s{place}", f"第{place}条：{title}", "晨光网", f"https://p.example/story/s{place}") for place in range(number)]
-    return told(alert, items, "k1")
+    return message_of(alert, items, "k1")
 
 
 @pytest.mark.parametrize(

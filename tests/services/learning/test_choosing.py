@@ -34,7 +34,7 @@ def test_a_story_once_its_original_if_that_is_long_enough() -> None:
 def test_what_is_there_short_or_disputed_is_left() -> None:
     given = [one(1, story="old"), one(2, chars=20), one(3, story="d"), one(4, "乙", label="社会", story="d"), one(5)]
     choice = take(*given, stories=frozenset(["old"]))
-    assert (ids(choice), choice.alone) == (["青河网5"], ("体育",))
+    assert (ids(choice), choice.single_site) == (["青河网5"], ("体育",))
     assert {reason: count for reason, count in choice.left.items() if count} == {"earlier": 1, "short": 1, "disputed": 2}
 
 
@@ -44,7 +44,7 @@ def test_no_site_gives_more_than_half() -> None:
     some = [one(n, f"小{n % 3}") for n in range(900)]
     choice = take(*many, *some)
     assert Counter(candidate.site for candidate in choice.chosen) == {"大": 900, "小0": 300, "小1": 300, "小2": 300}
-    assert (choice.left["dominant"], choice.alone) == (1100, ())
+    assert (choice.left["dominant"], choice.single_site) == (1100, ())
     few = take(*many, *some[:9])
     assert Counter(candidate.site for candidate in few.chosen)["大"] == ALONE
     assert max(candidate.moment for candidate in few.chosen) == many[-1].moment, "the newest first"

@@ -1,0 +1,92 @@
+"""Names in the package are the field's words: the private vocabulary of STYLE's "Say it plainly" must not come back.
+
+Only names are read, not the sentences of docstrings. A new name that fails here needs a verb of the field (``fetch``, ``merge``,
+``describe``) or the noun of what it holds.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import newsportal
+
+ROOT: Final = Path(newsportal.__file__).parent
+
+PRIVATE: Final = frozenset(
+    "told tells said asked asking kept shown known rests rested resting looking turning together alone room rooms ledger sieve sift"
+    " sifted hand handed who whose twin twins beside anew nobody".split()
+)
+
+INTERFACE: Final = {
+    "SourceReport.known": "a column of the run report",
+    "Visit.asked_wait": "stored with the visit",
+    "_Part.asked_wait": "becomes Visit.asked_wait",
+    "Subscription.asked": "stored with the subscription",
+    "Entry.asked": "a column of the outbox",
+    "Search.asked": "a column of the saved searches",
+    "StoredPicture.said": "a column of the pictures",
+    "Brought.kept": "printed by --json",
+    "Mistakes.shown": "a key of the API",
+    "Match.known": "a key of the API",
+    "SiteRow.known_pages": "a key of the API",
+    "Overlap.asked": "a key of the API",
+}
+"""Fields that are called like a column or key that users read: they stay."""
+
+
+def is_private(name: str) -> bool:
+    return not PRIVATE.isdisjoint(re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().split("_"))
+
+
+def definitions(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, int]]:
+    """Classes, functions, methods and dataclass fields of a module, with their lines; methods and fields as ``Class.name``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name, node.lineno
+            yield from definitions(node, f"{node.name}.")
+            if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+                fields = [line for line in node.body if isinstance(line, ast.AnnAssign)]
+                yield from ((f"{node.name}.{ast.unparse(field.target)}", field.lineno) for field in fields)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{scope}{node.name}", node.lineno
+            yield from definitions(node)
+        else:
+            yield from definitions(node, scope)
+
+
+def private(tree: ast.AST) -> list[tuple[str, int]]:
+    return [(name, line) for name, line in definitions(tree) if is_private(name.rpartition(".")[2]) and name not in INTERFACE]
+
+
+def test_names_are_the_fields_words() -> None:
+    found: list[str] = []
+    for file in sorted(ROOT.rglob("*.py")):
+        modules = [(part, 1) for part in file.relative_to(ROOT).with_suffix("").parts if is_private(part)]
+        names = modules + private(ast.parse(file.read_text("utf-8")))
+        found += [f"newsportal/{file.relative_to(ROOT)}:{line}: {name}" for name, line in names]
+    assert not found, "private words in names:\n" + "\n".join(found)
+
+
+def test_every_kind_of_name_is_read() -> None:
+    code = """
+@dataclass(frozen=True)
+class TwinTold:
+    kept: int
+
+    def asked(self):
+        def who(): ...
+
+async def _known():
+    told = 1
+"""
+    assert [name for name, _ in private(ast.parse(code))] == ["TwinTold", "TwinTold.asked", "who", "TwinTold.kept", "_known"]
+
+
+def test_no_exception_is_left_over() -> None:
+    """A field that was renamed after all leaves the list of exceptions."""
+    names = {name for file in ROOT.rglob("*.py") for name, _ in definitions(ast.parse(file.read_text("utf-8")))}
+    assert set(INTERFACE) <= names
