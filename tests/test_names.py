@@ -1,7 +1,6 @@
-"""Names in the package are the field's words: the private vocabulary of STYLE's "Say it plainly" must not come back.
+"""Names in the package are the field's words, and docstrings refer to modules that exist.
 
-Only names are read, not the sentences of docstrings. A new name that fails here needs a verb of the field (``fetch``, ``merge``,
-``describe``) or the noun of what it holds.
+A new name that fails here needs a verb of the field (``fetch``, ``merge``, ``describe``) or the noun of what it holds.
 """
 
 from __future__ import annotations
@@ -90,3 +89,15 @@ def test_no_exception_is_left_over() -> None:
     """A field that was renamed after all leaves the list of exceptions."""
     names = {name for file in ROOT.rglob("*.py") for name, _ in definitions(ast.parse(file.read_text("utf-8")))}
     assert set(INTERFACE) <= names
+
+
+def test_modules_that_docstrings_name_exist() -> None:
+    modules = {file.relative_to(ROOT.parent).with_suffix(""): file for file in ROOT.rglob("*.py")}
+    names = {".".join(path.parts).removesuffix(".__init__") for path in modules}
+    wrong = [
+        f"{path}.py: {found}"
+        for path, file in modules.items()
+        for found in re.findall(r":mod:`~?([\w.]+)`", file.read_text("utf-8"))
+        if not {found, ".".join((*path.parent.parts, found))} & names
+    ]
+    assert not wrong, "no such module:\n" + "\n".join(wrong)

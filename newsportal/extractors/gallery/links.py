@@ -1,8 +1,8 @@
 """Which links of an index page lead to photo stories (paper C, 2.1.1). Pure.
 
 With a ``seed``: every link that contains it and no ``banned_seed``, as the paper tells; the operator has said what a story's address is.
-Without one: links that a picture leads through, and those that :mod:`hub` takes for articles, without menus, lists,
-services, files and other sites. What a link leads to is seen when its page is read: an index page met there is left.
+Without one: links that a picture leads through, and those that :mod:`newsportal.extractors.lists.hub` takes for articles, without
+menus, lists, services, files and other sites. What a link leads to is seen when its page is read: an index page met there is left.
 """
 
 from __future__ import annotations

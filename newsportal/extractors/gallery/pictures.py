@@ -1,7 +1,7 @@
 """The pictures that a page shows, in order, and what each of them is: the story's, a small copy, or a way to something else.
 
-Nothing here knows a site. A picture is judged by its address (shared with :mod:`article_images`), its declared size, the
-names of what it stands in, and where a click on it leads. How often a site shows it is judged elsewhere, over many stories.
+Nothing here knows a site. A picture is judged by its address (shared with :mod:`newsportal.extractors.images.article_images`), its
+declared size, the names of what it stands in, and where a click on it leads.
 """
 
 from __future__ import annotations

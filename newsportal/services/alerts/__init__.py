@@ -1,7 +1,7 @@
-"""Alerts: who wants to be told of a topic, a search, or trouble is told so, once, where and when he wants.
+"""Alerts: messages about a topic, a search, a story or failing sources, each sent once, to the channel and at the time its owner chose.
 
-``run`` follows the store's change log and empties the outbox (``alerts``); ``services`` are the places a message goes
-to; ``timing`` says when; ``preview`` what would have been sent.
+``matching`` finds what an alert is about, ``run`` follows the store's change log and sends, ``services`` describes the channels,
+``sending`` delivers one message, ``preview`` lists what would have been sent.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class OutlineList:
-    """``skipped``: outlines with an address that is none of the Web. ``warnings``: slugs as in :mod:`xml_stream`, and ``too-many``."""
+    """``skipped``: outlines without Web address. ``warnings``: slugs of :mod:`newsportal.extractors.feeds.xml_stream`, and ``too-many``."""
 
     title: str | None
     feeds: tuple[Outline, ...]

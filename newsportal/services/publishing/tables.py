@@ -1,7 +1,7 @@
 """Somebody else's table as a target (paper B, section 1.6: into the database of the news site itself).
 
 Every statement is SQLAlchemy's, on columns that were read from the database, with bound values: nothing of an article becomes SQL. The row
-and the mark of it (:mod:`marks`) are written in one transaction, and writers take turns (``store.dialects.writing``), so that a look and
+and the mark of it (:class:`Mark`) are written in one transaction, and writers take turns (``store.dialects.writing``), so that a look and
 the write after it are one. Without marks the key's column tells whether the row is there.
 """
 
