@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
+from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, and_, event, exc, func, insert, literal, select
@@ -114,23 +115,23 @@ def _dialect(url: URL) -> Dialect:
     return DIALECTS[name]
 
 
-def place(engine: Engine) -> str:
-    """What to call the database in messages: its file, or its address without user and password."""
-    return place_of(engine.url)
-
-
 def write_ahead(engine: Engine) -> None:
     """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
     if engine.dialect.name != "sqlite" or in_memory(engine.url):
         return
     with errors_of(engine), engine.connect() as connection:
         raw = connection.connection.cursor()
-        if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            empty = raw.execute("PRAGMA page_count").fetchone()[0] == 0
-            if empty:  # nothing that a power cut could damage: do not wait for the disk
-                raw.execute("PRAGMA synchronous = OFF")
-            raw.execute("PRAGMA journal_mode = WAL")
-            raw.execute("PRAGMA synchronous = NORMAL")
+        if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # nothing that a power cut could damage: do not wait for the disk
+            raw.execute("PRAGMA synchronous = OFF")
+        deadline = monotonic() + BUSY_SECONDS
+        while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                raw.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:  # of two processes that switch at once SQLite refuses one, however long it may wait
+                if monotonic() > deadline:
+                    raise
+                sleep(0.01)
+        raw.execute("PRAGMA synchronous = NORMAL")
         raw.close()
 
 

@@ -22,9 +22,9 @@ from sqlalchemy.types import TypeEngine
 
 from newsportal.errors import StoreError, StoreTooNew, StoreTooOld
 from newsportal.store.columns import METADATA
-from newsportal.store.dialect import half_restored
+from newsportal.store.dialect import half_restored, place_of
 from newsportal.store.dialect_mysql import COLLATIONS
-from newsportal.store.dialects import place, reading, write_ahead, writing
+from newsportal.store.dialects import reading, write_ahead, writing
 
 VERSION_TABLE = "alembic_version"
 
@@ -73,17 +73,17 @@ def prepare(engine: Engine, line: Line = STORE, *, unfinished: bool = False) -> 
     ``StoreUnfinished`` for one that holds a part of a backup, unless ``unfinished`` says that somebody goes on with it.
     """
     with reading(engine) as connection:
-        if _is_ready(version(connection, line), line, place(engine), unfinished):
+        if _is_ready(version(connection, line), line, place_of(engine.url), unfinished):
             return
     write_ahead(engine)
     with writing(engine) as connection:
         found = version(connection, line)
-        if _is_ready(found, line, place(engine), unfinished):
+        if _is_ready(found, line, place_of(engine.url), unfinished):
             return
         if found is None:
             create(connection, line)
         else:
-            migrate(connection, found, place(engine), line)
+            migrate(connection, found, place_of(engine.url), line)
 
 
 def create(connection: Connection, line: Line = STORE) -> None:

@@ -12,7 +12,9 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from invariants import consistent
@@ -93,6 +95,20 @@ def test_a_locked_file_is_waited_for_and_told(tmp_path: Path, monkeypatch: pytes
     holder.close()
     assert store.add(article(), now=NOW).outcome == "stored"
     store.close()
+
+
+def test_all_who_open_a_new_file_at_once_have_it(tmp_path: Path) -> None:
+    """SQLite refuses one of two that switch a file to its write-ahead log at once, however long it may wait."""
+
+    def opened(number: int) -> None:
+        barrier.wait()
+        open_store(f"sqlite:///{tmp_path}/{number}.db").close()
+
+    barrier = Barrier(4)
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(30):
+            for one in [threads.submit(opened, number) for _ in range(4)]:
+                one.result()
 
 
 def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None:

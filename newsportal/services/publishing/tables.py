@@ -49,7 +49,8 @@ from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step
 from newsportal.services.publishing.columns import bound, key_of, row_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.spelling import did_you_mean
-from newsportal.store.dialects import open_engine, place, reading, writing
+from newsportal.store.dialect import place_of
+from newsportal.store.dialects import open_engine, reading, writing
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
@@ -185,7 +186,7 @@ class TableTarget:
 
     @property
     def _place(self) -> str:
-        return place(self._engine) if self._engine is not None else self._target.name
+        return place_of(self._engine.url) if self._engine is not None else self._target.name
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
