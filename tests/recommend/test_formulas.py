@@ -100,7 +100,7 @@ def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = neighbours.pair_sums(log)
     monkeypatch.setattr(neighbours, "CHUNK", 500)
     parts = neighbours.pair_sums(log)
-    for column in ("first", "second", "together", "pairs", "after"):
+    for column in ("first", "second", "joint", "pairs", "after"):
         assert getattr(parts, column) == pytest.approx(getattr(whole, column))
 
 

@@ -118,7 +118,7 @@ def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Ite
     mine = best.learnt_of(apart, hours(NOW))
     its = best.fitted(of(views, items), hours(NOW))
     assert mine.facts == its.facts
-    for table in ("together", "after"):
+    for table in ("joint", "after"):
         one, other = getattr(mine.learnt, table), getattr(its.learnt, table)
         assert np.array_equal(one.starts, other.starts)
         assert np.array_equal(one.story, other.story)
