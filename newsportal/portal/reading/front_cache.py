@@ -24,7 +24,6 @@ SLOW_SECONDS = 0.1
 SPARE = 10.0
 """What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever comes meanwhile: a crawl writes every second. A change to
 what is on it (hidden, deleted, revised, folded elsewhere) is shown at once."""
-CHANGES = 1000  # more than so many are not looked through
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +108,5 @@ class Fronts:
         age = monotonic() - kept.at
         if kept.seq == seq or kept.took <= SLOW_SECONDS:
             return kept.seq == seq and kept.options == asked and age < max(KEPT_SECONDS, SPARE * kept.took)
-        changes = self._store.changes(kept.seq, CHANGES) if age < SPARE * kept.took else None
-        return changes is not None and len(changes) < CHANGES and kept.front.articles().isdisjoint(change.id for change in changes)
+        changes = self._store.changes(kept.seq, limit=1000) if age < SPARE * kept.took else None
+        return changes is not None and len(changes) < 1000 and kept.front.articles().isdisjoint(change.id for change in changes)
