@@ -15,6 +15,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -113,15 +114,16 @@ def main() -> None:
 
 
 def read_by_all(name: str) -> dict[str, Any]:
-    """Parse the page, and one like it for those who learn, once for all algorithms."""
+    """Parse the page once for all algorithms; those who learn have it under a second address, too."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     body = BIG[name]().encode()
     resource.setrlimit(resource.RLIMIT_CPU, (HANG, HANG))
-    documents = [dom.document(Page(url, body, NOW)) for url in (LINK.url, SIBLING)]
-    for document in documents:
-        assert document.lines is not None
+    document = dom.document(Page(LINK.url, body, NOW))
+    assert document.lines is not None
+    sibling = copy(document)  # with its tree and lines
+    object.__setattr__(sibling, "url", SIBLING)
     for algorithm in EXTRACTORS:
-        fork(read_by, algorithm, documents, name=name, algorithm=algorithm)
+        fork(read_by, algorithm, [document, sibling], name=name, algorithm=algorithm)
     return {}
 
 
