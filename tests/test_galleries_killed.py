@@ -27,7 +27,7 @@ HOSTS = ("yuntai", "songling", "qiushui")
 """One whose stories are read link by link, one with a pattern, one whose stories have one page each."""
 
 WORDS = ("crawl", "gallery", "--json", "--sources")
-MOMENTS = (60, 250, 700)
+MOMENTS = (60, 250, 400)
 """Requests after which the worker is killed: among the first stories, in the middle, among the pictures."""
 
 
