@@ -127,8 +127,8 @@ def write_ahead(engine: Engine) -> None:
         while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
                 raw.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:  # of two processes that switch at once SQLite refuses one, however long it may wait
-                if monotonic() > deadline:
+            except sqlite3.OperationalError as error:  # SQLite refuses one of two that switch at once, however long it may wait
+                if not error.sqlite_errorname.startswith("SQLITE_BUSY") or monotonic() > deadline:
                     raise
                 sleep(0.01)
         raw.execute("PRAGMA synchronous = NORMAL")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from newsportal.services.accounts import Role
 from newsportal.services.accounts.sessions import BOTH
 
 PASSWORD = "correct horse battery staple"
 PHONE = {"viewport": {"width": 390, "height": 844}}
+PAGES = ("/desk", "/account", "/people", "/audit", "/api")
+WAYS = {"desk": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE, "english": {"locale": "en-GB"}}
 
 
 def somebody(site: Any, name: str, role: Role) -> None:
@@ -80,3 +83,17 @@ def test_a_token_is_shown_once_and_revoked(visit: Any) -> None:
     page.get_by_role("button", name="吊销").click()
     assert "令牌已吊销" in page.locator(".told-once").inner_text()
     assert page.locator("[data-token]").count() == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_axe_finds_nothing_and_nothing_runs_over_the_edge(visit: Any, way: str) -> None:
+    visitor = visit(role="admin", **WAYS[way])
+    for path in PAGES:
+        page = visitor.go(path)
+        assert page.locator(".status").count() == 0, f"{path}: {page.content()[-3000:]}"
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    page = visit(**WAYS[way]).go("/login")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

@@ -143,8 +143,9 @@ def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, site: An
     assert page.get_by_role("link", name="晚报").count() == 1
 
 
-def test_no_page_has_flaws_or_runs_over_the_edge(visit: Any) -> None:
-    visitor = visit("admin", color_scheme="dark", **PHONE)
+@pytest.mark.parametrize("options", [{}, PHONE, {"color_scheme": "dark"}], ids=["desk", "phone", "dark"])
+def test_no_page_has_flaws_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit("admin", **options)
     for path in PAGES:
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path

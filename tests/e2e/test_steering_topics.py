@@ -14,6 +14,10 @@ from axe_playwright_python.sync_playwright import Axe
 from newsportal.sources import load
 
 SCRIPTS = pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["scripts", "no-script"])
+LOOKS = pytest.mark.parametrize(
+    "options", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}], ids=["light", "dark", "phone"]
+)
+PAGES = ("/topics", "/topics/new", "/corpora", "/models", "/wrappers", "/templates", "/jobs")
 
 WORDS = {"体育": "主场 前锋 后卫 球迷 进球 射门 联赛", "财经": "股市 央行 基金 利率 债券 汇率 财报"}
 
@@ -99,4 +103,14 @@ def test_a_corpus_is_brought_and_a_model_trained(visit: Any, site: Any, tmp_path
     page.locator('tr[data-version="1"]').get_by_role("link", name="1", exact=True).click()
     assert page.locator("table.confusion tbody tr").count() == 2
     if not options:
+        flawless(page)
+
+
+@LOOKS
+def test_the_pages_are_for_everybody(visit: Any, site: Any, options: dict[str, Any]) -> None:
+    visitor = visit("editor", **options)
+    for path in PAGES:
+        page = visitor.go(path)
+        assert page.locator("h1").count() == 1, path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         flawless(page)
