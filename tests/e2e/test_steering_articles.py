@@ -11,6 +11,8 @@ from newsportal.store.results import StoryFilter
 
 NO_SCRIPT = {"java_script_enabled": False}
 PHONE = {"viewport": {"width": 390, "height": 800}}
+LOOKS = [{}, {"color_scheme": "dark"}, PHONE]
+NAMES = ["light", "dark", "phone"]
 
 
 @pytest.fixture
@@ -84,12 +86,13 @@ def test_an_editor_hides_and_a_reader_does_not_see_it(edit: Any, visit: Any, sit
     assert title in reader.go("/latest").content()
 
 
-def test_axe_has_nothing_to_say(edit: Any, site: Any) -> None:
+@pytest.mark.parametrize("options", LOOKS, ids=NAMES)
+def test_axe_has_nothing_to_say(edit: Any, site: Any, options: dict[str, Any]) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     place, now = bridge(site), site.newsroom.NOW
     site.store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
     site.store.hide([site.store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
-    visitor = edit(color_scheme="dark", **PHONE)
+    visitor = edit(**options)
     paths = (
         place,
         f"{place}/edit",
