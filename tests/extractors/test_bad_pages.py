@@ -13,6 +13,7 @@ import re
 import resource
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from copy import copy
@@ -120,15 +121,17 @@ def read_by_all(name: str) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_CPU, (HANG, HANG))
     document = dom.document(Page(LINK.url, body, NOW))
     assert document.lines is not None
+    spent = int(time.process_time())
     sibling = copy(document)  # with its tree and lines
     object.__setattr__(sibling, "url", SIBLING)
     for algorithm in EXTRACTORS:
-        fork(read_by, algorithm, [document, sibling], name=name, algorithm=algorithm)
+        fork(read_by, algorithm, [document, sibling], spent, name=name, algorithm=algorithm)
     return {}
 
 
-def read_by(algorithm: str, documents: list[dom.Document]) -> dict[str, Any]:
-    resource.setrlimit(resource.RLIMIT_CPU, (HANG, HANG))  # a fork's processor time begins at nothing
+def read_by(algorithm: str, documents: list[dom.Document], spent: int) -> dict[str, Any]:
+    """``spent``: seconds of processor time that parsing took."""
+    resource.setrlimit(resource.RLIMIT_CPU, (HANG - spent, HANG - spent))  # a fork's processor time begins at nothing
     run = extractor(algorithm)
     if isinstance(run, Learner):
         for document in documents:

@@ -114,8 +114,8 @@ def open_target(target: Settings, terms: Terms) -> Target:
     return made(target, terms.zone, *((terms.policy, terms.agent) if target.way == "webhook" else ()))
 
 
-def ask_for(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str | None:
-    """Ask that an article be ``there``, or ``gone``; answers what was wanted before, ``None`` if nothing was. Raises ``UnknownTarget``."""
+def ask_for(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:
+    """Ask that an article be ``there``, or ``gone``; answers what was wanted before, ``gone`` if nothing was. Raises ``UnknownTarget``."""
     before = store.outbox.of(target, [article_id]).get(article_id)
     known = target in targets or before is not None
     if not known or wish not in ("there", "gone") or (before is None and (wish == "gone" or store.article(article_id) is None)):
