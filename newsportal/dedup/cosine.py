@@ -60,7 +60,14 @@ class Cosine:
             return NEW
         time = self._window.time_of(document.published)
         verdict = self._most_like(vector, document.id, time)
-        self._remember(vector, document.id, time)
+        number = self._first + len(self._documents)
+        for old in self._window.enter(number, time):
+            self._forget(old)
+        self._documents[number] = (tuple(vector), document.id, time)
+        for word, weight in vector.items():
+            numbers, weights = self._index.setdefault(word, (array("q"), array("d")))
+            numbers.append(number)
+            weights.append(weight)
         return verdict
 
     def _most_like(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
@@ -80,16 +87,6 @@ class Cosine:
                 numbers, weights = self._index[word]
                 cosines[np.frombuffer(numbers, np.int64) - self._first] += weight * np.frombuffer(weights)
         return cosines
-
-    def _remember(self, vector: dict[str, float], document_id: str, time: float) -> None:
-        number = self._first + len(self._documents)
-        for old in self._window.enter(number, time):
-            self._forget(old)
-        self._documents[number] = (tuple(vector), document_id, time)
-        for word, weight in vector.items():
-            numbers, weights = self._index.setdefault(word, (array("q"), array("d")))
-            numbers.append(number)
-            weights.append(weight)
 
     def _forget(self, number: int) -> None:
         """The oldest document, which stands first in the lists of its words."""

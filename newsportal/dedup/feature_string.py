@@ -30,7 +30,14 @@ class Runs:
         self._lengths = [0]
         last = 0
         for character in text:
-            last = self._append(character, last)
+            new = self._state({}, 0, self._lengths[last] + 1)
+            state = last
+            while state >= 0 and character not in self._next[state]:
+                self._next[state][character] = new
+                state = self._links[state]
+            if state >= 0:
+                self._links[new] = self._suffix(state, character)
+            last = new
 
     def longest(self, other: str) -> int:
         """The length of the longest run of consecutive equal characters."""
@@ -44,16 +51,6 @@ class Runs:
                 run += 1
                 best = max(best, run)
         return best
-
-    def _append(self, character: str, last: int) -> int:
-        new = self._state({}, 0, self._lengths[last] + 1)
-        state = last
-        while state >= 0 and character not in self._next[state]:
-            self._next[state][character] = new
-            state = self._links[state]
-        if state >= 0:
-            self._links[new] = self._suffix(state, character)
-        return new
 
     def _suffix(self, state: int, character: str) -> int:
         """The state of the longest suffix that ends with ``character`` after ``state``; a copy where the present one is too long."""
@@ -130,11 +127,24 @@ class FeatureStrings:
             return NEW
         time = self._window.time_of(document.published)
         verdict = self._nearest(features, document.id, time)
-        self._remember(features, document.id, time)
+        for old in self._window.enter(self._next, time):
+            for block in self._cut(self._documents.pop(old)[0]):
+                del self._blocks[block][old]
+                if not self._blocks[block]:
+                    del self._blocks[block]
+        self._documents[self._next] = (features, document.id, time)
+        for block in self._cut(features):
+            self._blocks[block][self._next] = None
+        self._next += 1
         return verdict
 
     def _nearest(self, features: str, document_id: str, time: float) -> Verdict:
-        candidates = self._candidates(features)
+        shortest, longest = max(1, len(features) - self._lengths_differ), len(features) + self._lengths_differ
+        found: set[int] = set()
+        for size in {self._block(length) for length in range(shortest, longest + 1)}:
+            for block in {hash(features[at : at + size]) for at in range(len(features) - size + 1)}:
+                found.update(self._blocks.get(block, ()))
+        candidates = {number for number in found if shortest <= len(self._documents[number][0]) <= longest}
         if not candidates:
             return NEW
         runs = Runs(features)
@@ -148,15 +158,6 @@ class FeatureStrings:
                 return Verdict(its_id, "feature-string", run / longer)
         return NEW
 
-    def _candidates(self, features: str) -> set[int]:
-        """The documents that share a block with ``features`` and are of about its length."""
-        shortest, longest = max(1, len(features) - self._lengths_differ), len(features) + self._lengths_differ
-        found: set[int] = set()
-        for size in {self._block(length) for length in range(shortest, longest + 1)}:
-            for block in {hash(features[at : at + size]) for at in range(len(features) - size + 1)}:
-                found.update(self._blocks.get(block, ()))
-        return {number for number in found if shortest <= len(self._documents[number][0]) <= longest}
-
     def _block(self, length: int) -> int:
         """The size of a block such that a run long enough in a string of ``length`` holds one whole."""
         return (int(self._ratio * length) + 2) // 2
@@ -165,17 +166,6 @@ class FeatureStrings:
         """Hashes, which live no longer than the process; the runs are then counted on the strings."""
         size = self._block(len(features))
         return {hash(features[at : at + size]) for at in range(0, len(features) - size + 1, size)}
-
-    def _remember(self, features: str, document_id: str, time: float) -> None:
-        for old in self._window.enter(self._next, time):
-            for block in self._cut(self._documents.pop(old)[0]):
-                del self._blocks[block][old]
-                if not self._blocks[block]:
-                    del self._blocks[block]
-        self._documents[self._next] = (features, document_id, time)
-        for block in self._cut(features):
-            self._blocks[block][self._next] = None
-        self._next += 1
 
 
 def feature_string(text: str, marks: str = MARKS, reach: int = REACH) -> str:

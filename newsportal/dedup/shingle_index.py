@@ -183,7 +183,9 @@ class Holders:
 
     def _note(self, number: int, length: int, story: int, title: str) -> None:
         if number - self._base >= self._facts.shape[1]:
-            self._grow(number)
+            wider = np.zeros((3, max(2 * self._facts.shape[1], number - self._base + 1)), dtype=np.uint32)
+            wider[:, : self._facts.shape[1]] = self._facts
+            self._facts = wider
         self._facts[:, number - self._base] = story, crc32(title.encode("utf-8", "surrogatepass")), length
         self._next = number + 1
 
@@ -238,11 +240,6 @@ class Holders:
         at = places[asked].astype(np.uint64) << np.uint64(32)
         few: NDArray[np.bool_] = (_different(at, stories, runs) < COMMON) & (_different(at, titles, runs) < MANY_TITLES)
         return few
-
-    def _grow(self, number: int) -> None:
-        wider = np.zeros((3, max(2 * self._facts.shape[1], number - self._base + 1)), dtype=np.uint32)
-        wider[:, : self._facts.shape[1]] = self._facts
-        self._facts = wider
 
 
 def _different(at: NDArray[np.uint64], values: Codes, runs: int) -> NDArray[np.intp]:

@@ -49,7 +49,15 @@ class TitleIndex:
                 best, score = document_id, len(words) / len(earlier)
                 if score == 1.0:
                     break
-        self._remember(words, document.id, time)
+        for old in self._window.enter(self._next, time):
+            for word in set(self._titles.pop(old)[0]):
+                del self._index[word][old]
+                if not self._index[word]:
+                    del self._index[word]
+        self._titles[self._next] = (words, document.id, time)
+        for word in words:
+            self._index[word][self._next] = None
+        self._next += 1
         return Verdict(best, "title-words", score) if best is not None else NEW
 
     def _holding(self, words: tuple[str, ...], time: float) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -60,17 +68,6 @@ class TitleIndex:
                 earlier, document_id, then = self._titles[number]
                 if self._window.near(time, then):
                     yield earlier, document_id
-
-    def _remember(self, words: tuple[str, ...], document_id: str, time: float) -> None:
-        for old in self._window.enter(self._next, time):
-            for word in set(self._titles.pop(old)[0]):
-                del self._index[word][old]
-                if not self._index[word]:
-                    del self._index[word]
-        self._titles[self._next] = (words, document_id, time)
-        for word in words:
-            self._index[word][self._next] = None
-        self._next += 1
 
 
 def title_words(title: str) -> tuple[str, ...]:

@@ -57,7 +57,11 @@ class Trie(Generic[V]):
                 return
             common = _common(child.label, key, at)
             if common < len(child.label):
-                child = _split(node, child, common)
+                middle: _Node[V] = _Node(child.label[:common])
+                child.label = child.label[common:]
+                middle.branches[child.label[0]] = child
+                node.branches[middle.label[0]] = middle
+                child = middle
             node, at = child, at + common
         node.value = value
 
@@ -101,15 +105,6 @@ def _common(label: str, key: str, at: int) -> int:
         return len(label)
     pairs = zip(label, key[at : at + len(label)], strict=False)
     return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(label), len(key) - at))
-
-
-def _split(parent: _Node[V], child: _Node[V], common: int) -> _Node[V]:
-    """A new node ``common`` characters down the way to ``child``."""
-    middle: _Node[V] = _Node(child.label[:common])
-    child.label = child.label[common:]
-    middle.branches[child.label[0]] = child
-    parent.branches[middle.label[0]] = middle
-    return middle
 
 
 class UrlTrie:

@@ -91,30 +91,25 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
     rows = []
     for block in blocks:
         text, length = block.text, block.length
-        looked = block.linked < length or length >= LINK_CHARS
-        row = _own(text, length) if looked else NOT_LOOKED
+        row: tuple[float, ...] = NOT_LOOKED
+        if block.linked < length or length >= LINK_CHARS:
+            short, opening, head = len(text) <= SHORT_CHARS, text[:NOTICE_CHARS], text[:UPPER_CHARS]
+            low = opening.lower()
+            sentences = len(SENTENCE.findall(text))
+            row = (
+                sentences,
+                END.search(text[-6:]) is not None,
+                (sentences > 0 or has_stop_word(text))
+                and not (("{" in opening or "function" in opening or opening.startswith("var")) and CODE.search(opening) is not None),
+                len(DIGIT.findall(text)) / length,
+                0 if low.startswith(head) else sum(map(str.isupper, head)) / min(length, UPPER_CHARS),
+                short and NUMBER.search(text) is not None and DATE.search(low) is not None,
+                NOTICE.search(low) is not None,
+                len(CONTROL.findall(low)) if short else 0,
+            )
         rows.append((length, block.linked, block.bold, min(block.links, 20), *row, text in seen))
         seen.add(text)
     return np.array(rows, dtype=np.float32).T
-
-
-def _own(text: str, length: int) -> tuple[float, ...]:
-    short = len(text) <= SHORT_CHARS
-    opening = text[:NOTICE_CHARS]
-    low = opening.lower()
-    head = text[:UPPER_CHARS]
-    sentences = len(SENTENCE.findall(text))
-    return (
-        sentences,
-        END.search(text[-6:]) is not None,
-        (sentences > 0 or has_stop_word(text))
-        and not (("{" in opening or "function" in opening or opening.startswith("var")) and CODE.search(opening) is not None),
-        len(DIGIT.findall(text)) / length,
-        0 if low.startswith(head) else sum(map(str.isupper, head)) / min(length, UPPER_CHARS),
-        short and NUMBER.search(text) is not None and DATE.search(low) is not None,
-        NOTICE.search(low) is not None,
-        len(CONTROL.findall(low)) if short else 0,
-    )
 
 
 def features(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Table:
@@ -248,9 +243,8 @@ class _Maker:
         alike = [np.bincount(form, row)[form] for row in (self.valid, self.length, self.linked, one)]
         self.rows["form_valid"], self.rows["form_linked"] = alike[0] / self.all_valid, alike[2] / np.maximum(alike[1], 1)
         self.rows["form_lines"], self.rows["form_average"] = np.log1p(alike[3]), np.log1p(alike[1] / alike[3])
-        found = find_records(self.page, sums[4], sums[0] / self.total, sums[6], sums[7])
-        for name, row in zip(RECORD_NAMES, found.rows[:, self.box], strict=True):
-            self.rows[name] = row
+        records = find_records(self.page, sums[4], sums[0] / self.total, sums[6], sums[7])
+        self.rows.update(zip(RECORD_NAMES, records[:, self.box], strict=True))
 
     def _neighbours(self) -> None:
         names = ("length", "linked", "sentences", "ends", "controls")

@@ -99,7 +99,11 @@ class _Walk:
                     continue
                 text = node.text
                 if tag in dom.BREAKING:
-                    self._break(node, tag)
+                    if self.pieces:
+                        self._flush()
+                    if tag not in LINE_BREAKS and node is not self.body:
+                        self._open(node, tag)
+                    self.kept_open += tag == "pre"
                 elif tag in INLINE:
                     self._enter(node, tag)
             else:
@@ -129,13 +133,6 @@ class _Walk:
         count = len(self.page.blocks)
         self.page.end = array("q", [count if end < 0 else end for end in self.page.end])
         self.page.end[0] = count
-
-    def _break(self, node: dom.Element, tag: str) -> None:
-        if self.pieces:
-            self._flush()
-        if tag not in LINE_BREAKS and node is not self.body:
-            self._open(node, tag)
-        self.kept_open += tag == "pre"
 
     def _end_break(self, tag: str) -> None:
         if self.pieces:

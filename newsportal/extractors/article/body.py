@@ -150,7 +150,13 @@ def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
     """``kept`` without long blocks that hold the other blocks' text once more (data of scripts that stand in the page as text)."""
     numbers = np.flatnonzero(kept).tolist()
     parts = [number for number in numbers if page.blocks[number].length >= COPIED_CHARS]
-    for number in _longest(page, numbers):
+    longest, left = [], COPY_LOOKED  # of ``COPY_LOOKED`` characters together (and one more)
+    for number in sorted(numbers, key=lambda number: -page.blocks[number].length):
+        if page.blocks[number].length < COPY_CHARS or left <= 0:
+            break
+        longest.append(number)
+        left -= page.blocks[number].length
+    for number in sorted(longest):
         block = page.blocks[number]
         text = block.text[:COPY_LOOKED]
         others = (page.blocks[other] for other in parts if other != number and kept[other])
@@ -159,45 +165,22 @@ def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
     return kept
 
 
-def _longest(page: Blocks, numbers: list[int]) -> list[int]:
-    """The blocks that may be copies, in order: the longest, of ``COPY_LOOKED`` characters together (and one more)."""
-    found, left = [], COPY_LOOKED
-    for number in sorted(numbers, key=lambda number: -page.blocks[number].length):
-        if page.blocks[number].length < COPY_CHARS or left <= 0:
-            break
-        found.append(number)
-        left -= page.blocks[number].length
-    return sorted(found)
-
-
 def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
     """``kept`` with the whole of every list that touches text: its items are short, and each alone looks like furniture."""
     first = 0
     while first < len(kept):
-        last = _list_end(page, first)
+        last, parent = first, page.parent[page.blocks[first].box]
+        while last < len(kept) and page.nodes[box := page.blocks[last].box].tag in ITEMS and page.parent[box] == parent:
+            last += 1
         touches = kept[max(first - 1, 0) : last + 1].any()
-        if last - first > 1 and touches and not kept[first:last].all() and _may_be_text(page, likely, first, last):
-            kept[first:last] = True
+        if last - first > 1 and touches and not kept[first:last].all():
+            blocks = page.blocks[first:last]
+            length = np.array([block.length for block in blocks])
+            few_links = sum(block.linked for block in blocks) <= LIST_LINKED * length.sum()
+            if few_links and (likely[first:last] * length).sum() >= LIST_LEAST * length.sum():
+                kept[first:last] = True
         first = max(last, first + 1)
     return kept
-
-
-def _list_end(page: Blocks, first: int) -> int:
-    """One past the last block of the list that begins at ``first``; ``first`` if none does."""
-    last, parent = first, page.parent[page.blocks[first].box]
-    while last < len(page.blocks):
-        box = page.blocks[last].box
-        if page.nodes[box].tag not in ITEMS or page.parent[box] != parent:
-            break
-        last += 1
-    return last
-
-
-def _may_be_text(page: Blocks, likely: NDArray[np.float32], first: int, last: int) -> bool:
-    blocks = page.blocks[first:last]
-    length = np.array([block.length for block in blocks])
-    linked = sum(block.linked for block in blocks)
-    return bool((likely[first:last] * length).sum() >= LIST_LEAST * length.sum() and linked <= LIST_LINKED * length.sum())
 
 
 def without_loose_ends(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:

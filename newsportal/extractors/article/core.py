@@ -58,25 +58,7 @@ def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
 def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading: int | None) -> Core:
     """``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
     held = boxes_around(page, page.blocks[heading].box) if heading is not None else []
-    counted = _counted(page, valid, held)
-    kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
-    weight = kept * (1 - links / np.maximum(whole, 1))
-    weight[held] *= HEADING_BONUS
-    own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
-    box = _step_into(page, _declared(page, kept), weight.tolist(), own)
-    return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
-
-
-def boxes_around(page: Blocks, box: int) -> list[int]:
-    found = []
-    while box >= 0:
-        found.append(box)
-        box = page.parent[box]
-    return found
-
-
-def _counted(page: Blocks, valid: Floats, held: list[int]) -> NDArray[np.bool_]:
-    """Which blocks lie in no aside; all, where that leaves too little."""
+    # which blocks lie in no aside; all, where that leaves too little
     sums = np.concatenate([[0.0], np.cumsum(valid)])
     start, end = np.array(page.start), np.array(page.end)
     aside = say_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
@@ -87,13 +69,21 @@ def _counted(page: Blocks, valid: Floats, held: list[int]) -> NDArray[np.bool_]:
     left = valid[counted].sum()
     if left < ENOUGH * sums[-1] and not (held and left >= ENOUGH_CHARS):
         counted[:] = True
-    return counted
-
-
-def _declared(page: Blocks, kept: Floats) -> int:
-    """The box that is marked as the article's body, if it holds text; else the page."""
+    kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
+    weight = kept * (1 - links / np.maximum(whole, 1))
+    weight[held] *= HEADING_BONUS
+    own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
     marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (kept > DECLARED * kept[0]))
-    return int(marked[-1]) if len(marked) else 0
+    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight.tolist(), own)
+    return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
+
+
+def boxes_around(page: Blocks, box: int) -> list[int]:
+    found = []
+    while box >= 0:
+        found.append(box)
+        box = page.parent[box]
+    return found
 
 
 def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any]) -> int:
@@ -118,21 +108,16 @@ RECORDS: Final = 3
 SEVERAL: Final = 0.6  # So many boxes of one form beside one another, of which this share holds more than one line, are records
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
-    """Of each box: the records it stands in (number, share of the page's characters, share that hold a date, share that hold a link,
-    lines of this record), and how often it stands itself beside its like. Shape of each: (boxes,)."""
-
-    rows: NDArray[np.float32]
-
-
 NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
 
 
 def find_records(
     page: Blocks, lines: NDArray[np.float64], share: NDArray[np.float64], dated: NDArray[np.float64], links: NDArray[np.float64]
-) -> Records:
-    """``lines``, ``share``, ``dated``, ``links``: of everything below each box, its lines, its share of the page's characters, lines
+) -> NDArray[np.float32]:
+    """Of each box: the records it stands in (number, share of the page's characters, share that hold a date, share that hold a link,
+    lines of this record), and how often it stands itself beside its like. Shape: (len(NAMES), boxes).
+
+    ``lines``, ``share``, ``dated``, ``links``: of everything below each box, its lines, its share of the page's characters, lines
     with a date and lines with a link."""
     rows = np.zeros((len(NAMES), len(page.nodes)), dtype=np.float32)
     rows[5] = 1
@@ -149,16 +134,12 @@ def find_records(
         dated = np.bincount(group, dated[boxes] > 0) / size
         rows[:4, boxes[held]] = np.stack([size, whole, dated, linked])[:, group[held]]
         rows[4, boxes[held]] = lines[boxes[held]] + 1
-        rows[:5] = rows[:5, _innermost(page, boxes[held])]
+        wanted = boxes[held]
+        found = [0] * len(page.nodes)
+        for box in wanted.tolist():
+            found[box] = box
+        for box in range(1, len(found)):
+            found[box] = found[box] or found[page.parent[box]]
+        rows[:5] = rows[:5, np.array(found)]
     rows[[0, 4, 5]] = np.log1p(rows[[0, 4, 5]])
-    return Records(rows)
-
-
-def _innermost(page: Blocks, wanted: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each box the nearest of the ``wanted`` ones around it, itself included, or the page."""
-    found = [0] * len(page.nodes)
-    for box in wanted.tolist():
-        found[box] = box
-    for box in range(1, len(found)):
-        found[box] = found[box] or found[page.parent[box]]
-    return np.array(found)
+    return rows

@@ -7,7 +7,7 @@ Lines are compared by their letters alone (:func:`newsportal.text.letters`), sin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -65,6 +65,9 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     if len(pages) == 1:
         return first
     texts = _without_repeats([[line for line in _lines(page) if not is_pager(line)] for page in pages])
+    pictures: dict[str, Image] = {}
+    for image in (image for page in pages for image in page.images):
+        pictures.setdefault(image.url, image)
     # the lines that were left out everywhere
     bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
     return replace(
@@ -75,7 +78,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
         published=first.published or next((page.published for page in pages if page.published), None),
         author=first.author or next((page.author for page in pages if page.author), None),
         origin=first.origin or next((page.origin for page in pages if page.origin), None),
-        images=_pictures(page.images for page in pages),
+        images=tuple(pictures.values()),
         pages=tuple(urls),
     )
 
@@ -167,11 +170,3 @@ def _is_line(node: dom.Element) -> bool:
             return False
         node = above
     return True
-
-
-def _pictures(pages: Iterable[tuple[Image, ...]]) -> tuple[Image, ...]:
-    found: dict[str, Image] = {}
-    for images in pages:
-        for image in images:
-            found.setdefault(image.url, image)
-    return tuple(found.values())

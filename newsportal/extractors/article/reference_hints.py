@@ -43,7 +43,11 @@ class Witness:
 def witness(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Witness:
     """Look for the title, the description and the declared text in the page's blocks."""
     texts = [text.lower() for text in page.texts]
-    same = _headings(page, heading)
+    wanted, same = letters(heading) if heading else "", list[int]()
+    if heading and wanted:
+        start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
+        near = ((number, block.text) for number, block in enumerate(page.blocks) if least <= block.length <= most and start in block.text)
+        same = [number for number, text in near if letters(text) == wanted]
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
     words = terms(heading or "")
     pieces = _pieces(squeezed(told[:MAX_TOLD].lower())) if told else []
@@ -69,18 +73,6 @@ def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) ->
         pieces = _pieces(squeezed(text[:MAX_TOLD]) if len(text) > MAX_TOLD else all_letters) or [all_letters]
         shares.append(sum([piece in whole for piece in pieces]) / len(pieces))
     return shares
-
-
-def _headings(page: Blocks, heading: str | None) -> list[int]:
-    wanted = letters(heading) if heading else ""
-    if not wanted or heading is None:
-        return []
-    start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
-    return [
-        number
-        for number, block in enumerate(page.blocks)
-        if least <= block.length <= most and start in block.text and letters(block.text) == wanted
-    ]
 
 
 def terms(title: str) -> list[str]:

@@ -102,15 +102,11 @@ def refuse(document: dom.Document, title: str | None, lines: list[str], block: d
         links = sum(1 for _ in document.root.iter("a"))
         if links >= LIST_LINKS:
             raise NotApplicable("list-page", f"{links} links, no sentence")
-    if block is not None and len(lines) >= TEASERS and _are_teasers(lines, block):
-        raise NotApplicable("list-page", f"{len(lines)} teasers")
+    if block is not None and len(lines) >= TEASERS:
+        broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
+        if len(broken_off) >= TEASER_SHARE * len(lines):
+            linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)
+            if sum(line.startswith(linked) for line in broken_off) >= TEASER_SHARE * len(lines):
+                raise NotApplicable("list-page", f"{len(lines)} teasers")
     if length < MIN_CHARS:
         raise NotApplicable("no-body", f"{length} characters")
-
-
-def _are_teasers(lines: list[str], block: dom.Element) -> bool:
-    broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
-    if len(broken_off) < TEASER_SHARE * len(lines):
-        return False
-    linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)
-    return sum(1 for line in broken_off if line.startswith(linked)) >= TEASER_SHARE * len(lines)

@@ -25,7 +25,9 @@ class ArticleRule:
 
 def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extraction:
     """What the rule finds; ``None`` for what it does not. Raises ``ValueError`` for a bad selector (sources.yaml is checked before)."""
-    found = {name: _first(document, selector) for name, selector in (("title", rule.title), ("author", rule.author), ("date", rule.date))}
+    selectors = {"title": rule.title, "author": rule.author, "date": rule.date}
+    firsts = {name: next(iter(document.css(selector)), None) if selector else None for name, selector in selectors.items()}
+    found = {name: (dom.text_of(node) or None) if node is not None else None for name, node in firsts.items()}
     bodies = [copy_of(node) for node in document.css(rule.body)] if rule.body else []
     for body in bodies:
         for selector in rule.remove:
@@ -40,8 +42,3 @@ def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extra
         author=found["author"],
         algorithm="rule",
     )
-
-
-def _first(document: dom.Document, selector: str | None) -> str | None:
-    nodes = document.css(selector) if selector else []
-    return (dom.text_of(nodes[0]) or None) if nodes else None

@@ -34,19 +34,7 @@ MAX_CHARS: Final = 2_000_000  # longer fragments are cut before they are parsed:
 
 def sanitise(html: str, base: str) -> str:
     """``html`` with only what may be shown; addresses resolved against ``base``. Idempotent; never raises."""
-    return nh3.clean(
-        html[:MAX_CHARS],
-        tags=set(TAGS),
-        clean_content_tags=set(DROPPED_WITH_CONTENT),
-        attributes=ATTRIBUTES,
-        attribute_filter=_filter(base),
-        url_schemes={"http", "https"},
-        link_rel=REL,
-        strip_comments=True,
-    )
 
-
-def _filter(base: str) -> Callable[[str, str, str], str | None]:
     def keep(tag: str, name: str, value: str) -> str | None:
         if (tag, name) in ADDRESSES:
             return dom.join(base, value)
@@ -54,4 +42,13 @@ def _filter(base: str) -> Callable[[str, str, str], str | None]:
             return value if value.isascii() and value.isdigit() and len(value) <= 5 else None
         return value
 
-    return keep
+    return nh3.clean(
+        html[:MAX_CHARS],
+        tags=set(TAGS),
+        clean_content_tags=set(DROPPED_WITH_CONTENT),
+        attributes=ATTRIBUTES,
+        attribute_filter=keep,
+        url_schemes={"http", "https"},
+        link_rel=REL,
+        strip_comments=True,
+    )

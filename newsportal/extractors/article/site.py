@@ -104,7 +104,11 @@ class SiteKnowledge:
 
     def repeated(self, url: str, lines: Sequence[str], title: str | None = None) -> frozenset[str]:
         """Which of the body's ``lines`` are the site's. Empty where no other page of the site is known."""
-        others = self._others(url)
+        own = stem(url)
+        with self._lock:
+            if pages := self._sites.get(site := site_of(url) or "", OrderedDict()):
+                self._sites.move_to_end(site)
+            others = [page for other, page in pages.items() if stem(other) != own]
         if not others or not lines:
             return frozenset()
         numbers = _hashes(lines)
@@ -125,17 +129,6 @@ class SiteKnowledge:
     def pages(self) -> list[tuple[str, PageLines]]:
         with self._lock:
             return [page for site in self._sites.values() for page in site.items()]
-
-    def _others(self, url: str) -> list[PageLines]:
-        site, own = site_of(url), stem(url)
-        if site is None:
-            return []
-        with self._lock:
-            pages = self._sites.get(site)
-            if pages is None:
-                return []
-            self._sites.move_to_end(site)
-            return [page for other, page in pages.items() if stem(other) != own]
 
 
 def _witnessed(page: PageLines, sizes: Mapping[int, int], heading: int | None) -> set[int] | None:

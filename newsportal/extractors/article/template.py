@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -175,19 +175,12 @@ def _texts(texts: list[tuple[dom.Element, str]], places: dict[dom.Element, int],
     """The texts of each block, without those of the blocks below it and of noise."""
     found = tuple(array("Q") for _ in range(count))
     for node, text in texts:
-        place = _place(node, places)
-        if place is not None and not text.isspace():
-            found[place].append(mark_of(text))
+        block: dom.Element | None = node
+        while block is not None and block not in places:
+            block = None if block.tag in LAYOUT else block.getparent()
+        if block is not None and not text.isspace():
+            found[places[block]].append(mark_of(text))
     return found
-
-
-def _place(node: dom.Element | None, places: dict[dom.Element, int]) -> int | None:
-    """The place of the nearest block around a node; ``None`` within noise."""
-    while node is not None and node not in places:
-        if node.tag in LAYOUT:
-            return None
-        node = node.getparent()
-    return None if node is None else places[node]
 
 
 SIZE_BITS: Final = 16
@@ -246,7 +239,11 @@ def compare(first: Layout, second: Layout) -> Template | None:
     if not below or not below[0]:
         return None
     content = _walk(below, first.parents)
-    within = [place for place in _subtree(content, first.parents) if own[place] and place != content]
+    inside = {content}
+    for place in range(content + 1, len(own)):
+        if first.parents[place] in inside:
+            inside.add(place)
+    within = [place for place in sorted(inside) if own[place] and place != content]
     return Template(first.structure, path_to(content, first.tags, first.parents), (content, *within), frozenset(shared))
 
 
@@ -260,16 +257,6 @@ def _walk(below: list[int], parents: tuple[int, ...]) -> int:
     while place in largest and below[largest[place]] >= ALPHA * below[place]:
         place = largest[place]
     return place
-
-
-def _subtree(top: int, parents: tuple[int, ...]) -> Iterator[int]:
-    """``top`` and the places below it, depth first."""
-    inside = {top}
-    yield top
-    for place in range(top + 1, len(parents)):
-        if parents[place] in inside:
-            inside.add(place)
-            yield place
 
 
 def path_to(place: int, all_tags: Sequence[str], parents: Sequence[int]) -> tuple[str, ...]:
@@ -289,7 +276,11 @@ def content_of(template: Template, page: Survey) -> list[dom.Element]:
 
 def _cleaned(top: dom.Element, template: Template, page: Survey) -> dom.Element:
     """A copy of ``top``; its elements stand in the same order as the original's, so that the two can be walked together."""
-    kept = _around(template.content, page.layout.parents)
+    kept: set[int] = set()  # the content's places and those that hold them
+    for place in template.content:
+        while place >= 0 and place not in kept:
+            kept.add(place)
+            place = page.layout.parents[place]
     copy = dom.copy_of(top)
     for original, node in list(zip(top.iter(), copy.iter(), strict=True)):
         if original is not top and original.tag in LAYOUT and page.places.get(original) not in kept:
@@ -304,16 +295,6 @@ def _cleaned(top: dom.Element, template: Template, page: Survey) -> dom.Element:
             node.tail = None
     copy.tail = None
     return copy
-
-
-def _around(content: Iterable[int], parents: tuple[int, ...]) -> set[int]:
-    """The content's places and those that hold them."""
-    kept: set[int] = set()
-    for place in content:
-        while place >= 0 and place not in kept:
-            kept.add(place)
-            place = parents[place]
-    return kept
 
 
 def _is_shared(text: str | None, template: Template) -> bool:

@@ -45,19 +45,6 @@ def markup_of(node: dom.Element) -> str:
     return dom.html_of(copy)
 
 
-def drop_box(box: dom.Element) -> None:
-    """Take a box away; lines that it parts do not run together."""
-    above, before, after = box.getparent(), box.getprevious(), box.getnext()
-    said = box.tail if box.tail and not box.tail.isspace() else None
-    in_line = above.tag not in BOXES
-    led = before.tail if before is not None else above.text
-    begun = bool(led and not led.isspace()) or (in_line if before is None else before.tag not in BOXES)
-    goes_on = bool(said) or (in_line if after is None else after.tag not in BOXES)
-    if begun and goes_on:
-        box.addprevious(box.makeelement("br"))
-    box.drop_tree()
-
-
 def with_paragraphs(top: dom.Element) -> None:
     """Change ``top`` and what is below so that every line stays one when boxes that are not shown are taken away. Linear."""
     if top.tag in LOST_ALONE:
@@ -74,28 +61,23 @@ def with_paragraphs(top: dom.Element) -> None:
         elif is_box and (node.tag not in TAGS or (holds and node.tag in OF_ONE_LINE)):
             node.tag = "div" if holds else "p"
             if holds:
-                _wrap(node)
-
-
-def _wrap(box: dom.Element) -> None:
-    """Each run of text between the boxes in ``box`` into a paragraph."""
-    run = box.makeelement("p")
-    run.text, box.text = box.text, None
-    runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
-    for child in list(box):
-        if child.tag in BOXES or child.tag in TABLE:
-            run = box.makeelement("p")
-            run.text, child.tail = child.tail, None
-            runs.append((child, run))
-        else:
-            run.append(child)
-    for child, run in runs:
-        if not len(run) and (not run.text or run.text.isspace()):
-            continue
-        if child is None:
-            box.insert(0, run)
-        else:
-            child.addnext(run)
+                run = node.makeelement("p")
+                run.text, node.text = node.text, None
+                runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
+                for child in list(node):
+                    if child.tag in BOXES or child.tag in TABLE:
+                        run = node.makeelement("p")
+                        run.text, child.tail = child.tail, None
+                        runs.append((child, run))
+                    else:
+                        run.append(child)
+                for child, run in runs:
+                    if not len(run) and (not run.text or run.text.isspace()):
+                        continue
+                    if child is None:
+                        node.insert(0, run)
+                    else:
+                        child.addnext(run)
 
 
 # An article's HTML without a page around it: what a feed carries of its entries.
@@ -123,8 +105,7 @@ def tidied(body: Body) -> dom.Element:
     top = _common(page, body)
     if top is None:
         return whole
-    kept = _body_boxes(page, body)
-    _with_pictures(page, body, top, kept)
+    kept = _kept_boxes(page, body, top)
     original = page.nodes[top]
     copy = copy_of(original)
     pairs = dict(zip(original.iter(), copy.iter(), strict=True))
@@ -134,7 +115,16 @@ def tidied(body: Body) -> dom.Element:
         else:
             pairs[node].text = None
     for node in list(_dropped_nodes(page, top, kept)):
-        drop_box(pairs[node])
+        box = pairs[node]
+        above, before, after = box.getparent(), box.getprevious(), box.getnext()
+        said = box.tail if box.tail and not box.tail.isspace() else None
+        in_line = above.tag not in BOXES
+        led = before.tail if before is not None else above.text
+        begun = bool(led and not led.isspace()) or (in_line if before is None else before.tag not in BOXES)
+        goes_on = bool(said) or (in_line if after is None else after.tag not in BOXES)
+        if begun and goes_on:
+            box.addprevious(box.makeelement("br"))
+        box.drop_tree()
     for node in [node for node in copy.iter() if node.tag in NEVER]:
         if node.getparent() is not None:
             node.drop_tree()
@@ -154,18 +144,14 @@ def _common(page: Blocks, body: Body) -> int | None:
     return box
 
 
-def _body_boxes(page: Blocks, body: Body) -> set[int]:
+def _kept_boxes(page: Blocks, body: Body, top: int) -> set[int]:
+    """The boxes of the text, and those of pictures that stand in it or shortly before it, captions included."""
     kept: set[int] = set()
     for block, wanted in zip(page.blocks, body.chosen, strict=True):
         box = block.box if wanted else -1
         while box >= 0 and box not in kept:
             kept.add(box)
             box = page.parent[box]
-    return kept
-
-
-def _with_pictures(page: Blocks, body: Body, top: int, kept: set[int]) -> None:
-    """Keep the boxes of pictures that stand in the text or shortly before it, captions included."""
     numbers = body.chosen.nonzero()[0]
     first, last = int(numbers[0]) - LEAD_BLOCKS, int(numbers[-1]) + 1
     for _, box, number in page.pictures:
@@ -175,16 +161,12 @@ def _with_pictures(page: Blocks, body: Body, top: int, kept: set[int]) -> None:
             box = page.parent[box]
         inside = box == top or (box in kept and page.start[top] <= number <= page.end[top])
         if chain and inside and first <= number <= last and all(_is_picture_box(page, one) for one in chain):
-            kept.update(below for one in chain for below in _below(page, one))
-
-
-def _below(page: Blocks, box: int) -> Iterator[int]:
-    """``box`` and the boxes in it, which stand right behind it."""
-    yield box
-    for inner in range(box + 1, len(page.nodes)):
-        if page.depth[inner] <= page.depth[box]:
-            return
-        yield inner
+            kept.add(chain[-1])
+            for below in range(chain[-1] + 1, len(page.nodes)):
+                if page.depth[below] <= page.depth[chain[-1]]:
+                    break
+                kept.add(below)
+    return kept
 
 
 def _is_picture_box(page: Blocks, box: int) -> bool:

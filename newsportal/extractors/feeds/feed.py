@@ -77,7 +77,20 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     base = home or url
     entries = [_entry(entry, base, clock) for entry in raw.entries]
     shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
-    keyed = tuple(_keyed(entries, shared))
+    ids = Counter(entry.id for entry in entries if entry.id)
+    taken: Counter[str] = Counter()
+    out = []
+    for entry in entries:
+        if entry.id and ids[entry.id] == 1:
+            key = entry.id
+        elif entry.url and entry.url not in shared:
+            key = entry.url
+        else:
+            key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
+        taken[key] += 1
+        key = key if taken[key] == 1 else f"{key}#{taken[key]}"
+        out.append(replace(entry, key=key, shared_link=entry.url in shared))
+    keyed = tuple(out)
     said = []
     if any(entry.shared_link for entry in keyed):
         said.append("shared-link")
@@ -157,8 +170,14 @@ def _standard(text: str, zone: tzinfo | None) -> datetime | None:
 
 
 def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
-    content = _unescaped(raw.content or raw.summary)
-    images = [image for image in (_absolute(base, image) for image in raw.images) if image]
+    content = raw.content or raw.summary
+    if content and "&lt;" in content and not ESCAPED_TWICE.search(content):
+        text = dom.text_of(dom.parse_html(f"<div>{content}</div>"))
+        content = text if ESCAPED_TWICE.search(text) else content
+    image = next((url for url in (_absolute(base, url) for url in raw.images) if url), None)
+    if image is None and content and "<img" in content.lower():
+        shown = next(dom.parse_html(content).iter("img"), None)
+        image = _absolute(base, shown.get("src")) if shown is not None else None
     return FeedEntry(
         key="",
         id=clean(raw.id or "")[:2_000] or None,
@@ -169,46 +188,13 @@ def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
         published=clock.read(raw.published),
         updated=clock.read(raw.updated),
         author=plain(raw.author, 100),
-        image=images[0] if images else _pictured(content, base),
+        image=image,
         categories=tuple(dict.fromkeys(tag for item in raw.categories[:MAX_TAGS] if (tag := plain(item, MAX_TAG)))),
     )
 
 
-def _keyed(entries: list[FeedEntry], shared: set[str]) -> list[FeedEntry]:
-    """The entries with keys that no two share, however the feed repeats its links and guids."""
-    ids = Counter(entry.id for entry in entries if entry.id)
-    taken: Counter[str] = Counter()
-    out = []
-    for entry in entries:
-        if entry.id and ids[entry.id] == 1:
-            key = entry.id
-        elif entry.url and entry.url not in shared:
-            key = entry.url
-        else:
-            key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
-        taken[key] += 1
-        key = key if taken[key] == 1 else f"{key}#{taken[key]}"
-        out.append(replace(entry, key=key, shared_link=entry.url in shared))
-    return out
-
-
 def _absolute(base: str, url: str | None) -> str | None:
     return dom.join(base, clean(url).replace(" ", "%20")) if url else None
-
-
-def _unescaped(markup: str | None) -> str | None:
-    if not markup or ESCAPED_TWICE.search(markup) or "&lt;" not in markup:
-        return markup
-    text = dom.text_of(dom.parse_html(f"<div>{markup}</div>"))
-    return text if ESCAPED_TWICE.search(text) else markup
-
-
-def _pictured(markup: str | None, base: str) -> str | None:
-    if not markup or "<img" not in markup.lower():
-        return None
-    for image in dom.parse_html(markup).iter("img"):
-        return _absolute(base, image.get("src"))
-    return None
 
 
 __all__ = ["Feed", "FeedEntry", "discover", "parse"]

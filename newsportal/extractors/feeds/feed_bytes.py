@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from html.entities import html5
 from itertools import islice
@@ -62,9 +63,11 @@ def guess_encoding(body: bytes) -> str:
 
 def _share(sample: bytes, encoding: str) -> float | None:
     """The share of everyday characters when ``sample`` is read so; ``None`` when it cannot be."""
-    text = _decoded_strictly(sample, encoding)
-    if text is None:
-        return None
+    text = ""
+    for end in (len(sample), len(sample) - 1):  # strictly, but for a character cut at the end
+        with suppress(UnicodeDecodeError):
+            text = sample[:end].decode(encoding)
+            break
     characters = EAST_ASIAN.findall(text)
     if not characters:
         return None
@@ -72,16 +75,6 @@ def _share(sample: bytes, encoding: str) -> float | None:
         return sum(1 for character in characters if KANA.match(character)) / len(characters)
     everyday = EVERYDAY[encoding]
     return sum(1 for character in characters if everyday.fullmatch(character.encode(encoding, "ignore"))) / len(characters)
-
-
-def _decoded_strictly(sample: bytes, encoding: str) -> str | None:
-    """Strictly, but for a character cut at the end."""
-    for end in (len(sample), len(sample) - 1):
-        try:
-            return sample[:end].decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return None
 
 
 MAX_BYTES = 8 * 1024 * 1024  # fifty times the largest feed at hand; more is cut, and what is complete before the cut is read
@@ -127,7 +120,9 @@ class FeedText:
 
 def read(body: bytes, content_type: str | None) -> FeedText:
     """Decode a feed (unpacked, if a server packed it once too often). Never raises."""
-    body = _unpacked(body)
+    if body.startswith(GZIP):  # as far as it goes, no further than one byte past the limit
+        with suppress(zlib.error):
+            body = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, MAX_BYTES + 1)
     warnings = ["too-large"] if len(body) > MAX_BYTES else []
     text, agreed = _decoded(body[:MAX_BYTES], content_type)
     warnings += [] if agreed else ["wrong-encoding"]
@@ -156,23 +151,17 @@ def mend_xml(source: FeedText) -> FeedText:
     return FeedText(cut, tuple(warnings))
 
 
-def _unpacked(body: bytes) -> bytes:
-    """The content of a gzip file as far as it goes, no further than one byte past the limit; other bytes as they are."""
-    if not body.startswith(GZIP):
-        return body
-    try:
-        return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, MAX_BYTES + 1)
-    except zlib.error:
-        return body
-
-
 def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
     """The text, and whether it is in the encoding that was declared."""
     for mark, encoding in BOMS:
         if body.startswith(mark):
             bom = len(mark) if mark[0] not in b"<{\0" or mark in (codecs.BOM_UTF32_BE,) else 0
             return body[bom:].decode(encoding, "replace"), True
-    declared = _declared(body, content_type)
+    header = CHARSET.search(content_type or "")
+    inside = DECLARED.match(body[:400])
+    labels = [header.group(1)] if header else []
+    labels += [inside.group(1).decode("ascii", "replace")] if inside else []
+    declared = [label.lower() for label in labels if _is_text_codec(label)]
     if _is_utf8(body):
         return body.decode("utf-8", "replace"), not declared or body.isascii() or "utf-8" in declared or "utf8" in declared
     for place, label in enumerate(declared):
@@ -181,14 +170,6 @@ def _decoded(body: bytes, content_type: str | None) -> tuple[str, bool]:
         except (UnicodeDecodeError, LookupError):
             continue
     return body.decode(guess_encoding(body), "replace"), not declared
-
-
-def _declared(body: bytes, content_type: str | None) -> list[str]:
-    header = CHARSET.search(content_type or "")
-    inside = DECLARED.match(body[:400])
-    labels = [header.group(1)] if header else []
-    labels += [inside.group(1).decode("ascii", "replace")] if inside else []
-    return [label.lower() for label in labels if _is_text_codec(label)]
 
 
 def _is_text_codec(label: str) -> bool:

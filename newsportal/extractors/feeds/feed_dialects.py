@@ -87,6 +87,8 @@ def read_xml(text: str, url: str) -> RawFeed:
         if not found["entries"]:
             raise NotApplicable("broken-feed", f"{type(error).__name__}: {error}") from error
     head, entries = found["feed"], found["entries"]
+    period = PERIODS.get((_text(head, "sy_updateperiod") or "").lower())
+    ttl = period // (_number(_text(head, "sy_updatefrequency")) or 1) if period else None
     if not found.get("version") and not entries:
         raise NotApplicable("not-a-feed", "no feed element")
     return RawFeed(
@@ -94,7 +96,7 @@ def read_xml(text: str, url: str) -> RawFeed:
         title=_text(head, "title"),
         home=_text(head, "link"),
         language=_text(head, "language"),
-        ttl_minutes=_ttl(head),
+        ttl_minutes=_number(_text(head, "ttl")) or ttl,
         hub=_rel(head, "hub"),
         topic=_rel(head, "self"),
         **_skips(text),
@@ -176,14 +178,6 @@ def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
         return RawDate(text, datetime(*parsed[:6]) if parsed else None)  # noqa: DTZ001 (naive UTC by the contract of RawDate)
     except (TypeError, ValueError):
         return RawDate(text)
-
-
-def _ttl(head: Mapping[str, Any]) -> int | None:
-    minutes = _number(_text(head, "ttl"))
-    if minutes:
-        return minutes
-    period = PERIODS.get((_text(head, "sy_updateperiod") or "").lower())
-    return period // (_number(_text(head, "sy_updatefrequency")) or 1) if period else None
 
 
 def _skips(text: str) -> dict[str, tuple[int, ...]]:
@@ -276,25 +270,20 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
     try:
         found = json.loads(text, strict=False)
     except (ValueError, RecursionError):
-        return _salvaged(text), False
+        start = ITEMS.search(text)
+        if not start:
+            raise NotApplicable("not-a-feed", "broken JSON without items") from None
+        head: dict[str, Any] = {}
+        for close in ("}", '"x":0}'):
+            try:
+                head = json.loads(text[: start.start()].rstrip().rstrip(",") + close, strict=False)
+                break
+            except (ValueError, RecursionError):
+                continue
+        return {**(head if isinstance(head, dict) else {}), "items": list(_items(text, start.end()))}, False
     if not isinstance(found, dict):
         raise NotApplicable("not-a-feed", "JSON, but no object")
     return found, True
-
-
-def _salvaged(text: str) -> dict[str, Any]:
-    """Whatever is complete in broken JSON: the fields before the items, and the items before the break."""
-    start = ITEMS.search(text)
-    if not start:
-        raise NotApplicable("not-a-feed", "broken JSON without items")
-    head: dict[str, Any] = {}
-    for close in ("}", '"x":0}'):
-        try:
-            head = json.loads(text[: start.start()].rstrip().rstrip(",") + close, strict=False)
-            break
-        except (ValueError, RecursionError):
-            continue
-    return {**(head if isinstance(head, dict) else {}), "items": list(_items(text, start.end()))}
 
 
 def _items(text: str, place: int) -> Iterator[Any]:

@@ -70,7 +70,8 @@ def lies(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
     if sum(abs(fetched - when) <= JUST_NOW for when in told) >= ALIKE * len(told):
         return "lastmod-now"
     most = max(Counter(told).values())
-    return "lastmod-same" if most >= ALIKE * len(told) and not _midnight(told[0]) else None
+    timed = (told[0].hour, told[0].minute, told[0].second) != (0, 0, 0)  # all articles of one day share its date, and that is no lie
+    return "lastmod-same" if most >= ALIKE * len(told) and timed else None
 
 
 def print_of(entries: Iterable[SitemapEntry]) -> str:
@@ -79,11 +80,6 @@ def print_of(entries: Iterable[SitemapEntry]) -> str:
     for url in sorted(entry.url for entry in entries):
         made.update(url.encode("utf-8", "surrogatepass") + b"\n")
     return made.hexdigest()
-
-
-def _midnight(when: datetime) -> bool:
-    """A date without time: all articles of one day share it, and that is no lie."""
-    return (when.hour, when.minute, when.second) == (0, 0, 0)
 
 
 def honest(found: Sitemap, fetched: datetime) -> Sitemap:
@@ -186,23 +182,18 @@ class _Reader:
         text = (written or "").strip()[:40]
         if not text or text.startswith("0"):
             return None
+        when = None
         try:
-            when = _iso(text) if ISO.match(text) else self._written(text)
+            if ISO.match(text):
+                plain = re.sub(r"\s+(?=[Z+-])", "", text)
+                when = datetime.fromisoformat(f"{plain}-01" if len(plain) == len("2024-03") else plain)
+                when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            elif self._odd > 0:
+                self._odd -= 1
+                when = parse_date(text, self.fetched)
         except (ValueError, OverflowError):
             return None
         return when if when and plausible(when, self.fetched) else None
-
-    def _written(self, text: str) -> datetime | None:
-        if self._odd <= 0:
-            return None
-        self._odd -= 1
-        return parse_date(text, self.fetched)
-
-
-def _iso(text: str) -> datetime:
-    plain = re.sub(r"\s+(?=[Z+-])", "", text)
-    when = datetime.fromisoformat(f"{plain}-01" if len(plain) == len("2024-03") else plain)
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 class _Target:

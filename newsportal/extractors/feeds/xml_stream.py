@@ -76,12 +76,19 @@ class XmlText:
 
     def _decoded(self) -> Iterator[str]:
         decoder = None
-        for piece in self._unpacked():
+        given = 0
+        plain = (self.body[start : start + STEP] for start in range(0, len(self.body), STEP))
+        for piece in self._members() if self.body.startswith(GZIP) else plain:
+            if given + len(piece) > self.limit:
+                self.tell("too-large")
+            piece, given = piece[: self.limit - given], given + len(piece)
             decoder = decoder or codecs.getincrementaldecoder(self._encoding(piece))("replace")
             text = decoder.decode(piece)
             if "\ufffd" in text:
                 self.tell("wrong-encoding")
             yield CONTROL.sub("", text)
+            if given > self.limit:
+                return
 
     def _encoding(self, start: bytes) -> str:
         marked = next((name for mark, name in BOMS if start.startswith(mark)), None)
@@ -91,19 +98,6 @@ class XmlText:
         label = (inside.group(1).decode("ascii", "replace") if inside else header.group(1) if header else "utf-8").lower()
         name = SUPERSETS.get(label, label)
         return name if name in ENCODINGS else "utf-8"
-
-    def _unpacked(self) -> Iterator[bytes]:
-        """Pieces of at most ``STEP`` bytes, ``limit`` bytes in all."""
-        given = 0
-        plain = (self.body[start : start + STEP] for start in range(0, len(self.body), STEP))
-        for piece in self._members() if self.body.startswith(GZIP) else plain:
-            room = self.limit - given
-            if len(piece) > room:
-                self.tell("too-large")
-                yield piece[:room]
-                return
-            given += len(piece)
-            yield piece
 
     def _members(self) -> Iterator[bytes]:
         """The content of a gzip file, member after member, as far as it is whole."""

@@ -115,10 +115,15 @@ def author(
     document: dom.Document, meta: Metadata, lines: Sequence[str], language: str | None = None, heading: str | None = None
 ) -> str | None:
     """The author's name, several parted by ``; ``. Organisations and the site count last, and not on Chinese pages (there: 来源)."""
-    site = site_names(document, meta)
+    title = next((dom.text_of(node) for node in document.root.iter("title")), "")
+    told = (meta.get("og:site_name"), meta.get("application-name"), *meta.organisations("publisher"), *SEPARATOR.split(title)[1:])
+    ends = (title.rpartition(mark)[2] for mark in "-," if mark in title)
+    names = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
+    short = ("".join(word[0] for word in name.lower().split()) for name in told if name and 2 <= name.count(" ") <= SITE_WORDS)
+    site = names | frozenset(word for word in short if word.isalpha())
     chinese = (language or "zh").startswith("zh")
     witnesses: tuple[Callable[[], Iterable[str]], ...] = (
-        lambda: _declared_authors(document, meta, heading),
+        lambda: meta.people("author") or _named_in_meta(document, meta, heading),
         lambda: () if chinese else meta.organisations("author"),
         lambda: _written(document, lines, heading),
         lambda: _marked(document),
@@ -131,16 +136,6 @@ def author(
         return None
     named = (*meta.people("author"), *meta.organisations("author"), meta.get("author") or "")
     return next((name for name in map(_bare, named) if is_name(name)), None)
-
-
-def site_names(document: dom.Document, meta: Metadata) -> frozenset[str]:
-    """What the site calls itself: in ``meta``, as publisher, behind the page's title; and the first letters of these."""
-    title = next((dom.text_of(node) for node in document.root.iter("title")), "")
-    told = (meta.get("og:site_name"), meta.get("application-name"), *meta.organisations("publisher"), *SEPARATOR.split(title)[1:])
-    ends = (title.rpartition(mark)[2] for mark in "-," if mark in title)
-    names = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
-    short = ("".join(word[0] for word in name.lower().split()) for name in told if name and 2 <= name.count(" ") <= SITE_WORDS)
-    return names | frozenset(word for word in short if word.isalpha())
 
 
 def is_site(name: str, site: Iterable[str]) -> bool:
@@ -159,20 +154,14 @@ def _bare(name: str) -> str:
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
-def _declared_authors(document: dom.Document, meta: Metadata, heading: str | None) -> Iterator[str]:
-    """People in JSON-LD, else the first ``meta`` with a name that is not the title and not whom the page calls its editor."""
-    people = meta.people("author")
-    if people:
-        yield from people
-        return
+def _named_in_meta(document: dom.Document, meta: Metadata, heading: str | None) -> list[str]:
+    """The first ``meta`` with a name that is not the title and not whom the page calls its editor."""
     for name in filter(None, map(meta.get, AUTHOR_META)):
-        if is_name(name) and name != heading and not (CJK.search(name) and _is_editor(document, name)):
-            yield name
-            return
-
-
-def _is_editor(document: dom.Document, name: str) -> bool:
-    return any(match["name"] == name for line in document.lines if "编" in line or "編" in line for match in EDITOR.finditer(line))
+        if is_name(name) and name != heading:
+            marked = [line for line in document.lines if "编" in line or "編" in line] if CJK.search(name) else []
+            if not any(match["name"] == name for line in marked for match in EDITOR.finditer(line)):
+                return [name]
+    return []
 
 
 def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:
@@ -214,7 +203,9 @@ def _marked(document: dom.Document) -> list[str]:
     for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
         if not _is_marked(node):
             continue
-        text = FIRST_WORD.sub("", _name_in(node))
+        told = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
+        kept = (short_text(child) for child in node if child not in told)  # what is told about the author is no name
+        text = FIRST_WORD.sub("", clean(" ".join((node.text or "", *kept))) if told else short_text(node))
         if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):
             continue
         others = COMMENTS if node.get("itemprop") else OTHERS
@@ -222,14 +213,6 @@ def _marked(document: dom.Document) -> list[str]:
             continue
         return _parted(text)
     return []
-
-
-def _name_in(node: dom.Element) -> str:
-    """The text of the author's element without what its parts tell about the author."""
-    if not any(ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}") for child in node):
-        return short_text(node)
-    kept = (short_text(child) for child in node if not ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}"))
-    return clean(" ".join((node.text or "", *kept)))
 
 
 MAX_LINE_CHARS: Final = 160

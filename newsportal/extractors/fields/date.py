@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
@@ -64,13 +65,27 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     whole = text.strip()
     if not whole:
         return None
-    stamp = _timestamp(whole, now)
-    if stamp is not None:
-        return stamp
+    if re.fullmatch(r"\d{10}|\d{13}", whole, re.ASCII):  # seconds or milliseconds since 1970
+        stamp = datetime.fromtimestamp(int(whole[:10]), UTC)
+        if plausible(stamp, now):
+            return stamp
     first = next(find_dates(whole, now, zone), None)
     if first is not None:
         return first.when
-    return _guess(whole, now, zone)
+    if len(whole) > GUESSED_CHARS or CJK.search(whole) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", whole):
+        return None
+    import dateparser  # loaded late: it takes half a second, and most runs never need it
+
+    base = now.astimezone(zone or UTC)
+    settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
+    try:
+        found = dateparser.parse(whole, languages=list(GUESSED_LANGUAGES), settings=settings)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    if found is None:
+        return None
+    when = found if found.tzinfo else found.replace(tzinfo=base.tzinfo)
+    return when if plausible(when, now) else None
 
 
 def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[Written]:
@@ -135,40 +150,8 @@ def _written(match: re.Match[str], read: Reader, text: str, local: datetime) -> 
     except (ValueError, OverflowError):
         return None
     if not has_year and when > local + TOLERANCE:
-        when = _year_before(when)
+        for year in range(when.year - 1, when.year - 9, -1):
+            with suppress(ValueError):  # 29 February
+                when = when.replace(year=year)
+                break
     return Written(match.start(), end, when, has_time=clock is not None, has_year=has_year, relative=relative)
-
-
-def _year_before(when: datetime) -> datetime:
-    for year in range(when.year - 1, when.year - 9, -1):
-        try:
-            return when.replace(year=year)
-        except ValueError:  # 29 February
-            continue
-    return when
-
-
-def _timestamp(text: str, now: datetime) -> datetime | None:
-    """Seconds or milliseconds since 1970, when they are all of the text."""
-    if not re.fullmatch(r"\d{10}|\d{13}", text, re.ASCII):
-        return None
-    when = datetime.fromtimestamp(int(text[:10]), UTC)
-    return when if plausible(when, now) else None
-
-
-def _guess(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """The last resort for languages we have no form for: dateparser, for short texts with a figure and a word."""
-    if len(text) > GUESSED_CHARS or CJK.search(text) or not re.search(r"\d.*[^\W\d_]{2}|[^\W\d_]{2}.*\d", text):
-        return None
-    import dateparser  # loaded late: it takes half a second, and most runs never need it
-
-    base = now.astimezone(zone or UTC)
-    settings = {"RELATIVE_BASE": base.replace(tzinfo=None), "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
-    try:
-        found = dateparser.parse(text, languages=list(GUESSED_LANGUAGES), settings=settings)
-    except (ValueError, OverflowError, RecursionError):
-        return None
-    if found is None:
-        return None
-    when = found if found.tzinfo else found.replace(tzinfo=base.tzinfo)
-    return when if plausible(when, now) else None

@@ -75,7 +75,29 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
         alone = "json" in kind
         states = [state for state in (_decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
         for state in states:
-            yield from _in_state(state)
+            waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
+            seen = 0
+            while waiting and seen < MAX_OBJECTS:
+                value, key, owners, depth = waiting.pop()
+                seen += 1
+                if isinstance(value, str):
+                    opened = _decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
+                    if opened is not None:
+                        waiting.append((opened, key, owners, depth + 1))
+                    elif len(value) >= LONG:
+                        yield Held(value, _named(owners, TITLES), _named(owners, DATES), key)
+                elif depth >= MAX_DEPTH:
+                    continue
+                elif isinstance(value, dict):
+                    within = (value, *owners)[: ABOVE + 1]
+                    waiting.extend((inner, str(name), within, depth + 1) for name, inner in reversed(value.items()))
+                elif isinstance(value, list):
+                    # paragraphs, as texts or as objects with a text: one text with a paragraph a line
+                    texts = (_block_text(block, 0) for block in value[:2000]) if len(value) > 1 else ()
+                    joined = "\n".join(filter(None, texts))
+                    if len(joined) >= LONG:
+                        yield Held(joined, _named(owners, TITLES), _named(owners, DATES), key)
+                    waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
         if not states:
             # long string literals, with the titles and dates that are written near them
             for match in LITERAL.finditer(text):
@@ -115,41 +137,9 @@ def _assigned(text: str) -> Iterator[Any]:
             yield state
 
 
-def _in_state(state: Any) -> Iterator[Held]:
-    """A walk in document order; texts that are JSON themselves are opened once more."""
-    waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
-    seen = 0
-    while waiting and seen < MAX_OBJECTS:
-        value, key, owners, depth = waiting.pop()
-        seen += 1
-        if isinstance(value, str):
-            opened = _decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
-            if opened is not None:
-                waiting.append((opened, key, owners, depth + 1))
-            elif len(value) >= LONG:
-                yield Held(value, _named(owners, TITLES), _named(owners, DATES), key)
-        elif depth >= MAX_DEPTH:
-            continue
-        elif isinstance(value, dict):
-            within = (value, *owners)[: ABOVE + 1]
-            waiting.extend((inner, str(name), within, depth + 1) for name, inner in reversed(value.items()))
-        elif isinstance(value, list):
-            joined = _joined(value)
-            if len(joined) >= LONG:
-                yield Held(joined, _named(owners, TITLES), _named(owners, DATES), key)
-            waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
-
-
 def _named(owners: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> tuple[str, ...]:
     found = (owner.get(key) for owner in owners for key in keys)
     return tuple(str(value) for value in found if (isinstance(value, str) and value.strip()) or (isinstance(value, int) and value > 10**9))
-
-
-def _joined(blocks: Sequence[Any]) -> str:
-    """A list of paragraphs, as texts or as objects with a text, as one text with a paragraph a line."""
-    if len(blocks) < 2:
-        return ""
-    return "\n".join(filter(None, (_block_text(block, 0) for block in blocks[:2000])))
 
 
 def _block_text(block: Any, depth: int) -> str:

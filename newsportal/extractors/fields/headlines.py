@@ -109,28 +109,16 @@ def headings(document: dom.Document) -> Iterator[Ranked]:
             nodes.append(node)
     for tag, rank in RANKS.items():
         for node in found.get(tag, ()):
-            for number, text in enumerate(_texts(node)):
+            whole = short_text(node)
+            texts = [whole[: 2 * MAX_TITLE_CHARS]] if len(whole) >= 2 else []
+            if texts and len(node) and not MARK_LAST.search(whole):
+                # what stands before and in the first elements inside
+                parts = (" ".join((node.text or "").split()), *map(short_text, list(node)[:3]))
+                texts += [part for part in parts if 2 <= len(part) <= MAX_TITLE_CHARS and part != whole]
+            for number, text in enumerate(texts):
                 if text not in seen:
                     seen.add(text)
                     yield Ranked(text, rank, part=number > 0)
-
-
-def _texts(node: dom.Element) -> Iterator[str]:
-    """The text of a heading; where elements stand inside, what stands before and in the first of them as well."""
-    whole = short_text(node)
-    if len(whole) < 2:
-        return
-    yield whole[: 2 * MAX_TITLE_CHARS]
-    if len(node):
-        if MARK_LAST.search(whole):
-            return
-        own = " ".join((node.text or "").split())
-        if 2 <= len(own) <= MAX_TITLE_CHARS and own != whole:
-            yield own
-        for child in list(node)[:3]:
-            inner = short_text(child)
-            if 2 <= len(inner) <= MAX_TITLE_CHARS and inner != whole:
-                yield inner
 
 
 def marked(document: dom.Document) -> Iterator[Ranked]:

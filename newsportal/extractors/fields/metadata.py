@@ -122,20 +122,16 @@ _COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
 _LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
-def _parsed(text: str) -> Any:
-    """JSON as pages write it: in a comment, with line feeds in texts; at a second try without line comments and commas before a bracket."""
-    text = _WRAPPING.sub("", text.strip().rstrip(";"))
-    try:
-        return json.loads(text, strict=False)
-    except ValueError:
-        return json.loads(_LAST_COMMA.sub("", _COMMENT.sub("", text)), strict=False)
-
-
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     if len(text) > MAX_JSON:
         return
+    # JSON as pages write it: in a comment, with line feeds in texts; with line comments and commas before a bracket
+    text = _WRAPPING.sub("", text.strip().rstrip(";"))
     try:
-        found = _parsed(text)
+        try:
+            found = json.loads(text, strict=False)
+        except ValueError:
+            found = json.loads(_LAST_COMMA.sub("", _COMMENT.sub("", text)), strict=False)
     except (ValueError, RecursionError):
         return
     waiting, seen = [found], 0

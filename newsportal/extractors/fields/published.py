@@ -78,7 +78,9 @@ def best_date(
     document: dom.Document, meta: Metadata, link: Link | None, fetched: datetime, language: str | None, heading: str | None = None
 ) -> datetime | None:
     zone = zone_of(language)
-    told = _declared_date(meta, fetched, zone) or _time_element(document, fetched, zone)
+    values = (meta.article("datePublished"), *map(meta.get, META_DATES))
+    first = (next(find_dates(value, fetched, zone), None) for value in values if value and len(value) <= MACHINE_CHARS)
+    told = next((found.when for found in first if found and found.has_year), None) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
         return told
     beside, score = _date_near_title(document, fetched, zone, heading, day_first(language))
@@ -112,15 +114,6 @@ def zone_of(language: str | None) -> tzinfo:
     return KOREA if language in ("ja", "ko") else UTC
 
 
-def _declared_date(meta: Metadata, fetched: datetime, zone: tzinfo) -> datetime | None:
-    values = (meta.article("datePublished"), *map(meta.get, META_DATES))
-    for value in values:
-        found = next(find_dates(value, fetched, zone), None) if value and len(value) <= MACHINE_CHARS else None
-        if found and found.has_year:
-            return found.when
-    return None
-
-
 def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> datetime | None:
     """``time[datetime]``: the one that says it is the publication, else the only one."""
     values = []
@@ -146,16 +139,13 @@ def _date_near_title(
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
-            seen = Seen(number, line, written)
-            score = _score(seen, place) - (SITES if place is not None and _is_sites(seen, place, fetched) else 0.0)
+            score = _score(Seen(number, line, written), place)
+            # the date that templates draw at the top of every page: today's, before the title, without a word that says more
+            if place is not None and number < place and not WORDS.search(line) and abs(written.when - fetched) < timedelta(days=2):
+                score -= SITES
             if score > most:
                 best, most = written.when, score
     return best, most
-
-
-def _is_sites(seen: Seen, place: int, fetched: datetime) -> bool:
-    """Whether it is the date that templates draw at the top of every page: today's, before the title, without a word that says more."""
-    return seen.line < place and not WORDS.search(seen.text) and abs(seen.written.when - fetched) < timedelta(days=2)
 
 
 def _same(line: str, heading: str) -> bool:

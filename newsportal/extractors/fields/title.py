@@ -76,22 +76,16 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
     names = (site,) if site else ()
     page = "" if says_nothing(whole, names) else without_site(whole, site)
     said = "" if says_nothing(named, names) else named
-    shown = _exact_heading(document, whole, page) or _agreeing(
-        document, whole if page else said, _witnesses((whole if page else "", page, without_site(said, site), told))
-    )
+    # the ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing
+    exact = bool(page) and whole.startswith(page) and any(short_text(node) == page for node in document.root.iter("h1"))
+    witnesses = None if exact else _witnesses((whole if page else "", page, without_site(said, site), told))
+    shown = page if witnesses is None else _agreeing(document, whole if page else said, witnesses)
     if shown:
         return bare(shown)
     if SITE_LAST.search(said):
         said = without_site(said, site)
     placed = None if page or said else headline_by_place(document, (whole, *names))
     return next((bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
-
-
-def _exact_heading(document: dom.Document, whole: str, page: str) -> str | None:
-    """The ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing."""
-    if not page or not whole.startswith(page):
-        return None
-    return next((page for node in document.root.iter("h1") if short_text(node) == page), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,10 @@ POINTERS: Final = re.compile(
     r"[?&](?:p|pid)=\d|[?&]goto=|mod=redirect|/post-?\d|#?post=|\.msg\d|/t/[^/]+/\d+/\d+|getlastpost|getnewpost|page=e\b|/unread|/latest$",
     re.IGNORECASE,
 )
+# FluxBB counts pages by ``p``, next to ``id``; tieba and nForum have ``p`` of their own.
+PAGED_BY_P: Final = re.compile(
+    r"view(?:topic|forum)\.php\?(?:.*&)?id=|/article/\w+/\d+\?p=|/(?:threads?|topics?|t|go|node|boards?)/[\w-]+/?\?p="
+)
 WORDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("calendar", re.compile(r"calendar|/events?\b|almanac|paulsign|rili", re.IGNORECASE)),
     ("search", re.compile(r"search", re.IGNORECASE)),
@@ -148,12 +152,15 @@ def read(url: str) -> Address:
     if not _is_sound(plain):
         return Address("other", plain)
     whole = re.sub(r"^[a-z]+://[^/?]+", "", plain)
-    if POINTERS.search(whole) and not _is_page(whole):
+    if POINTERS.search(whole) and not PAGED_BY_P.search(whole):
         return Address("post", plain)
     if not ELSEWHERE.search(whole):
-        found = _by_path(plain, whole) or _by_script(plain)
+        found = next(((kind, match) for kind, form in PATHS if (match := form.search(whole))), None)
         if found is not None:
-            return found
+            kind, match = found
+            return _address(kind, plain, whole[: match.start()], match["id"], match["page"])
+        if (scripted := _by_script(plain)) is not None:
+            return scripted
     for kind, words in WORDS:
         if words.search(whole):
             return Address(kind, plain)
@@ -176,32 +183,17 @@ def cleaned(url: str) -> str:
         query = parts.query
         if "=" in query:
             pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")  # byte by byte: it may be GBK
-            kept = [(name, value) for name, value in pairs if not _idle(name, value)]
+            kept = [(name, value) for name, value in pairs if not _is_idle(name, value)]
             query = query if kept == pairs else urlencode(kept, encoding="latin-1")
         return parts._replace(path=path, query=query, fragment="").geturl()
     except ValueError:
         return url
 
 
-def _idle(name: str, value: str) -> bool:
+def _is_idle(name: str, value: str) -> bool:
     if SESSION_NAME.match(name):
         return bool(SESSION_VALUE.match(value)) or not value
     return bool(TRACKING.match(name) or (IDLE.match(name) and name.lower() not in ("view", "goto", "s")))
-
-
-def _is_page(whole: str) -> bool:
-    """FluxBB counts pages by ``p``, next to ``id``; tieba and nForum have ``p`` of their own."""
-    return bool(
-        re.search(r"view(?:topic|forum)\.php\?(?:.*&)?id=|/article/\w+/\d+\?p=|/(?:threads?|topics?|t|go|node|boards?)/[\w-]+/?\?p=", whole)
-    )
-
-
-def _by_path(url: str, whole: str) -> Address | None:
-    for kind, form in PATHS:
-        match = form.search(whole)
-        if match:
-            return _address(kind, url, whole[: match.start()], match["id"], match["page"])
-    return None
 
 
 def _by_script(url: str) -> Address | None:
@@ -220,15 +212,12 @@ def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Ad
     host = host_of(url)
     first = _FIRST_LIST.sub(r"\1-1.html", url) if kind == "thread" else url
     folder = re.sub(r"/index\.php/?$|/$", "", folder)
-    return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or _offset(url) else 0)
+    return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or COUNTED.search(url) else 0)
 
 
+# Where pages are counted from 0, or by entries: a 1 is not the first page then.
+COUNTED: Final = re.compile(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/")
 _FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page that the reader came from
-
-
-def _offset(url: str) -> bool:
-    """Whether pages are counted from 0, or by entries: a 1 is not the first page then."""
-    return bool(re.search(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/", url))
 
 
 def host_of(url: str) -> str:

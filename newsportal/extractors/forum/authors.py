@@ -60,7 +60,20 @@ def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) ->
     scores = [(_score(tree, over, path, flags), number) for number, path in enumerate(over.paths) if number not in inside]
     order = ranked(scores)
     if max((score for score, _ in scores), default=0.0) < SURE:
-        order = [*_unmarked(tree, over, inside), *order]
+        best, most = [], 0.0
+        for number, path in enumerate(over.paths):
+            if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(over.records):
+                continue
+            texts = {place: name_in(tree, at) for place, at in path.at.items()}
+            named = {place: text for place, text in texts.items() if text and len(text) <= MAX_PLAIN_CHARS and not TIMED.search(text)}
+            if len(named) < SURE_COVER * len(over.records) or (len(named) >= TEMPLATE_TIMES and len(set(named.values())) == 1):
+                continue
+            before = path.first - over.records[next(iter(path.at))].nodes[0]
+            score = len(named) / len(over.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
+            score *= PICTURED if sum(_is_pictured(tree, over, *item) for item in named.items()) > HALF * len(named) else 1
+            if score > most:
+                best, most = [number], score
+        order = [*best, *order]
     for place, record in enumerate(over.records):
         if record.author is not None and name_in(tree, record.author):
             continue
@@ -95,24 +108,6 @@ def name_in(tree: Tree, at: int) -> str | None:
     if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or ABSOLUTE.search(text):
         return None
     return text
-
-
-def _unmarked(tree: Tree, over: Overlay, inside: set[int]) -> list[int]:
-    """The place of names on a page that marks none: short texts of several people, the first of a post rather than a later one."""
-    best, most = [], 0.0
-    for number, path in enumerate(over.paths):
-        if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(over.records):
-            continue
-        texts = {place: name_in(tree, at) for place, at in path.at.items()}
-        named = {place: text for place, text in texts.items() if text and len(text) <= MAX_PLAIN_CHARS and not TIMED.search(text)}
-        if len(named) < SURE_COVER * len(over.records) or (len(named) >= TEMPLATE_TIMES and len(set(named.values())) == 1):
-            continue
-        before = path.first - over.records[next(iter(path.at))].nodes[0]
-        score = len(named) / len(over.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
-        score *= PICTURED if sum(_is_pictured(tree, over, *item) for item in named.items()) > HALF * len(named) else 1
-        if score > most:
-            best, most = [number], score
-    return best
 
 
 def _is_pictured(tree: Tree, over: Overlay, place: int, text: str) -> bool:

@@ -26,7 +26,10 @@ def find_bodies(tree: Tree, over: Overlay) -> int:
     for number, path in enumerate(over.paths):
         depth[number] = depth[path.above] * DEEPER if number else 1.0
         if number and not path.aside and len(path.masses) >= COVERED * len(over.records):
-            worth = _worth(over, number) * depth[number]
+            worth = float(sum(min(max(one, 0), MOST_CHARS) for one in path.masses.values()))
+            worth *= NAMED if CONTENT.search(path.names) else STAY if path.tag in STAYS else 1.0
+            worth *= IMPURE if max(path.times, path.authors) >= MOSTLY * len(path.at) else 1.0
+            worth *= depth[number]
             if worth > most:
                 best, most = number, worth
     known = [over.of_node[record.body] for record in over.records if record.body in over.of_node]
@@ -40,14 +43,6 @@ def find_bodies(tree: Tree, over: Overlay) -> int:
             at = same_leaf(tree, record, tree.nodes[next(iter(over.paths[best].at.values()))]) if best else None
         record.body = at if at is not None else _uncommon_body(tree, over, place, best)
     return best
-
-
-def _worth(over: Overlay, number: int) -> float:
-    path = over.paths[number]
-    mass = sum(min(max(one, 0), MOST_CHARS) for one in path.masses.values())
-    named = CONTENT.search(path.names) is not None
-    impure = max(path.times, path.authors) >= MOSTLY * len(path.at)
-    return mass * (NAMED if named else STAY if path.tag in STAYS else 1.0) * (IMPURE if impure else 1.0)
 
 
 def _uncommon_body(tree: Tree, over: Overlay, place: int, path: int) -> int:

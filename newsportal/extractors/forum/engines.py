@@ -214,7 +214,14 @@ def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[
     found: list[Record] = []
     for choice in engine.body.split(", "):
         bodies = outermost(tree, numbers(tree, root, choice)) if not holders else numbers(tree, root, choice)
-        records = _in_holders(tree, holders, bodies) or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]
+        held: dict[int, Record] = {}  # the nearest holder around each body, with the first body in it; broken markup nests posts
+        for body in bodies:
+            at = body
+            while at > 0 and at not in holders:
+                at = tree.nodes[at].parent
+            if at > 0:
+                held.setdefault(at, Record((at,), body=body))
+        records = [held[at] for at in sorted(held)] or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]
         found = records if len(records) > MORE * len(found) else found
         if holders and len(found) == len(holders):
             break
@@ -236,18 +243,6 @@ def select(tree: Tree, root: dom.Element, selector: str) -> list[int]:
 
 def numbers(tree: Tree, root: dom.Element, selector: str) -> list[int]:
     return [at for element in dom.css(root, selector) if (at := tree.number.get(element)) is not None]
-
-
-def _in_holders(tree: Tree, holders: set[int], bodies: Sequence[int]) -> list[Record]:
-    """The nearest holder around each body, with the first body in it. Posts may lie in one another where markup is broken."""
-    found: dict[int, Record] = {}
-    for body in bodies:
-        at = body
-        while at > 0 and at not in holders:
-            at = tree.nodes[at].parent
-        if at > 0:
-            found.setdefault(at, Record((at,), body=body))
-    return [found[at] for at in sorted(found)]
 
 
 def around(tree: Tree, signs: Signs, body: int, bodies: Sequence[int]) -> int:

@@ -64,16 +64,6 @@ def signs_of(times: Sequence[bool], authors: Sequence[bool]) -> Signs:
     return Signs([0, *accumulate(map(int, times))], [0, *accumulate(map(int, authors))])
 
 
-def groups_of(tree: Tree, signs: Signs) -> list[Group]:
-    total = tree.plain[-1] or 1
-    names: dict[tuple[int, ...], str] = {}
-    for (_, name), members in _candidates(tree, signs).items():
-        if len(members) > 1:
-            names[tuple(members)] = f"{names.get(tuple(members), '')} {name}"
-    found = [_scored(tree, signs, name, members, total) for members, name in names.items()]
-    return sorted((group for group in found if group.score > 0), key=lambda group: (-group.score, group.members))
-
-
 def _candidates(tree: Tree, signs: Signs) -> dict[tuple[str, str], list[int]]:
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     paths: list[int] = []
@@ -90,10 +80,10 @@ def _candidates(tree: Tree, signs: Signs) -> dict[tuple[str, str], list[int]]:
 
 
 def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total: int) -> Group:
-    worth, mass = [], 0
-    own = own_counts(tree, signs, members)
-    for times, authors, chars in own:
-        worth.append(_worth(times > 0, authors > 0, min(1.0, chars / ENOUGH_CHARS)))
+    worth, mass, rest = [], 0, 1 - FLOOR_WORTH
+    for times, authors, chars in own_counts(tree, signs, members):
+        text = FLOOR_WORTH + rest * min(1.0, chars / ENOUGH_CHARS)
+        worth.append((FLOOR_WORTH + rest * (times > 0)) * (FLOOR_WORTH + rest * (authors > 0)) * text - NOTHING)
         mass += chars
     sum_worth = sum(worth)
     score = sum_worth * sqrt(max(mass, 0) / total) * (sum_worth / len(worth)) * (HINT if NAMED.search(names) else 1)
@@ -104,11 +94,6 @@ def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total:
     ids = {ident for at in members if (ident := tree.nodes[at].element.get("id")) and DIGIT.search(ident)}
     score *= NUMBERED if len(ids) >= REGULAR * len(members) else 1
     return Group(names, tuple(members), tuple(worth), score)
-
-
-def _worth(time: float, author: float, text: float) -> float:
-    rest = 1 - FLOOR_WORTH
-    return (FLOOR_WORTH + rest * time) * (FLOOR_WORTH + rest * author) * (FLOOR_WORTH + rest * text) - NOTHING
 
 
 def own_counts(tree: Tree, signs: Signs, members: Sequence[int]) -> list[list[int]]:
@@ -131,7 +116,13 @@ def own_counts(tree: Tree, signs: Signs, members: Sequence[int]) -> list[list[in
 
 def posts_of(tree: Tree, signs: Signs) -> Group | None:
     """The best candidate, or the one around it that holds it in whole posts: a post's rows, comments under posts."""
-    ranked = groups_of(tree, signs)[:TRIED]
+    total = tree.plain[-1] or 1
+    names: dict[tuple[int, ...], str] = {}
+    for (_, name), members in _candidates(tree, signs).items():
+        if len(members) > 1:
+            names[tuple(members)] = f"{names.get(tuple(members), '')} {name}"
+    found = [_scored(tree, signs, name, members, total) for members, name in names.items()]
+    ranked = sorted((group for group in found if group.score > 0), key=lambda group: (-group.score, group.members))[:TRIED]
     if not ranked:
         return None
     best = ranked[0]

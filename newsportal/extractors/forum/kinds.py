@@ -84,22 +84,24 @@ def look(document: dom.Document, now: datetime) -> Signpost:
         open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
         kinds = by_shape(open_)
         anchors = [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
-    boards, threads = _boards(anchors, own), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
+    found: dict[str, BoardLink] = {}
+    for anchor in anchors:
+        at = anchor.at
+        if at.kind == "board" and at.key and at.key != own.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
+            found.setdefault(at.key, BoardLink(at.url, at.key, anchor.text))
+    boards, threads = tuple(found.values()), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
     following = _next(document, own, anchors)
     if own.kind == "board":
         kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
         return Signpost(kind, own.key, own.place, boards, threads, following)
-    if len(threads) > len(boards) and not (boards and _is_box(threads)):  # a list of boards names at most one thread for each
+    # a box of the latest threads on a front page names them alone: nothing tells whether they have grown
+    bare = sum(one.replies is None and one.last is None for one in threads)
+    if len(threads) > len(boards) and not (boards and bare > len(threads) / 2):  # a list of boards names at most one thread for each
         return Signpost("board", key_of(document.url), 0, boards, threads, following)
     if boards:
         return Signpost("front", boards=boards)
     kind = "login" if is_wall(document) else own.kind if own.kind in ("member", "search", "calendar", "login") else "other"
     return Signpost(kind, next=following)
-
-
-def _is_box(threads: Sequence[Listed]) -> bool:
-    """Whether threads are only named: a box of the latest ones on a front page, which says nothing by which growth could be noticed."""
-    return sum(one.replies is None and one.last is None for one in threads) > len(threads) / 2
 
 
 def next_of_thread(document: dom.Document) -> str | None:
@@ -130,15 +132,6 @@ def _by_shape(anchor: Anchor, kinds: Mapping[str, Literal["board", "thread"]]) -
         return Address(kinds[url], url, key_of(url))
     first = LATER.sub("", url) if anchor.text.isdecimal() else url  # 「2 3 4」 behind a thread's title
     return Address(kinds[first], url, key_of(first), int(anchor.text[:6])) if first in kinds else anchor.at
-
-
-def _boards(anchors: Sequence[Anchor], own: Address) -> tuple[BoardLink, ...]:
-    found: dict[str, BoardLink] = {}
-    for anchor in anchors:
-        at = anchor.at
-        if at.kind == "board" and at.key and at.key != own.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
-            found.setdefault(at.key, BoardLink(at.url, at.key, anchor.text))
-    return tuple(found.values())
 
 
 def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Listed, ...]:

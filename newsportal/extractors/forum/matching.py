@@ -11,7 +11,7 @@ posts, whose trees are small, and O(n²) would not end on others. ``MAX_COMPARED
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -106,27 +106,6 @@ def mark(body: dom.Element) -> Marked:
     _count(page, POST_TIME)
     if page.nodes and page.pivots[0] < LEAST_ANCHORS:
         _count(page, ABSOLUTE)
-    _shape(page)
-    return page
-
-
-def _count(page: Marked, pattern: re.Pattern[str]) -> None:
-    """A time that stands in a node's text and in none of its descendants' makes the node an anchor."""
-    dated = [_has_time(node, page.children[at], page, pattern) for at, node in enumerate(page.nodes)]
-    page.pivots = [0] * len(page.nodes)
-    page.anchor = [False] * len(page.nodes)
-    for at in reversed(range(len(page.nodes))):
-        below = sum(page.pivots[child] for child in page.children[at])
-        page.anchor[at] = dated[at] and not below
-        page.pivots[at] = below + page.anchor[at]
-
-
-def _has_time(node: dom.Element, children: Sequence[int], page: Marked, pattern: re.Pattern[str]) -> bool:
-    texts = (node.text, *(page.nodes[child].tail for child in children))
-    return any(text and not text.isspace() and pattern.search(text[:MAX_TEXT_CHARS]) for text in texts)
-
-
-def _shape(page: Marked) -> None:
     known: dict[Shape, int] = {}
     count = len(page.nodes)
     page.shape, page.size, height = [0] * count, [1] * count, [1] * count
@@ -139,6 +118,21 @@ def _shape(page: Marked) -> None:
         if page.shape[at] == len(page.shapes):
             page.shapes.append(shape)
         page.size[at] = 1 + sum(page.size[child] for child in page.children[at])
+    return page
+
+
+def _count(page: Marked, pattern: re.Pattern[str]) -> None:
+    """A time that stands in a node's text and in none of its descendants' makes the node an anchor."""
+    dated = []
+    for at, node in enumerate(page.nodes):
+        texts = (node.text, *(page.nodes[child].tail for child in page.children[at]))
+        dated.append(any(text and not text.isspace() and pattern.search(text[:MAX_TEXT_CHARS]) for text in texts))
+    page.pivots = [0] * len(page.nodes)
+    page.anchor = [False] * len(page.nodes)
+    for at in reversed(range(len(page.nodes))):
+        below = sum(page.pivots[child] for child in page.children[at])
+        page.anchor[at] = dated[at] and not below
+        page.pivots[at] = below + page.anchor[at]
 
 
 def tree_match(page: Marked, first: int, second: int) -> int:

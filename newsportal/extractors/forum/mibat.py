@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import product
 from typing import Final
 
 from newsportal.errors import NotApplicable
@@ -66,35 +67,29 @@ def _pivots(page: Marked, top: int) -> list[Pivot]:
     found: list[Pivot] = []
     for at in page.within(top):
         if page.anchor[at]:
-            found.append(_pivot(page, top, at))
+            tags, node = [], at
+            while node != top:
+                tags.append(str(page.nodes[node].tag))
+                node = page.parent[node]
+            siblings = page.children[page.parent[at]] if at != top else [at]
+            place = siblings.index(at)
+            before, after = siblings[max(0, place - MAX_SIBLINGS) : place], siblings[place + 1 : place + 1 + MAX_SIBLINGS]
+            named = tuple(str(page.nodes[one].tag) for one in before), tuple(str(page.nodes[one].tag) for one in after)
+            found.append((tuple(tags), *named))
             if len(found) >= MAX_ANCHORS:
                 break
     return found
 
 
-def _pivot(page: Marked, top: int, at: int) -> Pivot:
-    tags, node = [], at
-    while node != top:
-        tags.append(str(page.nodes[node].tag))
-        node = page.parent[node]
-    siblings = page.children[page.parent[at]] if at != top else [at]
-    place = siblings.index(at)
-    before, after = siblings[max(0, place - MAX_SIBLINGS) : place], siblings[place + 1 : place + 1 + MAX_SIBLINGS]
-    named = tuple(str(page.nodes[one].tag) for one in before), tuple(str(page.nodes[one].tag) for one in after)
-    return tuple(tags), *named
-
-
 def _similarity(first: frozenset[Pivot], second: frozenset[Pivot]) -> float:
     """Formula 3-1 for the two anchors that make it largest."""
-    if first == second:
-        return 1.0
-    return max((_of_pivots(one, other) for one in first for other in second if one[0] == other[0]), default=0.0)
-
-
-def _of_pivots(one: Pivot, other: Pivot) -> float:
-    matched = 1 + _common(one[1], other[1]) + _common(one[2], other[2])
-    sizes = 2 + sum(map(len, (*one[1:], *other[1:])))
-    return matched / (sizes / 2)
+    best = 1.0 if first == second else 0.0
+    for one, other in product(first, second) if first != second else ():
+        if one[0] == other[0]:
+            matched = 1 + _common(one[1], other[1]) + _common(one[2], other[2])
+            sizes = 2 + sum(map(len, (*one[1:], *other[1:])))
+            best = max(best, matched / (sizes / 2))
+    return best
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:

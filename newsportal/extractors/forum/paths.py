@@ -116,33 +116,40 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
             of_node[top] = 0 if len(record.nodes) == 1 else _enter(tree, paths, known, 0, top, min(place, 3))
             if of_node[top]:
                 _count(tree, signs, paths[of_node[top]], number, top)
-            _lay(tree, signs, paths, known, of_node, number, top, roots)
+            at, seen = top + 1, 0
+            places: dict[tuple[int, str, str], int] = {}
+            while at < tree.nodes[top].stop and seen < MAX_NODES:
+                node = tree.nodes[at]
+                if at in roots:
+                    at = node.stop
+                    continue
+                seen += 1
+                among = 0
+                if node.tag not in UNCOUNTED:
+                    key = (node.parent, node.tag, signature(node.names))
+                    among = places[key] = places.get(key, -1) + 1
+                of_node[at] = _enter(tree, paths, known, of_node[node.parent], at, min(among, MAX_PLACE))
+                _count(tree, signs, paths[of_node[at]], number, at)
+                at += 1
     paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
-    _set_aside(paths)
+    whole = paths[0].mass
+    for path in paths[1:]:
+        above = paths[path.above]
+        most = whole * (FORM if path.tag in ASIDE_TAGS else MAIN)
+        named = path.tag in ASIDE_TAGS or is_aside(path.names)
+        # words of others under a post have names and times of their own
+        comments = COMMENTS.search(path.names) is not None and min(path.times, path.authors) >= SOME * len(path.at)
+        path.aside = above.aside or (path.mass <= most and named) or comments
+        if path.aside and not above.aside:
+            outer = path.above
+            while outer >= 0:
+                paths[outer].mass -= path.mass
+                for number, mass in path.masses.items():
+                    if outer:
+                        paths[outer].masses[number] -= mass
+                outer = paths[outer].above
     paths[0].times = paths[0].authors = len(records)
     return Overlay(paths, of_node, records)
-
-
-def _lay(
-    tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], of_node: dict[int, int], number: int, top: int, roots: set[int]
-) -> None:
-    nodes, at, seen = tree.nodes, top + 1, 0
-    stop = nodes[top].stop
-    places: dict[tuple[int, str, str], int] = {}
-    while at < stop and seen < MAX_NODES:
-        node = nodes[at]
-        if at in roots:
-            at = node.stop
-            continue
-        seen += 1
-        place = 0
-        if node.tag not in UNCOUNTED:
-            key = (node.parent, node.tag, signature(node.names))
-            place = places[key] = places.get(key, -1) + 1
-        path = _enter(tree, paths, known, of_node[node.parent], at, min(place, MAX_PLACE))
-        of_node[at] = path
-        _count(tree, signs, paths[path], number, at)
-        at += 1
 
 
 def _enter(tree: Tree, paths: list[Path], known: dict[Key, int], above: int, at: int, place: int) -> int:
@@ -158,31 +165,8 @@ def _enter(tree: Tree, paths: list[Path], known: dict[Key, int], above: int, at:
 COMMENTS: Final = re.compile(r"comments?(?![a-z])|(?<![a-z])(?:lzl|pstl|cm|repl(?:y|ies)|nested|children)(?![a-z])", re.IGNORECASE)
 
 
-def _are_comments(path: Path) -> bool:
-    """Words of others under a post: they have names and times of their own."""
-    return COMMENTS.search(path.names) is not None and min(path.times, path.authors) >= SOME * len(path.at)
-
-
 SOME: Final = 0.3
 MAIN: Final = 0.5  # of all posts' text: no side matter whatever its name (``postdetails`` is a card here, the post there)
-
-
-def _set_aside(paths: list[Path]) -> None:
-    """Mark what stands beside the text, and take its characters from what it stands in."""
-    whole = paths[0].mass
-    for path in paths[1:]:
-        above = paths[path.above]
-        most = whole * (FORM if path.tag in ASIDE_TAGS else MAIN)
-        named = path.tag in ASIDE_TAGS or is_aside(path.names)
-        path.aside = above.aside or (path.mass <= most and named) or _are_comments(path)
-        if path.aside and not above.aside:
-            outer = path.above
-            while outer >= 0:
-                paths[outer].mass -= path.mass
-                for number, mass in path.masses.items():
-                    if outer:
-                        paths[outer].masses[number] -= mass
-                outer = paths[outer].above
 
 
 @lru_cache(maxsize=4096)

@@ -29,30 +29,20 @@ DROP: Final = 0.5  # algorithm 3.3: ``mappings[C] < lastNum / 2``
 def extract(document: dom.Document, now: datetime, alpha: float = ALPHA, beta: float = BETA) -> tuple[Post, ...]:
     """The posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: none beside another)."""
     page = marked_page(document)
-    found = _step_into(page, alpha, beta)
-    if found is None:
-        raise NotApplicable("no-records", "the post times stand in one place")
-    return tuple(as_post(page, at, now) for at in sorted(found))
+    node = 0
+    while children := [child for child in page.children[node] if page.pivots[child]]:  # algorithm 3.2, without its recursion
+        most = max(children, key=lambda child: page.pivots[child])
+        pivots = [page.pivots[child] for child in children]
+        if len(pivots) > 1 and relative_mean_deviation(pivots) < alpha and max(pivots) / sum(pivots) < beta:
+            return tuple(as_post(page, at, now) for at in sorted(_records(page, children, most)))
+        node = most
+    raise NotApplicable("no-records", "the post times stand in one place")
 
 
 def relative_mean_deviation(sample: Sequence[int]) -> float:
     """RMD of a sample (3-2)."""
     mean = sum(sample) / len(sample)
     return sum(abs(value - mean) for value in sample) / len(sample) / mean
-
-
-def _step_into(page: Marked, alpha: float, beta: float) -> list[int] | None:
-    """Algorithm 3.2, without its recursion."""
-    node = 0
-    while True:
-        children = [child for child in page.children[node] if page.pivots[child]]
-        if not children:
-            return None
-        most = max(children, key=lambda child: page.pivots[child])
-        pivots = [page.pivots[child] for child in children]
-        if len(pivots) > 1 and relative_mean_deviation(pivots) < alpha and max(pivots) / sum(pivots) < beta:
-            return _records(page, children, most)
-        node = most
 
 
 def _records(page: Marked, children: Sequence[int], base: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,7 +66,11 @@ def post_of(scene: Scene, record: Record) -> Post:
     body = record.nodes[0] if record.body is None else record.body
     when, written = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
     holes = _holes(scene, record, body)
-    quotes = [at for at in _inside(tree, body, scene.quotes) if not _is_in(tree, holes, at)]
+    quotes = []
+    for at in _inside(tree, body, scene.quotes):  # holes are in page order, none in another
+        place = bisect_right(holes, at)
+        if place == 0 or not tree.holds(holes[place - 1], at):
+            quotes.append(at)
     full = _cleaned(tree.lines(body, holes))
     own = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
     quoted = "\n".join(line for at in quotes for line in tree.lines(at))
@@ -91,23 +95,6 @@ def _inside(tree: Tree, top: int, nodes: Sequence[int]) -> Sequence[int]:
     return nodes[bisect_right(nodes, top) : bisect_left(nodes, tree.nodes[top].stop)]
 
 
-def _is_in(tree: Tree, holes: Sequence[int], at: int) -> bool:
-    """Whether a node lies in one of ``holes``, which are in page order and none in another."""
-    place = bisect_right(holes, at)
-    return place > 0 and tree.holds(holes[place - 1], at)
-
-
-def _outside(tree: Tree, top: int, holes: Sequence[int]) -> Iterator[int]:
-    """The nodes below ``top`` that lie in none of ``holes``; these are not walked through, so posts in posts stay linear."""
-    skipped, at = frozenset(holes), top + 1
-    while at < tree.nodes[top].stop:
-        if at in skipped:
-            at = tree.nodes[at].stop
-        else:
-            yield at
-            at += 1
-
-
 def _holes(scene: Scene, record: Record, body: int) -> list[int]:
     """What of a body is no text of its post: signatures, buttons, hidden tips, nested posts, its own header."""
     tree = scene.tree
@@ -129,9 +116,11 @@ def _cleaned(lines: Sequence[str]) -> list[str]:
 def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
     tree = scene.tree
     found: dict[str, Image] = {}
-    for at in _outside(tree, body, holes):
+    skipped, following = frozenset(holes), body + 1
+    while (at := following) < tree.nodes[body].stop:  # holes are not walked through, so posts in posts stay linear
+        following = tree.nodes[at].stop if at in skipped else at + 1
         element = tree.nodes[at].element
-        if tree.nodes[at].tag != "img" or len(found) >= MAX_IMAGES:
+        if at in skipped or tree.nodes[at].tag != "img" or len(found) >= MAX_IMAGES:
             continue
         url = source_of(element, scene.document.base)
         small = any((size := element.get(name) or "").isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))

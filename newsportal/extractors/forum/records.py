@@ -22,12 +22,17 @@ def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Reco
     parents = {tree.nodes[at].parent for at in members}
     if len(parents) != 1 or len(members) < 2:
         return alone
-    siblings = list(tree.children(parents.pop()))
+    siblings, parted = list(tree.children(parents.pop())), set(members)
     place = {at: number for number, at in enumerate(siblings)}
     starts = [place[at] for at in members]
     gaps = [after - start for start, after in pairwise(starts)]
     usual = max(set(gaps), key=gaps.count)
-    if usual == 1 or not _lack(tree, signs, members, [at for at in siblings if at not in set(members)]):
+    if usual == 1:
+        return alone
+    others = [at for at in siblings if at not in parted]
+    own, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
+    # members have no less text than what stands between them, and times where that has
+    if sum(map(tree.mass, others)) <= sum(map(tree.mass, members)) and not own < MOST * len(members) <= between:
         return alone
     before = siblings[starts[0] - usual + 1 : starts[0]]
     if len(before) == usual - 1 and list(map(_kind(tree), before)) == list(map(_kind(tree), siblings[starts[0] + 1 : starts[1]])):
@@ -40,14 +45,6 @@ def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
     return lambda at: (tree.nodes[at].tag, signature(tree.nodes[at].names))
 
 
-def _lack(tree: Tree, signs: Signs, members: Sequence[int], others: Sequence[int]) -> bool:
-    """Whether members have less text than what stands between them, or no times where that has."""
-    if sum(map(tree.mass, others)) > sum(map(tree.mass, members)):
-        return True
-    own, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
-    return own < MOST * len(members) <= between
-
-
 def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
     """The records that are posts: with a name or a time where most have them, and with words or a picture."""
     records = over.records
@@ -56,18 +53,13 @@ def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
     kept = []
     for place, record in enumerate(records):
         lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in over.paths[body].at)
-        if lacks < 2 and _says_something(tree, record):
+        if lacks >= 2 or record.body is None:
+            continue
+        node = tree.nodes[record.body]
+        said = any(not piece.isspace() for piece in tree.pieces[node.first : node.last])
+        if said or any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body)):
             kept.append(record)
     return kept
-
-
-def _says_something(tree: Tree, record: Record) -> bool:
-    if record.body is None:
-        return False
-    node = tree.nodes[record.body]
-    if any(not piece.isspace() for piece in tree.pieces[node.first : node.last]):
-        return True
-    return any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body))
 
 
 def elsewhere(tree: Tree, signs: Signs, records: Sequence[Record]) -> list[Record]:
@@ -75,10 +67,7 @@ def elsewhere(tree: Tree, signs: Signs, records: Sequence[Record]) -> list[Recor
     bodies = [record.body for record in records if record.body is not None]
     first = min(record.nodes[0] for record in records)
     found = [record for record in _same_bodies(tree, records, bodies) if record.nodes[0] < first]
-    if found:
-        return found
-    opening = _opening(tree, signs, records)
-    return [opening] if opening is not None else []
+    return found or _opening(tree, signs, first)
 
 
 def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -> list[Record]:
@@ -126,34 +115,28 @@ def _climb(tree: Tree, at: int, taken: Sequence[bool], others: set[int]) -> int 
         top = above
 
 
-def _opening(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
-    """The node before the posts, near them, that holds a time, a name and words."""
-    first = min(record.nodes[0] for record in records)
-    chain, above = [], tree.nodes[first].parent
-    while above >= 0:
-        chain.append(above)
-        above = tree.nodes[above].parent
-    for holder in chain:
+def _opening(tree: Tree, signs: Signs, first: int) -> list[Record]:
+    """The node before the posts, the first of which is ``first``, and near them, that holds a time, a name and words."""
+    holder = first
+    while (holder := tree.nodes[holder].parent) >= 0:
         earlier = [
             child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
         ]
         good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
         if good:
-            return Record((max(good, key=tree.mass),))
+            return [Record((max(good, key=tree.mass),))]
         if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
-            return None  # what stands before the heading belongs to the site
-    return None
+            break  # what stands before the heading belongs to the site
+    return []
 
 
 def _is_post_like(tree: Tree, signs: Signs, at: int) -> bool:
     stop = tree.nodes[at].stop
     if tree.mass(at) < OPENING_CHARS or signs.times[stop] == signs.times[at] or signs.authors[stop] == signs.authors[at]:
         return False
-    return any(_is_text(tree, signs, below) for below in tree.below(at))
-
-
-def _is_text(tree: Tree, signs: Signs, at: int) -> bool:
-    node = tree.nodes[at]
-    if node.tag in NO_TEXT or tree.mass(at) < OPENING_CHARS or is_aside(node.names):
-        return False
-    return signs.times[node.stop] == signs.times[at] and signs.authors[node.stop] == signs.authors[at]
+    for below in tree.below(at):
+        node = tree.nodes[below]
+        bare = signs.times[node.stop] == signs.times[below] and signs.authors[node.stop] == signs.authors[below]
+        if node.tag not in NO_TEXT and tree.mass(below) >= OPENING_CHARS and not is_aside(node.names) and bare:
+            return True
+    return False

@@ -76,25 +76,20 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
     for node in row.iter():
         if not isinstance(node.tag, str):
             continue
-        own = () if node in skipped else (node.text,)
-        after = (node.tail,) if node is not row else ()
-        times += _times(node, (*own, *after), now, zone)
-        for text in (*own, *after):
+        texts = [text for text in (None if node in skipped else node.text, None if node is row else node.tail) if text]
+        told = [said for name in TIMED if (said := node.get(name)) and DATE_LIKE.search(said[:MAX_SAID])]
+        for said in told or [text for text in texts if DATE_LIKE.search(text[:MAX_SAID])]:
+            dates = [one for one in find_dates(said[:MAX_SAID], now, zone) if one.when <= now + timedelta(hours=1)]
+            times += [(written.when, _precision(said, written.relative)) for written in dates]
+        for text in texts:
             _count(text, node, named, plain)
     last, precision = max(times, default=(None, DAY), key=lambda one: one[0])
     replies = named[0] if named else min(plain[:2], default=None)
-    said = [f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")]
-    said += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
-    return Facts(replies, last, precision, any(STUCK.search(one) for one in said if one.strip()))
-
-
-def _times(node: dom.Element, texts: Iterable[str | None], now: datetime, zone: tzinfo) -> list[tuple[datetime, float]]:
-    told = [said for name in TIMED if (said := node.get(name)) and DATE_LIKE.search(said[:MAX_SAID])]
-    found = []
-    for said in told or [text for text in texts if text and DATE_LIKE.search(text[:MAX_SAID])]:
-        dates = find_dates(said[:MAX_SAID], now, zone)
-        found += [(written.when, _precision(said, written.relative)) for written in dates if written.when <= now + timedelta(hours=1)]
-    return found
+    names = [
+        f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")
+    ]
+    names += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
+    return Facts(replies, last, precision, any(STUCK.search(one) for one in names if one.strip()))
 
 
 def _precision(said: str, relative: bool) -> float:
@@ -104,9 +99,9 @@ def _precision(said: str, relative: bool) -> float:
     return MINUTE if CLOCK.search(said) else DAY
 
 
-def _count(text: str | None, node: dom.Element, named: list[int], plain: list[int]) -> None:
+def _count(text: str, node: dom.Element, named: list[int], plain: list[int]) -> None:
     """Sort a number into those that are said to count replies, and those that may; views are left out."""
-    said = (text or "").strip()
+    said = text.strip()
     if not said or len(said) > 40 or not NUMBER.search(said):
         return
     around = f"{node.get('class') or ''} {node.get('title') or ''} {said} {node.tail or '' if node.tag == 'dfn' else ''}"
@@ -149,7 +144,25 @@ def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
     found: dict[str, Literal["board", "thread"]] = {}
     best: tuple[float, list[str]] = (0.0, [])
     for members in groups.values():
-        group = _group(members)
+        titles = {url: text for _, url, text in reversed(members)}
+        if len(titles) > 1:
+            boxes = list(rows_of((node, url) for node, url, _ in members).values())
+        else:  # the smallest box that says more than its link
+            box, text = members[0][0], members[0][2]
+            while (above := box.getparent()) is not None and above.tag not in ("body", "html") and dom.text_of(box) == text:
+                box = above
+            boxes = [box]
+        rows = [dom.text_of(box)[:MAX_ROW] for box in boxes]
+        group = Group(
+            urls=list(titles),
+            threads=_share(rows, OF_THREADS),
+            boards=_share(rows, OF_BOARDS),
+            timed=sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows),
+            counted=_share(rows, COUNTED),
+            headed=len({url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS})
+            / len(titles),
+            length=sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles),
+        )
         if group.looks_like_threads:
             best = max(best, (group.length * len(group.urls), group.urls))
         elif group.looks_like_boards:
@@ -181,30 +194,6 @@ class Group:
         if self.boards >= SHARE and self.boards > self.threads:
             return True
         return len(self.urls) >= MIN_THREADS and self.headed >= SHARE and self.counted >= SHARE and self.timed >= SHARE
-
-
-def _group(members: Sequence[tuple[dom.Element, str, str]]) -> Group:
-    titles = {url: text for _, url, text in reversed(members)}
-    rows = [dom.text_of(row)[:MAX_ROW] for row in _rows(members)]
-    return Group(
-        urls=list(titles),
-        threads=_share(rows, OF_THREADS),
-        boards=_share(rows, OF_BOARDS),
-        timed=sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows),
-        counted=_share(rows, COUNTED),
-        headed=len({url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS}) / len(titles),
-        length=sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles),
-    )
-
-
-def _rows(members: Sequence[tuple[dom.Element, str, str]]) -> list[dom.Element]:
-    """The rows of a group; of a group of one the smallest box that says more than its link."""
-    if len({url for _, url, _ in members}) > 1:
-        return list(rows_of((node, url) for node, url, _ in members).values())
-    row, text = members[0][0], members[0][2]
-    while (above := row.getparent()) is not None and above.tag not in ("body", "html") and dom.text_of(row) == text:
-        row = above
-    return [row]
 
 
 def _share(rows: Sequence[str], words: re.Pattern[str]) -> float:

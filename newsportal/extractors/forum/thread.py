@@ -55,7 +55,11 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
     asked for.
     """
     if asked is not None and key_of(asked) != key_of(document.url):
-        _check_arrival(document)
+        kind = read(document.url).kind
+        if kind == "login":
+            raise NotApplicable("login", "only members may read it")
+        if kind in NO_THREAD or FRONT.search(document.url):
+            raise NotApplicable("gone", f"its address leads to {document.url}, which is no thread")
     try:
         found = named(posts(document, now))
     except NotApplicable:
@@ -63,7 +67,13 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
             raise NotApplicable("login", "only members may read it") from None
         if not alone:
             raise
-        found = named((only_post(document, now),))
+        lines = document.lines
+        if sum(map(len, lines)) <= GONE_PAGE_CHARS and any(len(line) <= GONE_CHARS and GONE.search(line) for line in lines):
+            raise NotApplicable("gone", "the page says that there is no such thread") from None
+        article = best.extract(document, None, now)
+        if not article.text or article.published is None:
+            raise NotApplicable("no-posts", "neither posts nor a text with a date") from None
+        found = named((Post(article.author, article.published, article.text, images=article.images, opening=True),))
     if not found:
         raise NotApplicable("no-posts")
     meta = read_metadata(document)
@@ -73,26 +83,6 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
     return ThreadPage(best_title(document, meta), found, onward, language_of(meta, text))
 
 
-def _check_arrival(document: dom.Document) -> None:
-    """Boards lead readers of a deleted thread to a list, strangers to a login. Raises ``NotApplicable`` (``gone``, ``login``)."""
-    kind = read(document.url).kind
-    if kind == "login":
-        raise NotApplicable("login", "only members may read it")
-    if kind in NO_THREAD or FRONT.search(document.url):
-        raise NotApplicable("gone", f"its address leads to {document.url}, which is no thread")
-
-
-def only_post(document: dom.Document, now: datetime) -> Post:
-    """The text of a page, where it has a date. Raises ``NotApplicable`` (``gone`` where the page says so)."""
-    lines = document.lines
-    if sum(map(len, lines)) <= GONE_PAGE_CHARS and any(len(line) <= GONE_CHARS and GONE.search(line) for line in lines):
-        raise NotApplicable("gone", "the page says that there is no such thread")
-    article = best.extract(document, None, now)
-    if not article.text or article.published is None:
-        raise NotApplicable("no-posts", "neither posts nor a text with a date")
-    return Post(article.author, article.published, article.text, images=article.images, opening=True)
-
-
 def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
     """Each post under a name: the site's own number, else its floor, else who says it when, else what it says."""
     counts = Counter(post.id for post in posts if post.id)
@@ -100,16 +90,13 @@ def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
     met: Counter[str] = Counter()
     found = []
     for post in posts:
-        name = post.id if numbered and post.id and counts[post.id] == 1 else _name(post)
+        if numbered and post.id and counts[post.id] == 1:
+            name = post.id
+        elif post.floor is not None:
+            name = f"{FLOOR}{post.floor}"
+        else:  # texts may be edited; a time that is counted from now is another one on every visit
+            said = post.published.isoformat() if post.published and ":" in (post.date_text or "") else post.text
+            name = SAID + content_id(f"{post.author}\n{said}")
         met[name] += 1  # two of one author within a minute
         found.append(replace(post, id=name if met[name] == 1 else f"{name}-{met[name]}"))
     return tuple(found)
-
-
-def _name(post: Post) -> str:
-    """Texts may be edited, so they do not name a post that has a floor or a time."""
-    if post.floor is not None:
-        return f"{FLOOR}{post.floor}"
-    # A time that is counted from now is another one on every visit
-    said = post.published.isoformat() if post.published and not (":" not in (post.date_text or "")) else post.text
-    return SAID + content_id(f"{post.author}\n{said}")

@@ -42,7 +42,11 @@ class Calendar:
 
 def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str | None) -> Calendar:
     """``flags``: which nodes hold a time."""
-    return Calendar(now, _declared_zone(tree) or _script_zone(tree), _is_day_first(tree, flags, language))
+    zone = _declared_zone(tree)
+    if zone is None:
+        text = "".join(tree.pieces)[:MAX_SAMPLE]
+        zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
+    return Calendar(now, zone, _is_day_first(tree, flags, language))
 
 
 def _declared_zone(tree: Tree) -> tzinfo | None:
@@ -52,11 +56,6 @@ def _declared_zone(tree: Tree) -> tzinfo | None:
             offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
             return timezone(-offset if match["sign"] == "-" else offset)
     return None
-
-
-def _script_zone(tree: Tree) -> tzinfo:
-    text = "".join(tree.pieces)[:MAX_SAMPLE]
-    return CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
 
 
 def _is_day_first(tree: Tree, flags: Sequence[bool], language: str | None) -> bool:
@@ -94,6 +93,7 @@ _NAMED: Final = (
     (re.compile(r"(?<!\w)(?:gestern|hier|ayer|ontem|ieri|вчера|wczoraj|gisteren|igår|i går)(?!\w)", re.IGNORECASE), 1),
     (re.compile(r"(?<!\w)(?:vorgestern|avant-hier|anteayer|anteontem|позавчера|przedwczoraj|eergisteren)(?!\w)", re.IGNORECASE), 2),
 )
+_VAGUE: Final = {"半": 0.5, "几": 3.0}
 _FIGURES: Final = re.compile("[一二两兩三四五六七八九十]+")
 _CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
 MAX_AGE_CHARS: Final = 60  # A relative time is short
@@ -124,27 +124,14 @@ def _age(text: str, now: datetime) -> datetime | None:
     """The sum of the counted units, before now."""
     total = 0.0
     for part in _PART.finditer(text):
-        size = _size(part["unit"])
-        if size is None:
-            if part["n"].isdecimal():
-                return None
-            continue
-        total += size * _count(part["n"])
+        unit, amount = part["unit"], part["n"]
+        size = _LETTERS.get(unit.lower()) or next((size for pattern, size in _UNITS if pattern.match(unit)), None)
+        if size is not None:
+            exact = amount.isdecimal() or _FIGURES.fullmatch(amount)
+            total += size * (float(number(amount)) if exact else _VAGUE.get(amount, 1.0))
+        elif amount.isdecimal():
+            return None
     return now - timedelta(seconds=total) if total else None
-
-
-def _size(unit: str) -> int | None:
-    if unit.lower() in _LETTERS:
-        return _LETTERS[unit.lower()]
-    return next((size for pattern, size in _UNITS if pattern.match(unit)), None)
-
-
-def _count(text: str) -> float:
-    if text == "半":
-        return 0.5
-    if text == "几":
-        return 3.0
-    return float(number(text)) if text.isdecimal() or _FIGURES.fullmatch(text) else 1.0
 
 
 BEFORE_CHARS: Final = 24
@@ -164,7 +151,11 @@ MAX_CHARS: Final = 200
 def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, calendar: Calendar) -> None:
     """Set each record's ``time`` where a hint has not; a hint that tells no time is dropped."""
     inside = over.inside(body, over.paths[body].times)
-    covers = _covers(over, flags)
+    posts: dict[str, set[int]] = {}
+    for path in over.paths:
+        if path.names:
+            posts.setdefault(signature(path.names), set()).update(place for place, at in path.at.items() if flags[at])
+    covers = {name: len(places) for name, places in posts.items()}
     scores = ((_score(tree, over, path, flags, covers, calendar), number) for number, path in enumerate(over.paths) if number not in inside)
     order = ranked(scores)
     for place, record in enumerate(over.records):
@@ -174,15 +165,6 @@ def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, cale
         record.time = next((at for at in there if at is not None and flags[at] and not _is_anothers(tree, at)), None)
         if record.time is None and order:
             record.time = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first], flags)
-
-
-def _covers(over: Overlay, flags: Sequence[bool]) -> dict[str, int]:
-    """In how many posts a time stands in a node of these names, wherever: ``span`` in one and ``abbr`` in another."""
-    posts: dict[str, set[int]] = {}
-    for path in over.paths:
-        if path.names:
-            posts.setdefault(signature(path.names), set()).update(place for place, at in path.at.items() if flags[at])
-    return {name: len(places) for name, places in posts.items()}
 
 
 def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers: dict[str, int], calendar: Calendar) -> float:
@@ -198,16 +180,11 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers:
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
     score += CLOCK if sum(":" in text for text in texts) >= HALF * len(texts) else 0.0
     score += SAYS if sum(POSTED.search(text) is not None for text in texts) >= HALF * len(texts) else 0.0
-    score += RISING * _rising(texts, calendar)
-    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
-
-
-def _rising(texts: Sequence[str], calendar: Calendar) -> float:
-    """How far the times grow from post to post, from -0.5 to 0.5; nothing is said of fewer than three."""
+    # how far the times grow from post to post, from -0.5 to 0.5; nothing is said of fewer than three
     dates = [when for text in texts[:MAX_COMPARED] if (when := _moment(text, calendar)) is not None]
-    if len(dates) < 3 or len(dates) < HALF * min(len(texts), MAX_COMPARED):
-        return 0.0
-    return sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF
+    if len(dates) >= max(3, HALF * min(len(texts), MAX_COMPARED)):
+        score += RISING * (sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF)
+    return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:

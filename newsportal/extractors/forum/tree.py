@@ -141,7 +141,8 @@ def read_tree(body: dom.Element) -> Tree:
         tag = element.tag
         breaks = tag in dom.BREAKING
         if event == "start":
-            if tag in NEVER or (tag == "noscript" and not _is_page(element)) or len(nodes) >= MAX_NODES:
+            shown = tag != "noscript" or sum(map(len, map(str.strip, element.itertext()))) >= NOSCRIPT_CHARS
+            if tag in NEVER or not shown or len(nodes) >= MAX_NODES:
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
             if breaks and pieces and pieces[-1] is not BREAK:
@@ -175,10 +176,6 @@ def read_tree(body: dom.Element) -> Tree:
             owner.append(current)
             linked.append(links > 0)
     return tree
-
-
-def _is_page(element: dom.Element) -> bool:
-    return sum(map(len, map(str.strip, element.itertext()))) >= NOSCRIPT_CHARS
 
 
 def _names_of(element: dom.Element) -> str:

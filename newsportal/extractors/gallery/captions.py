@@ -104,19 +104,14 @@ def _of_one(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Seque
         before, after = flow(box, [one.node], titles)
         if not before and not after:
             continue
-        own = _alike(after)
+        heads = next((at for at, line in enumerate(after) if not line.form.startswith(HEADS)), 0)
+        own = after[: next((at for at in range(heads, len(after)) if after[at].form != after[heads].form), len(after))]
         if own and sum(map(len, own)) <= MAX_SLIDE_CHARS:
             return [" ".join(own)], [*before, *after[len(own) :]]
         if not after and sum(map(len, before)) <= MAX_SLIDE_CHARS:
             return [" ".join(before)], []
         return [None], [*before, *after]
     return [None], []
-
-
-def _alike(lines: Sequence[Line]) -> Sequence[Line]:
-    """The first lines as long as they look alike; a heading, and what looks like the line behind it."""
-    heads = next((at for at, line in enumerate(lines) if not line.form.startswith(HEADS)), 0)
-    return lines[: next((at for at in range(heads, len(lines)) if lines[at].form != lines[heads].form), len(lines))]
 
 
 def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:

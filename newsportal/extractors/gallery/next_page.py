@@ -104,7 +104,20 @@ def ways(document: dom.Document, count: Count | None) -> Ways:
     url = _onward(document.url, links, count)
     if url is not None:
         return Ways(count.number if count else None, next=url)
-    return _by_own_mark(document.url, count)
+    url = document.url
+    if count is None or count.number is None:
+        return Ways()
+    marked: Place | None = next((place for place in places(url) if place.number == count.number), None)
+    if marked is not None:
+        pages = [marked.form.replace("{}", str(number), 1) for number in range(1, min(count.total, MAX_PAGES) + 1)]
+    else:
+        lettered = _letter_of(url)
+        if lettered is None or not lettered[1] or ord(lettered[1].lower()) - ord("a") + 1 != count.number or count.total > 26:
+            return Ways(count.number)
+        at = url.rindex(lettered[1], 0, url.rindex("."))
+        pages = [f"{url[:at]}{chr(ord('a') + number)}{url[at + 1 :]}" for number in range(count.total)]
+    following = pages[count.number] if count.number < len(pages) else None
+    return Ways(count.number, tuple(pages), following)
 
 
 def by_pictures(url: str, targets: Iterable[str | None], count: Count | None) -> Ways:
@@ -246,20 +259,3 @@ def _onward(url: str, links: list[_Link], count: Count | None) -> str | None:
     shape = pattern(Address(url))
     wanted = (link.url for link in links if page_turn_text(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
     return next((address for address in wanted if address.partition("#")[0] != url.partition("#")[0]), None)
-
-
-def _by_own_mark(url: str, count: Count | None) -> Ways:
-    """Pages that nothing links to: the page's own address has its number or letter, and the counter tells how many there are."""
-    if count is None or count.number is None:
-        return Ways()
-    marked: Place | None = next((place for place in places(url) if place.number == count.number), None)
-    if marked is not None:
-        pages = [marked.form.replace("{}", str(number), 1) for number in range(1, min(count.total, MAX_PAGES) + 1)]
-    else:
-        lettered = _letter_of(url)
-        if lettered is None or not lettered[1] or ord(lettered[1].lower()) - ord("a") + 1 != count.number or count.total > 26:
-            return Ways(count.number)
-        at = url.rindex(lettered[1], 0, url.rindex("."))
-        pages = [f"{url[:at]}{chr(ord('a') + number)}{url[at + 1 :]}" for number in range(count.total)]
-    following = pages[count.number] if count.number < len(pages) else None
-    return Ways(count.number, tuple(pages), following)

@@ -104,7 +104,8 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
             continue
         holds = _held(node, base)
         if holds:
-            holders.append((node, holds, _caption_attribute(node)))
+            names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
+            holders.append((node, holds, next((value for value in map(node.get, names) if value and value.strip()), None)))
             continue
         background = _background(node, base)
         if background:
@@ -139,11 +140,6 @@ def _held(node: dom.Element, base: str) -> str | None:
 def _large_of(node: dom.Element, base: str) -> str | None:
     named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
     return next((url for value in named if (url := dom.join(base, value))), None)
-
-
-def _caption_attribute(node: dom.Element) -> str | None:
-    names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
-    return next((value for value in map(node.get, names) if value and value.strip()), None)
 
 
 def _background(node: dom.Element, base: str) -> str | None:
@@ -244,17 +240,7 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
     showcased = [one for one in alone if one.showcased and not one.small]
     chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
     places = {id(one): at for at, one in enumerate(found)}
-    return _each_once(sorted(chosen, key=lambda one: places[id(one)]))
-
-
-def _stills(own: list[PagePicture]) -> list[PagePicture]:
-    """Without the few GIFs among other pictures: counters, marks, placeholders."""
-    gifs = [one for one in own if GIF.search(one.image.url)]
-    return [one for one in own if one not in gifs] if 2 * len(gifs) <= len(own) else own
-
-
-def _each_once(chosen: list[PagePicture]) -> list[PagePicture]:
-    """Each picture where it comes first, in its largest copy: what ``noscript`` and rows of thumbnails repeat is left out."""
+    chosen = sorted(chosen, key=lambda one: places[id(one)])
     largest: dict[str, tuple[int, int]] = {}
     for one in chosen:
         copy = variant(one.image.url)
@@ -265,6 +251,12 @@ def _each_once(chosen: list[PagePicture]) -> list[PagePicture]:
         if (copy.rank, copy.area) == largest[copy.key]:
             once.setdefault(one.image.url, one)
     return list(once.values())
+
+
+def _stills(own: list[PagePicture]) -> list[PagePicture]:
+    """Without the few GIFs among other pictures: counters, marks, placeholders."""
+    gifs = [one for one in own if GIF.search(one.image.url)]
+    return [one for one in own if one not in gifs] if 2 * len(gifs) <= len(own) else own
 
 
 def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
@@ -293,7 +285,7 @@ def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Pa
         lead=lead,
         target=target,
         small=small or (not met.large and any(says(STRIP, one) for one in (node, *around))),
-        form=_form(node, around),
+        form="/".join(re.sub(r"\d+", "", f"{one.tag}.{one.get('class') or ''}"[:80]) for one in (node, *around)),
         showcased=any(says(SHOWCASE, one) for one in (node, *around)),
     )
 
@@ -312,8 +304,3 @@ def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tupl
 
 def _site(url: str) -> str:
     return Address(url).domain
-
-
-def _form(node: dom.Element, around: list[dom.Element]) -> str:
-    """Tags and classes around a picture, without counters: members of one list share them."""
-    return "/".join(re.sub(r"\d+", "", f"{one.tag}.{one.get('class') or ''}"[:80]) for one in (node, *around))

@@ -142,26 +142,22 @@ def _read(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:
         value, end = DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
         budget.json -= max(error.pos - at, 0)
-        return _read_literal(text, at, budget)
+        if budget.literals <= 0:
+            return None
+        try:
+            value, end = literal(text, at, min(len(text), at + budget.literals))
+        except NoLiteral as error:
+            budget.literals -= max(error.at - at, 0)
+            return None
+        except RecursionError:
+            budget.literals = 0
+            return None
+        budget.literals -= end - at
+        return _opened(value, budget), end
     except (ValueError, RecursionError):
         budget.json -= len(text) - at
         return None
     budget.json -= end - at
-    return _opened(value, budget), end
-
-
-def _read_literal(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:
-    if budget.literals <= 0:
-        return None
-    try:
-        value, end = literal(text, at, min(len(text), at + budget.literals))
-    except NoLiteral as error:
-        budget.literals -= max(error.at - at, 0)
-        return None
-    except RecursionError:
-        budget.literals = 0
-        return None
-    budget.literals -= end - at
     return _opened(value, budget), end
 
 

@@ -53,7 +53,23 @@ def assemble(
     shown = [whole] if whole is not None else ordered
     total = 1 if whole is not None else declared_total(ordered)
     missing = () if whole is not None else _missing(ordered, total, pattern)
-    images, text = _pictures_and_text(shown)
+    times = Counter(key for page in shown for key in {letters(image.caption) for image in page.images if image.caption})
+    least = max(2, SAME_TEXT * len(shown))
+    repeated = frozenset(key for key, count in times.items() if count >= least)
+    found: dict[str, Image] = {}
+    lines: dict[str, str] = {}
+    for page in shown:
+        for line in (page.text or "").split("\n"):
+            if line.strip():
+                lines.setdefault(letters(line), line)
+        for image in page.images:
+            if image.caption and letters(image.caption) in repeated:
+                lines.setdefault(letters(image.caption), image.caption)
+                image = replace(image, caption=None)
+            enter(found, replace(image, page=image.page or page.url))
+    captions = {letters(image.caption) for image in found.values() if image.caption}
+    kept = [line for key, line in lines.items() if key and key not in captions]
+    images, text = tuple(found.values()), "\n".join(kept) or None
     told = [link.title] if link is not None and link.title else []
     return Assembly(
         title=next((title for title in map(bare_title, (*(page.title for page in ordered), *told)) if title), None),
@@ -152,29 +168,3 @@ def _missing(pages: Sequence[GalleryPage], total: int | None, pattern: str | Non
     lowest = 0 if 0 in there else 1  # some sites count from 0
     highest = max(max(there), (total or 0) - 1 + lowest)
     return tuple(number for number in range(lowest, highest + 1) if number not in there)
-
-
-def _pictures_and_text(pages: Sequence[GalleryPage]) -> tuple[tuple[Image, ...], str | None]:
-    """Pictures in order, each in its largest copy with a caption of its own; the text, a line once."""
-    repeated = _common_captions(pages)
-    found: dict[str, Image] = {}
-    lines: dict[str, str] = {}
-    for page in pages:
-        for line in (page.text or "").split("\n"):
-            if line.strip():
-                lines.setdefault(letters(line), line)
-        for image in page.images:
-            if image.caption and letters(image.caption) in repeated:
-                lines.setdefault(letters(image.caption), image.caption)
-                image = replace(image, caption=None)
-            enter(found, replace(image, page=image.page or page.url))
-    captions = {letters(image.caption) for image in found.values() if image.caption}
-    kept = [line for key, line in lines.items() if key and key not in captions]
-    return tuple(found.values()), "\n".join(kept) or None
-
-
-def _common_captions(pages: Sequence[GalleryPage]) -> frozenset[str]:
-    """Captions that stand on most pages of a story of several: one text for all of it."""
-    times = Counter(key for page in pages for key in {letters(image.caption) for image in page.images if image.caption})
-    least = max(2, SAME_TEXT * len(pages))
-    return frozenset(key for key, count in times.items() if count >= least)

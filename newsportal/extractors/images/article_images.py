@@ -109,9 +109,12 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
     for node in block.iter("img") if block is not None else ():
         if len(found) >= MAX_IMAGES:
             break
-        image = _image(node, document.base)
-        if image:
-            found.setdefault(image.url, image)
+        url = source_of(node, document.base)
+        if not url or ICON.search(url):
+            continue
+        width, height = size_of(node, url)
+        if not (width and width < SMALL) and not (height and height < SMALL):
+            found.setdefault(url, Image(url, caption_of(node), width, height))
     if not found:
         lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")
         if lead and not ICON.search(lead):
@@ -140,23 +143,17 @@ def source_of(node: dom.Element, base: str) -> str | None:
     """The address of the picture an ``img`` shows in the end."""
     shown = node.get("src")
     named = (value for name, value in node.items() if name not in OTHER_ATTRIBUTES and PICTURE.match(value))
-    largest = _largest(next((value for value in map(node.get, SETS) if value), "") or _from_picture(node))
+    above = node.getparent()
+    while above is not None and above.tag == "source":  # libxml2 takes it for an element with an end
+        above = above.getparent()
+    sources = above.iter("source") if above is not None and above.tag == "picture" else ()
+    largest = _largest(next((value for source in (node, *sources) for value in map(source.get, SETS) if value), ""))
     placeholder = not shown or shown.startswith("data:") or ICON.search(shown)
     for value in (*map(node.get, LAZY), *(named if placeholder else ()), largest, shown):
         url = dom.join(base, value) if value and len(value) < MAX_URL_CHARS else None
         if url:
             return url
     return None
-
-
-def _from_picture(node: dom.Element) -> str:
-    """The ``srcset`` of the first ``source`` beside an ``img`` in a ``picture``."""
-    above = node.getparent()
-    while above is not None and above.tag == "source":  # libxml2 takes it for an element with an end
-        above = above.getparent()
-    if above is None or above.tag != "picture":
-        return ""
-    return next((value for source in above.iter("source") for value in map(source.get, SETS) if value), "")
 
 
 def _largest(srcset: str) -> str | None:
@@ -167,16 +164,6 @@ def _largest(srcset: str) -> str | None:
         if url and not url.startswith("data:") and (float(number[0]) if number else 1.0) > most:
             best, most = url, float(number[0]) if number else 1.0
     return best
-
-
-def _image(node: dom.Element, base: str) -> Image | None:
-    url = source_of(node, base)
-    if not url or ICON.search(url):
-        return None
-    width, height = size_of(node, url)
-    if (width and width < SMALL) or (height and height < SMALL):
-        return None
-    return Image(url, caption_of(node), width, height)
 
 
 def size_of(node: dom.Element, url: str) -> tuple[int | None, int | None]:

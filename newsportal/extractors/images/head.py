@@ -34,7 +34,9 @@ def avif_size(data: bytes) -> tuple[int, int, bool]:
     meta = next(((start, end) for kind, start, end in top if kind == b"meta"), None)
     if meta is None or meta[1] > len(data):
         raise IndexError(len(data))
-    found = _find(data, (b"iprp", b"ipco"), meta[0] + 4, meta[1])
+    found: tuple[int, int] | None = (meta[0] + 4, meta[1])  # where the content of the box within boxes begins and ends
+    for name in (b"iprp", b"ipco"):
+        found = next(((start, end) for kind, start, end in inside(data, *found) if kind == name), None) if found else None
     places = [start for kind, start, end in inside(data, *found) if kind == b"ispe" and end - start >= 12] if found else []
     sizes = [(int.from_bytes(data[at + 4 : at + 8], "big"), int.from_bytes(data[at + 8 : at + 12], "big")) for at in places]
     if not sizes:
@@ -43,16 +45,6 @@ def avif_size(data: bytes) -> tuple[int, int, bool]:
     turned = any(kind == b"irot" and data[start] & 1 for kind, start, end in inside(data, *found) if end > start) if found else False
     whole = bool(top) and top[-1][2] == len(data)
     return (height, width, whole) if turned else (width, height, whole)
-
-
-def _find(data: bytes, path: tuple[bytes, ...], start: int, end: int) -> tuple[int, int] | None:
-    """Where the content of the box at the end of ``path`` begins and ends."""
-    for name in path:
-        found = next(((begins, ends) for kind, begins, ends in inside(data, start, end) if kind == name), None)
-        if found is None:
-            return None
-        start, end = found
-    return start, end
 
 
 def inside(data: bytes, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
@@ -159,7 +151,8 @@ def look(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Head:
         raise NotApplicable("empty")
     name = format_of(data)
     if name is None:
-        raise NotApplicable(_what_else(data))
+        markup = "markup" if MARKUP.match(data[:256]) else "not-a-picture"
+        raise NotApplicable("svg" if SVG.search(data[:4096]) else markup)
     try:
         width, height, whole = READERS[name](data)
     except IndexError as error:
@@ -187,12 +180,6 @@ STARTS: Final[Mapping[bytes, str]] = {
     b"GIF89a": "gif",
     b"BM": "bmp",
 }
-
-
-def _what_else(data: bytes) -> str:
-    if SVG.search(data[:4096]):
-        return "svg"
-    return "markup" if MARKUP.match(data[:256]) else "not-a-picture"
 
 
 def _number(data: bytes, at: int, length: int, order: str = "little") -> int:

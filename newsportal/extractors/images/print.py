@@ -35,28 +35,21 @@ def print_of(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
 
 def phash(picture: Decoded) -> str | None:
     import numpy as np
-
-    grey = _grey(picture, SIDE, SIDE)
-    if float(grey.std()) < FLAT:
-        return None
-    low = (_cosines() @ grey @ _cosines().T)[1 : LOW + 1, 1 : LOW + 1].ravel()
-    return _hex(low > np.median(low))
-
-
-def distance(one: str, other: str) -> int:
-    return (int(one, 16) ^ int(other, 16)).bit_count()
-
-
-def _grey(picture: Decoded, width: int, height: int) -> Any:
-    import numpy as np
     from PIL import Image
 
     if picture.mode in ("RGBA", "LA", "PA", "P"):  # what is transparent is shown on white
         coloured = picture.convert("RGBA")
-        white = Image.new("RGBA", coloured.size, "white")
-        picture = Image.alpha_composite(white, coloured)
-    small = picture.convert("L").resize((width, height), Image.Resampling.BOX)
-    return np.asarray(small, dtype=np.float64)
+        picture = Image.alpha_composite(Image.new("RGBA", coloured.size, "white"), coloured)
+    grey = np.asarray(picture.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), dtype=np.float64)
+    if float(grey.std()) < FLAT:
+        return None
+    low = (_cosines() @ grey @ _cosines().T)[1 : LOW + 1, 1 : LOW + 1].ravel()
+    bits = low > np.median(low)
+    return f"{int(''.join('1' if bit else '0' for bit in bits), 2):0{HEX_DIGITS}x}"
+
+
+def distance(one: str, other: str) -> int:
+    return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
 @cache
@@ -66,7 +59,3 @@ def _cosines() -> Any:
 
     at = np.arange(SIDE)
     return np.cos(np.pi * np.outer(at, 2 * at + 1) / (2 * SIDE))
-
-
-def _hex(bits: Any) -> str:
-    return f"{int(''.join('1' if bit else '0' for bit in bits), 2):0{HEX_DIGITS}x}"

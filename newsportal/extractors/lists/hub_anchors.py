@@ -91,7 +91,19 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         url = absolute(base, node.get("href") or "")
         if url is None or (url not in found and len(found) >= MAX_LINKS):
             continue
-        _note(found.setdefault(url, Anchor(Address(url))), node, _region(node, regions))
+        way: list[dom.Element] = []
+        above = node.getparent()
+        while above is not None and above not in regions:
+            way.append(above)
+            place = _named(above)
+            if place:
+                regions[above] = Region(place)
+                break
+            above = above.getparent()
+        region = regions[above] if above is not None else BODY
+        for element in way:
+            regions.setdefault(element, region)
+        _note(found.setdefault(url, Anchor(Address(url))), node, region)
     return list(found.values())
 
 
@@ -122,23 +134,6 @@ def _note(anchor: Anchor, node: dom.Element, region: Region) -> None:
 def _in_heading(node: dom.Element) -> bool:
     above = node.getparent()
     return (above is not None and above.tag in HEADINGS) or next(node.iter(*HEADINGS), None) is not None
-
-
-def _region(node: dom.Element, known: dict[dom.Element, Region]) -> Region:
-    """The nearest named region above a node. Remembered per element, so a page costs one step an element."""
-    way: list[dom.Element] = []
-    above = node.getparent()
-    while above is not None and above not in known:
-        way.append(above)
-        place = _named(above)
-        if place:
-            known[above] = Region(place)
-            break
-        above = above.getparent()
-    region = known[above] if above is not None else BODY
-    for element in way:
-        known.setdefault(element, region)
-    return region
 
 
 def _named(node: dom.Element) -> str | None:

@@ -88,19 +88,22 @@ def records(document: Document) -> list[Record]:
     links = [link for link in document.root.iter("a") if _eligible(link, own) and not _is_outside(link, outside)][:MAX_LINKS]
     best: list[Record] = []
     most = 0.0
-    for group in _groups(links):
+    groups: dict[tuple[str, ...], list[Element]] = defaultdict(list)
+    for link in links:
+        above = [str(node.tag) for _, node in zip(range(3), link.iterancestors(), strict=False)]
+        if heading := _heading(link):
+            groups["heading", heading].append(link)
+        groups["tags", *above[:2]].append(link)
+        groups["class", *above, _names(link), _names(link.getparent())].append(link)
+    for group in (group for group in groups.values() if len(group) >= MIN_RECORDS):
         found = _best_list(_records(group, own))
         total = sum(record.worth for record in found)
         if len(found) >= MIN_RECORDS and total > most:
             best, most = found, total
-    return _alike(best)
-
-
-def _alike(found: Sequence[Record]) -> list[Record]:
-    if not found:
+    if not best:
         return []
-    typical = median(record.worth for record in found if record.worth > 0)
-    return [record for record in found if record.worth >= ALIKE * typical and not any(map(is_labelled_advert, record.nodes))]
+    typical = median(record.worth for record in best if record.worth > 0)
+    return [record for record in best if record.worth >= ALIKE * typical and not any(map(is_labelled_advert, record.nodes))]
 
 
 def page_host(document: Document) -> str:
@@ -173,18 +176,6 @@ def _heading(link: Element) -> str | None:
     if inner is not None:
         return str(inner.tag)
     return "role" if link.xpath(HEADING_ROLE) else None
-
-
-def _groups(links: Sequence[Element]) -> Iterable[list[Element]]:
-    """Links in the same kind of place: by their heading, by the tags above, by the tags above with their class."""
-    groups: dict[tuple[str, ...], list[Element]] = defaultdict(list)
-    for link in links:
-        above = [str(node.tag) for _, node in zip(range(3), link.iterancestors(), strict=False)]
-        if heading := _heading(link):
-            groups["heading", heading].append(link)
-        groups["tags", *above[:2]].append(link)
-        groups["class", *above, _names(link), _names(link.getparent())].append(link)
-    return (group for group in groups.values() if len(group) >= MIN_RECORDS)
 
 
 def _names(node: Element | None) -> str:

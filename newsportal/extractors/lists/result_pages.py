@@ -43,10 +43,6 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     if wrapped:
         longer = _longer(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
-    return _unwrapped(engine, document, free)
-
-
-def _unwrapped(engine: Engine, document: Document, free: Sequence[Result]) -> ResultPage:
     changed = engine.parse is not None
     if len(free) < MANY:
         if wall := blocked.wall(document):

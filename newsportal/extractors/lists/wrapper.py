@@ -106,6 +106,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
     date = said if not wrapper.date else (_date(wrapper, block) or said)
     opening, summary = split_summary(summary, site)
     date = date or opening
+    shown = selector.text(_first(block, wrapper.target)) or ""  # data attributes hold all sorts of things
     return Result(
         title,
         absolute(document, link),
@@ -113,7 +114,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
         summary,
         date,
         published(date, fetched, f"{title}{summary}"),
-        _address(_first(block, wrapper.target)),
+        shown if shown.startswith(("http://", "https://")) else None,
     )
 
 
@@ -127,12 +128,6 @@ def absolute(document: Document, link: str) -> str:
         return link
     known = document.base.startswith(("http://", "https://"))
     return (dom.join(document.base, link) or link) if known else link
-
-
-def _address(piece: Piece | None) -> str | None:
-    """What a page calls the target, if it is an address: data attributes hold all sorts of things."""
-    shown = selector.text(piece) or ""
-    return shown if shown.startswith(("http://", "https://")) else None
 
 
 def _first(block: Piece, rule: Rule) -> Piece | None:

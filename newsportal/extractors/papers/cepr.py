@@ -106,12 +106,11 @@ def path_ratios(nodes: Sequence[TextNode]) -> dict[Path, float]:
     leaves: defaultdict[Path, list[TextNode]] = defaultdict(list)
     for node in nodes:
         leaves[node.path].append(node)
-    return {path: _ratio([node.text for node in there]) for path, there in leaves.items()}
-
-
-def _ratio(texts: Sequence[str]) -> float:
-    lengths, marks = list(map(visible_length, texts)), list(map(punctuation_marks, texts))
-    return fmean(lengths) * fmean(marks) * pstdev(lengths) * pstdev(marks)
+    ratios = {}
+    for path, there in leaves.items():
+        lengths, marks = [visible_length(node.text) for node in there], [punctuation_marks(node.text) for node in there]
+        ratios[path] = fmean(lengths) * fmean(marks) * pstdev(lengths) * pstdev(marks)
+    return ratios
 
 
 def punctuation_marks(text: str) -> int:
@@ -119,18 +118,18 @@ def punctuation_marks(text: str) -> int:
     return sum(character in PUNCTUATION for character in text)
 
 
-def smooth(nodes: Sequence[TextNode], ratios: Sequence[float], paths: Paths, radius: int = RADIUS, alpha: float = ALPHA) -> list[float]:
+def smooth(nodes: Sequence[TextNode], ratios: Sequence[float], paths: Paths) -> list[float]:
     """(2-10): the kernel weighted by the likeness of paths. Neighbours beyond the ends of the page count nothing."""
-    kernel = gaussian_kernel(radius)
+    kernel = gaussian_kernel(RADIUS)
     weights: dict[tuple[Path, Path], float] = {}
     heights = []
     for i, node in enumerate(nodes):
         height = 0.0
-        for near in range(max(i - radius, 0), min(i + radius + 1, len(nodes))):
+        for near in range(max(i - RADIUS, 0), min(i + RADIUS + 1, len(nodes))):
             pair = node.path, nodes[near].path
             if pair not in weights:
-                weights[pair] = 1.0 if pair[0] == pair[1] else paths.distance(*pair) ** -alpha
-            height += weights[pair] * kernel[near - i + radius] * ratios[near]
+                weights[pair] = 1.0 if pair[0] == pair[1] else paths.distance(*pair) ** -ALPHA
+            height += weights[pair] * kernel[near - i + RADIUS] * ratios[near]
         heights.append(height)
     return heights
 

@@ -62,7 +62,8 @@ def source_lines(html: str) -> list[SourceLine]:
     lines = [f"{line} " for line in source.split("\n") if line and not line.isspace()]
     if sum(map(len, lines)) > MAX_MEAN * len(lines):
         lines = list(_cut("".join(lines)))
-    return [_read(line) for line in lines]
+    parted = (TAG.subn(lambda tag: "\n" if tag[1] and tag[1].lower() in dom.BREAKING else "", line) for line in lines)
+    return [SourceLine(unescape(text), tags) for text, tags in parted]
 
 
 def _cut(source: str) -> Iterator[str]:
@@ -86,11 +87,6 @@ def _seen(html: str) -> Iterator[str]:
             return
         start = end.end() if not begin[1] else html.find(">", end.end()) + 1 or len(html)
     yield html[start:]
-
-
-def _read(line: str) -> SourceLine:
-    text, tags = TAG.subn(lambda tag: "\n" if tag[1] and tag[1].lower() in dom.BREAKING else "", line)
-    return SourceLine(unescape(text), tags)
 
 
 def tag_ratio(line: SourceLine) -> float:
@@ -126,7 +122,9 @@ def cluster_centres(points: Sequence[Point], clusters: int = CLUSTERS) -> list[P
         groups: list[list[Point]] = [[] for _ in centres]
         for point in points:
             groups[_nearest(point, centres)].append(point)
-        moved = [(0.0, 0.0), *(_mean(group) or centre for group, centre in zip(groups[1:], centres[1:], strict=True))]
+        moved = [(0.0, 0.0)]
+        for group, centre in zip(groups[1:], centres[1:], strict=True):
+            moved.append((sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)) if group else centre)
         if moved == centres:
             break
         centres = moved
@@ -137,9 +135,3 @@ def _nearest(point: Point, centres: Sequence[Point]) -> int:
     x, y = point
     distances = [(x - a) ** 2 + (y - b) ** 2 for a, b in centres]
     return distances.index(min(distances))
-
-
-def _mean(group: Sequence[Point]) -> Point | None:
-    if not group:
-        return None
-    return sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group)

@@ -182,7 +182,9 @@ class SummaryAnchor:
         """Raises ``NotApplicable``: ``no-summary`` (nor a cached block), ``summary-not-found``, ``no-body`` (it stands in no block)."""
         anchor = anchor_of(link.summary if link else None)
         site = site_of(document.url)
-        known = self._recent_layouts(site, fetched)
+        with self._lock:
+            layouts = self._layouts.get(site or "", OrderedDict())
+            known = [layout for layout, since in reversed(layouts.items()) if timedelta(0) <= fetched - since <= self._lifetime]
         if anchor is None and not known:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
         source = read_source(document.html)
@@ -216,24 +218,16 @@ class SummaryAnchor:
             raise NotApplicable("no-body" if inside else "summary-not-found", "it stands in no block" if inside else None)
         layout = layout_of(block.tag)
         if site and layout:
-            self._remember(site, layout, fetched)
+            with self._lock:
+                layouts = self._layouts.setdefault(site, OrderedDict())
+                self._layouts.move_to_end(site)
+                layouts[layout] = fetched
+                layouts.move_to_end(layout)
+                if len(layouts) > MAX_LAYOUTS:
+                    layouts.popitem(last=False)
+                if len(self._layouts) > self._most:
+                    self._layouts.popitem(last=False)
         return block
-
-    def _recent_layouts(self, site: str | None, now: datetime) -> list[str]:
-        with self._lock:
-            layouts = self._layouts.get(site or "", OrderedDict())
-            return [layout for layout, since in reversed(layouts.items()) if timedelta(0) <= now - since <= self._lifetime]
-
-    def _remember(self, site: str, layout: str, now: datetime) -> None:
-        with self._lock:
-            layouts = self._layouts.setdefault(site, OrderedDict())
-            self._layouts.move_to_end(site)
-            layouts[layout] = now
-            layouts.move_to_end(layout)
-            if len(layouts) > MAX_LAYOUTS:
-                layouts.popitem(last=False)
-            if len(self._layouts) > self._most:
-                self._layouts.popitem(last=False)
 
 
 def _cached(source: Source, layouts: Iterable[str], anchor: str | None) -> Block | None:

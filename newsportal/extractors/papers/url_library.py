@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Final
@@ -188,20 +188,16 @@ def write_library(library: Library, most: int = MAX_BYTES) -> str:
             break
         heads[site], left = head, left - size
     waiting: dict[str, list[str]] = {site: [] for site in heads}
-    for site, row in _waiting(library, heads):
+    pages = ((name, *page) for name in heads for page in reversed(library.sites[name].waiting.items()))
+    for site, (directory, leaf), layout in pages:
+        texts = [list(block) for block in layout.texts]
+        row = _json({"directory": directory, "leaf": leaf, "structure": layout.structure, "texts": texts})
         if (size := _size(row) + len(",")) > left:
             break
         waiting[site].append(row)
         left -= size
     sites = [f"{head}{','.join(reversed(waiting[site]))}]}}" for site, head in reversed(heads.items())]
     return f"{top}{','.join(sites)}{end}"
-
-
-def _waiting(library: Library, sites: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for site in sites:
-        for (directory, leaf), layout in reversed(library.sites[site].waiting.items()):
-            texts = [list(block) for block in layout.texts]
-            yield site, _json({"directory": directory, "leaf": leaf, "structure": layout.structure, "texts": texts})
 
 
 def _json(value: object) -> str:
@@ -235,16 +231,14 @@ def read_library(text: str) -> Library:
     library = Library()
     try:
         for site in _list(found, "sites", MAX_SITES):
-            branch = Branch()
-            _read_templates(site, branch)
-            _read_waiting(site, branch)
-            library.sites[_text(site, "site")] = branch
+            library.sites[_text(site, "site")] = _read_branch(site)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise LibraryError(f"a broken template library: site {len(library.sites) + 1}: {error}") from error
     return library
 
 
-def _read_templates(site: dict[str, Any], branch: Branch) -> None:
+def _read_branch(site: dict[str, Any]) -> Branch:
+    branch = Branch()
     for row in _list(site, "templates", MAX_DIRECTORIES * MAX_TEMPLATES):
         tags, parents = read_structure(_text(row, "structure"))
         content = tuple(_number(place, len(tags)) for place in _list(row, "content", len(tags)))
@@ -253,15 +247,13 @@ def _read_templates(site: dict[str, Any], branch: Branch) -> None:
         shared = frozenset(_number(int(written, 16), 1 << 64) for written in _list(row, "shared", MAX_TEXTS))
         template = Template(row["structure"], path_to(content[0], tags, parents), content, shared, _number(row["pages"], 1 << 40))
         branch.templates.setdefault(_directory(row), []).append(template)
-
-
-def _read_waiting(site: dict[str, Any], branch: Branch) -> None:
     for row in _list(site, "waiting", MAX_WAITING):
         tags, parents = read_structure(_text(row, "structure"))
         texts = tuple(array("Q", (_number(mark, 1 << 64) for mark in block)) for block in _list(row, "texts", len(tags)))
         if len(texts) != len(tags):
             raise ValueError("texts do not fit their structure")
         branch.waiting[_directory(row), _text(row, "leaf")] = Layout(tags, parents, texts)
+    return branch
 
 
 def _directory(row: dict[str, Any]) -> Directory:

@@ -60,5 +60,5 @@ def test_boxes_of_other_classes_are_not_alike() -> None:
 def test_empty_boxes_count_for_nothing() -> None:
     page = read_blocks(next(dom.parse_html("<body><div></div><div></div><div></div><p>甲</p>").iter("body")))
     lines = np.array([1.0, 0, 0, 0, 1])
-    rows = find_records(page, lines, lines, np.zeros(5), np.zeros(5)).rows
+    rows = find_records(page, lines, lines, np.zeros(5), np.zeros(5))
     assert not rows[:5].any()
