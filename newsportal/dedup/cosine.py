@@ -16,7 +16,6 @@ from math import sqrt
 from sys import intern
 
 import numpy as np
-from numpy.typing import NDArray
 
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import STOP_CHARACTER, STOP_WORDS, WORD, segment
@@ -71,22 +70,17 @@ class Cosine:
         return verdict
 
     def _most_like(self, vector: dict[str, float], document_id: str, time: float) -> Verdict:
-        cosines = self._cosines(vector)
+        cosines = np.zeros(len(self._documents))  # with every document remembered, oldest first
+        for word, weight in vector.items():
+            if word in self._index:
+                numbers, weights = self._index[word]
+                cosines[np.frombuffer(numbers, np.int64) - self._first] += weight * np.frombuffer(weights)
         reached = np.flatnonzero(cosines > self._threshold)
         for place in reached[np.argsort(-cosines[reached], kind="stable")].tolist():
             _, its_id, then = self._documents[self._first + place]
             if its_id != document_id and self._window.near(time, then):
                 return Verdict(its_id, "cosine", min(1.0, float(cosines[place])))
         return NEW
-
-    def _cosines(self, vector: dict[str, float]) -> NDArray[np.float64]:
-        """The cosine with every document remembered, oldest first."""
-        cosines = np.zeros(len(self._documents))
-        for word, weight in vector.items():
-            if word in self._index:
-                numbers, weights = self._index[word]
-                cosines[np.frombuffer(numbers, np.int64) - self._first] += weight * np.frombuffer(weights)
-        return cosines
 
     def _forget(self, number: int) -> None:
         """The oldest document, which stands first in the lists of its words."""

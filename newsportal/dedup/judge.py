@@ -274,12 +274,9 @@ class Judge:
         self._kept[number] = Remembered(document.id, new.in_order().tobytes(), new.length, story, title)
         self._holders.add(number, indexed(new.runs, new.length), new.length, story, title)
         for old in self._window.enter(number, self._window.time_of(document.published)):
-            self._forget(old)
-
-    def _forget(self, number: int) -> None:
-        story = self._kept.pop(number).story
-        if story != number:
-            self._copies[story] -= 1
-            if not self._copies[story]:
-                del self._copies[story]
-        self._holders.forget(number + 1)
+            its_story = self._kept.pop(old).story
+            if its_story != old:
+                self._copies[its_story] -= 1
+                if not self._copies[its_story]:
+                    del self._copies[its_story]
+            self._holders.forget(old + 1)

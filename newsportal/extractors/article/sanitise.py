@@ -5,7 +5,6 @@ nh3 (ammonia, html5ever) parses as browsers do, so that mutations of SVG and Mat
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import nh3

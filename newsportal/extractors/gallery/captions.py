@@ -62,6 +62,7 @@ def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles
     """Captions for the story's pictures (at least one); ``titles``: what page and story are called, which is no caption."""
     known = {letters(title) for title in titles if title}
     page = letters(next((dom.text_of(node) for node in document.root.iter("title")), ""))
+    words: list[str | None]
     words, rest = _of_one(found[0], known) if len(found) == 1 else _of_many(found, known)
     captions = [CALLED.sub("", _caption(one, said) or "") or None for one, said in zip(found, words, strict=True)]
     times = Counter(letters(caption) for caption in captions if caption)
@@ -79,23 +80,16 @@ def assign_captions(found: Sequence[PagePicture], document: dom.Document, titles
 
 def _caption(one: PagePicture, said: str | None) -> str | None:
     """What its figure says, what the element around it declares, what stands beside it, what the picture itself declares."""
-    written = _figured(one.node)
-    if written:
+    figure = next(one.node.iterancestors("figure"), None)
+    figured = list(figure.iter("figcaption")) if figure is not None else []
+    lines = [line for line in dom.lines_of(figured[0]) if NOISE.search(line) is None] if len(figured) == 1 else []
+    if written := " ".join(lines)[:MAX_SLIDE_CHARS]:
         return written
     if one.caption:
         text = dom.text_of(dom.parse_html(one.caption)) if "<" in one.caption else clean(one.caption)
         if text and (not said or letters(text) not in letters(said)):
             said = text if one.node.tag != "img" or not said else said
     return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
-
-
-def _figured(node: dom.Element) -> str | None:
-    figure = next(node.iterancestors("figure"), None)
-    captions = list(figure.iter("figcaption")) if figure is not None else []
-    if len(captions) != 1:
-        return None
-    lines = [line for line in dom.lines_of(captions[0]) if NOISE.search(line) is None]
-    return " ".join(lines)[:MAX_SLIDE_CHARS] or None
 
 
 def _of_one(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
@@ -116,7 +110,13 @@ def _of_one(one: PagePicture, titles: set[str]) -> tuple[list[str | None], Seque
 
 def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     nodes = [one.node for one in found]
-    boxes, common = _slides(nodes)
+    # the largest box around each picture that holds no other, and the smallest around all
+    chains = [list(ancestors(node, CLIMB)) for node in nodes]
+    held = Counter(box for chain in chains for box in chain)
+    boxes = [next((box for box in reversed(chain) if held[box] == 1), None) for chain in chains]
+    common = next((box for box in chains[0] if held[box] == len(nodes)), None)
+    if common is None:
+        common = next(iter(nodes[0].getroottree().getroot().iter("body")), nodes[0])
     inside = [
         [line for lines in flow(box, [node], titles) for line in lines] if box is not None else []
         for box, node in zip(boxes, nodes, strict=True)
@@ -130,7 +130,11 @@ def _of_many(found: Sequence[PagePicture], titles: set[str]) -> tuple[list[str |
         used = {letters(line) for lines in taken for line in lines}
         words = [" ".join(lines) or None for lines in taken]
     rest = [line for lines in gaps for line in lines if letters(line) not in used]
-    return words, rest or _introduction(common, nodes, titles)
+    if not rest:  # an introduction
+        flows = (flow(box, nodes, titles) for box in ancestors(common, 3))
+        said = ([line for line in (*around[0], *around[-1]) if len(letters(line)) >= INTRODUCTION] for around in flows)
+        rest = next(filter(None, said), [])
+    return words, rest
 
 
 def _fits(lines: Sequence[str]) -> bool:
@@ -151,23 +155,6 @@ def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
     return [*(lines if _fits(lines) else [] for lines in first), last[:usual] if _fits(last[:usual]) else []]
 
 
-def _introduction(common: dom.Element, nodes: list[dom.Element], titles: set[str]) -> Sequence[str]:
-    for box in ancestors(common, 3):
-        lines = [line for gap in (0, -1) for line in flow(box, nodes, titles)[gap] if len(letters(line)) >= INTRODUCTION]
-        if lines:
-            return lines
-    return []
-
-
-def _slides(nodes: Sequence[dom.Element]) -> tuple[list[dom.Element | None], dom.Element]:
-    """The largest box around each picture that holds no other, and the smallest around all."""
-    chains = [list(ancestors(node, CLIMB)) for node in nodes]
-    held = Counter(box for chain in chains for box in chain)
-    slides = [next((box for box in reversed(chain) if held[box] == 1), None) for chain in chains]
-    common = next((box for box in chains[0] if held[box] == len(nodes)), None)
-    return slides, common if common is not None else next(iter(nodes[0].getroottree().getroot().iter("body")), nodes[0])
-
-
 class Line(str):
     """A line of text; ``form`` is how the element that it stands in looks: the same for all lines of a kind."""
 
@@ -186,7 +173,10 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
     def close() -> None:
         text = clean("".join(line))
         line.clear()
-        if text and _says_something(text, titles) and sum(map(len, gaps[-1])) < MAX_BOX_CHARS:
+        key = letters(text)
+        if len(key) < MIN_WORDS or key in titles or is_pager(text) or sum(map(len, gaps[-1])) >= MAX_BOX_CHARS:
+            return
+        if NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION):
             said = Line(text)
             said.form = f"{holder.tag} {holder.get('class')} {holder.get('align')} {holder.get('style')}"[:200]
             gaps[-1].append(said)
@@ -227,20 +217,11 @@ def _is_apart(node: dom.Element, around: set[dom.Element]) -> bool:
         return False
     if ASIDE.search(name):
         return True
-    return APART.search(name) is not None and _short(node)
-
-
-def _short(node: dom.Element) -> bool:
+    if APART.search(name) is None:
+        return False
     text = 0
     for number, part in enumerate(node.itertext()):
         text += len(part.strip())
         if text > APART_CHARS or number > 40:
             return False
     return True
-
-
-def _says_something(text: str, titles: set[str]) -> bool:
-    key = letters(text)
-    if len(key) < MIN_WORDS or key in titles or is_pager(text):
-        return False
-    return NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION)

@@ -55,11 +55,18 @@ def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None =
         return None
     if is_front_page(page.url):
         return "front-page"
-    if asked is not None and _name(asked) != _name(page.url) and not _belongs(page.url, (asked, *(one.url for one in met))):
-        return "elsewhere"
+    if asked is not None and _name(asked) != _name(page.url):
+        stems, others = {place.stem for place in places(page.url)}, (asked, *(one.url for one in met))
+        if not any(stems & {place.stem for place in places(other)} or _name(page.url) == _name(other) for other in others):
+            return "elsewhere"  # it does not read like another page of one of them
     if _repeats(page, met):
         return "repeats"
-    return "another-story" if _is_another(page, met) else None
+    # title and total both say so, of a story whose own pages agree on theirs
+    titles = {letters(one.title) for one in met if one.title}
+    if not page.title or len(titles) != 1 or None in (page.total, met[0].total) or page.total == met[0].total:
+        return None
+    mine, theirs = letters(page.title), titles.pop()
+    return "another-story" if mine not in theirs and theirs not in mine else None
 
 
 def declared_total(pages: Sequence[GalleryPage]) -> int | None:
@@ -89,12 +96,6 @@ def _name(url: str) -> str:
     return url.partition("#")[0].partition("://")[2]
 
 
-def _belongs(url: str, others: Sequence[str]) -> bool:
-    """Whether an address reads like another page of one of ``others``, or one of them."""
-    mine = {place.stem for place in places(url)}
-    return any(mine & {place.stem for place in places(other)} or _name(url) == _name(other) for other in others)
-
-
 def _repeats(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
     known = {key_of(image.url) for one in met for image in one.images}
     fresh = [image for image in page.images if key_of(image.url) not in known]
@@ -109,16 +110,6 @@ def _repeats(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
 def _sayings(page: GalleryPage) -> list[str]:
     captions = [image.caption for image in page.images if image.caption]
     return [letters(line) for line in (*captions, *(page.text or "").split("\n")) if line.strip()]
-
-
-def _is_another(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
-    """Whether title and total both say so, of a story whose own pages agree on theirs."""
-    first = met[0]
-    titles = {letters(one.title) for one in met if one.title}
-    if not page.title or len(titles) != 1 or page.total is None or first.total is None or page.total == first.total:
-        return False
-    mine, theirs = letters(page.title), titles.pop()
-    return mine not in theirs and theirs not in mine
 
 
 # How a story may go on whose page names no other page and no number of pages (paper C, 2.2.1, way 1, without being told the pattern).

@@ -44,20 +44,18 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
         url = anchor.address.same_page
         if url == page.same_page or any(word in url for word in banned):
             continue
-        if seed is None and (url in pagers or not _leads(anchor, page, articles)):
+        if url in pagers or not (_leads(anchor, page, articles) if seed is None else seed in url):
             continue
-        if seed is not None and seed not in url:
-            continue
-        told = _entry(url, anchor, now)
-        found[url] = _fuller(found[url], told) if url in found else told
+        card = hub_anchors.card(anchor)
+        published = parse_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
+        said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
+        title = anchor.text or anchor.title or next(filter(None, said), None)
+        if before := found.get(url):  # of two links to one address (a picture and a headline), what both say
+            title = max((told for told in (before.title, title) if told), key=len, default=None)
+            found[url] = Entry(url, title, before.summary or card.summary, before.published or published)
+        else:
+            found[url] = Entry(url, title, card.summary, published)
     return list(found.values())
-
-
-def _entry(url: str, anchor: Anchor, now: datetime) -> Entry:
-    card = hub_anchors.card(anchor)
-    published = parse_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
-    said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
-    return Entry(url, anchor.text or anchor.title or next(filter(None, said), None), card.summary, published)
 
 
 def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
@@ -65,9 +63,3 @@ def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
         return False
     pictured = any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
     return anchor.address.same_page in articles or (pictured and not anchor.places & ASIDE)
-
-
-def _fuller(one: Entry, other: Entry) -> Entry:
-    """Of two links to one address (a picture and a headline), what both say."""
-    longer = max((title for title in (one.title, other.title) if title), key=len, default=None)
-    return Entry(one.url, longer, one.summary or other.summary, one.published or other.published)

@@ -101,12 +101,16 @@ def ways(document: dom.Document, count: Count | None) -> Ways:
     named = _lettered(document.url, [link.url for link in links]) or _numbered(links, count)
     if named:
         return _of_row(document.url, named)
-    url = _onward(document.url, links, count)
-    if url is not None:
-        return Ways(count.number if count else None, next=url)
     url = document.url
     if count is None or count.number is None:
         return Ways()
+    if count.number < count.total:
+        # 「下一张」 where the counter says that this is not the last, and the address has this page's shape
+        shape = pattern(Address(url))
+        onward = (link.url for link in links if page_turn_text(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
+        following = next((other for other in onward if other.partition("#")[0] != url.partition("#")[0]), None)
+        if following is not None:
+            return Ways(count.number, next=following)
     marked: Place | None = next((place for place in places(url) if place.number == count.number), None)
     if marked is not None:
         pages = [marked.form.replace("{}", str(number), 1) for number in range(1, min(count.total, MAX_PAGES) + 1)]
@@ -162,14 +166,10 @@ def _of_pager(url: str, pager: Pager, count: Count | None) -> Ways:
 
 def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
     """Addresses up to ``total`` in the form of those known; what their numbers lack to the pages' is told by one that is known."""
-    shift = next((number - int(match[1]) for number, url in named.items() if (match := _in_form(form, url))), 0)
+    numbered = re.compile(re.escape(form).replace(re.escape("{}"), r"(\d+)", 1))
+    shift = next((number - int(match[1]) for number, url in named.items() if (match := numbered.fullmatch(url))), 0)
     pages = {number: form.replace("{}", str(number - shift), 1) for number in range(2, min(total, MAX_PAGES) + 1)}
     return {**pages, **named}
-
-
-def _in_form(form: str, url: str) -> re.Match[str] | None:
-    before, _, after = form.partition("{}")
-    return re.fullmatch(rf"{re.escape(before)}(\d+){re.escape(after)}", url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +250,3 @@ def _of_row(url: str, named: Mapping[int, str]) -> Ways:
     own = next((number for number, address in named.items() if address in ("", url)), 1)
     pages = {**named, own: url}
     return Ways(own, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(own + 1))
-
-
-def _onward(url: str, links: list[_Link], count: Count | None) -> str | None:
-    """「下一张」 where the counter says that this is not the last, and the address has this page's shape."""
-    if count is None or count.number is None or count.number >= count.total:
-        return None
-    shape = pattern(Address(url))
-    wanted = (link.url for link in links if page_turn_text(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
-    return next((address for address in wanted if address.partition("#")[0] != url.partition("#")[0]), None)

@@ -85,7 +85,10 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     meta = read_metadata(document)
     heading = best_title(document, meta, link)
     page_title = next((dom.text_of(node) for node in document.root.iter("title")), "")
-    title = bare_title(_headline(document, page_title) or heading)
+    # the heading that the page's title begins with, however short: 「每日一图」 is no site's name here
+    texts = (dom.text_of(node) for node in islice(document.root.iter("h1"), 3))
+    headline = next((text for text in texts if (bare := letters(bare_title(text) or "")) and letters(page_title).startswith(bare)), None)
+    title = bare_title(headline or heading)
     count = counted(document.lines, (heading or "", page_title))
     way = ways(document, count)
     found = pictures_of(document, lambda url: same_story(document.url, url) or url in way.pages)
@@ -103,7 +106,10 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     if slides is None:
         captioned = bool(beside.images) and all(image.caption for image in beside.images)
         refuse_index(document.url, found, own, count is not None or way.next is not None or declares_article(meta) or captioned)
-    images = slides.images if slides is not None else _once(beside.images)
+    once: dict[str, Image] = {}
+    for image in beside.images if slides is None else ():
+        enter(once, image)
+    images = slides.images if slides is not None else tuple(once.values())
     lines = [line for line in beside.lines if slides is None or not _in_captions(line, images)] or _described(meta, images, title)
     language = language_of(meta, [title or "", *lines, *(image.caption or "" for image in images)])
     page = GalleryPage(
@@ -118,16 +124,6 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
         language=language,
     )
     return _placed(page, way, count, slides is not None)
-
-
-def _headline(document: dom.Document, page_title: str) -> str | None:
-    """The heading that the page's title begins with, however short: 「每日一图」 is no site's name here."""
-    for node in islice(document.root.iter("h1"), 3):
-        text = dom.text_of(node)
-        bare = letters(bare_title(text) or "")
-        if bare and letters(page_title).startswith(bare):
-            return text
-    return None
 
 
 def _placed(page: GalleryPage, way: Ways, count: Count | None, whole: bool) -> GalleryPage:
@@ -149,13 +145,6 @@ def _is_story(slides: Slides, own: Sequence[Image], way: Ways, count: Count | No
     fresh = sum(1 for image in own if key_of(image.url) not in there and image.caption)
     told_more = count is not None and way.next is not None and size < count.total
     return fresh <= size / 2 and not told_more and size >= len(way.pages)
-
-
-def _once(images: Sequence[Image]) -> tuple[Image, ...]:
-    found: dict[str, Image] = {}
-    for image in images:
-        enter(found, image)
-    return tuple(found.values())
 
 
 def _in_captions(line: str, images: Sequence[Image]) -> bool:

@@ -53,9 +53,10 @@ class Pattern:
         if len(url) > MAX_URL_CHARS or number < 1:
             return None
         match = self._marked(url) or (self.bare.match(url) if self.bare is not None and number > 1 else None)
-        mark = self._mark(number - self.shift)
-        if match is None or mark is None:
+        count = number - self.shift
+        if match is None or (self.letters and not 1 <= count <= len(ascii_lowercase)):
             return None
+        mark = ascii_lowercase[count - 1] if self.letters else str(count).zfill(self.digits)
         found = match.groupdict()
         parts = (mark if place[1] != "id" else found.get("id") or "" for place in PLACE.finditer(self.text))
         fixed = PLACE.split(self.text)[::3]
@@ -68,11 +69,6 @@ class Pattern:
             return match
         mark = match["mark"]
         return match if int(mark) <= MAX_PAGES and len(mark) == max(self.digits, len(str(int(mark)))) else None
-
-    def _mark(self, count: int) -> str | None:
-        if not self.letters:
-            return str(count).zfill(self.digits)
-        return ascii_lowercase[count - 1] if 1 <= count <= len(ascii_lowercase) else None
 
 
 @lru_cache(maxsize=256)
@@ -88,24 +84,19 @@ def parse(text: str) -> Pattern:
         raise ValueError(f"{text!r} has braces that mean nothing; allowed are {{id}}, {{n}}, {{nn}}, {{a}}, {{n-1}} and {{a-1}}")
     mark = marks[0]
     letters = mark[1] == "a"
+    # how the first page is named without its mark
+    left = LEFT_OUT.sub("", text, count=1) if mark.start() else ""
+    if "?" in text and "?" not in left and "&" in left:
+        left = left.replace("&", "?", 1)
+    bare = _expression(left, letters=False) + ("$" if mark.start() else r"(?:(?:index|default)\.\w+)?$")
     return Pattern(
         marked=re.compile(_expression(text, letters)),
-        bare=_bare(text, mark.start()),
+        bare=re.compile(bare),
         letters=letters,
         shift=1 if mark[2] else 0,
         digits=len(mark[1]),
         text=text,
     )
-
-
-def _bare(text: str, at: int) -> re.Pattern[str] | None:
-    """How the first page is named without its mark."""
-    left = LEFT_OUT.sub("", text, count=1)
-    if at == 0:
-        return re.compile(_expression("", letters=False) + r"(?:(?:index|default)\.\w+)?$")
-    if "?" in text and "?" not in left and "&" in left:
-        left = left.replace("&", "?", 1)
-    return re.compile(_expression(left, letters=False) + "$")
 
 
 def _expression(text: str, letters: bool) -> str:

@@ -99,8 +99,13 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
             links.append(node)
         link = links[-1].get("href") if links else None
         if tag == "img":
-            taken, told = _taken(holders)
-            yield Met(node, source_of(node, base), link, taken or _large_of(node, base), bool(asides), told)
+            large = caption = None
+            if holders and holders[-1][1]:  # the innermost large copy around goes with the first picture inside
+                holder, large, caption = holders[-1]
+                holders[-1] = (holder, "", caption)
+            named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
+            large = large or next((url for value in named if (url := dom.join(base, value))), None)
+            yield Met(node, source_of(node, base), link, large, bool(asides), caption)
             continue
         holds = _held(node, base)
         if holds:
@@ -110,15 +115,6 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
         background = _background(node, base)
         if background:
             yield Met(node, background, link, None, bool(asides), None)
-
-
-def _taken(holders: list[tuple[dom.Element, str, str | None]]) -> tuple[str | None, str | None]:
-    """The large copy that the innermost element around a picture holds: it goes with the first picture inside."""
-    if not holders or not holders[-1][1]:
-        return None, None
-    node, large, told = holders[-1]
-    holders[-1] = (node, "", told)
-    return large, told
 
 
 def _held(node: dom.Element, base: str) -> str | None:
@@ -134,11 +130,6 @@ def _held(node: dom.Element, base: str) -> str | None:
         for name, value in node.items()
         if (name in LAZY or LARGE_NAME.search(name)) and name.startswith("data") and PICTURE.match(value)
     )
-    return next((url for value in named if (url := dom.join(base, value))), None)
-
-
-def _large_of(node: dom.Element, base: str) -> str | None:
-    named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
     return next((url for value in named if (url := dom.join(base, value))), None)
 
 
@@ -236,7 +227,9 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
     inside = [one for one in found if not one.aside and one.lead != "site"]
     own = [one for one in inside if one.lead == "none" or (one.lead == "story" and len(targets[one.form]) < STRIP_LEAST)]
     alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
-    large = _stills([one for one in own if not one.small])
+    large = [one for one in own if not one.small]
+    gifs = [one for one in large if GIF.search(one.image.url)]  # a few among other pictures are counters, marks, placeholders
+    large = [one for one in large if one not in gifs] if 2 * len(gifs) <= len(large) else large
     showcased = [one for one in alone if one.showcased and not one.small]
     chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
     places = {id(one): at for at, one in enumerate(found)}
@@ -251,12 +244,6 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
         if (copy.rank, copy.area) == largest[copy.key]:
             once.setdefault(one.image.url, one)
     return list(once.values())
-
-
-def _stills(own: list[PagePicture]) -> list[PagePicture]:
-    """Without the few GIFs among other pictures: counters, marks, placeholders."""
-    gifs = [one for one in own if GIF.search(one.image.url)]
-    return [one for one in own if one not in gifs] if 2 * len(gifs) <= len(own) else own
 
 
 def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:

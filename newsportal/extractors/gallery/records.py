@@ -130,8 +130,7 @@ def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]
         if record is not None and around is not None and record.tag not in ("body", "html"):
             lists.setdefault(id(around), (around, {}))[1].setdefault(id(record), record)
     for around, records in lists.values():
-        found = [_record(record) for record in records.values()]
-        yield f"slides {around.get('id') or ''} {around.get('class') or ''}".strip(), found
+        yield f"slides {around.get('id') or ''} {around.get('class') or ''}".strip(), [_record(record) for record in records.values()]
 
 
 def _address(node: dom.Element) -> str | None:
@@ -141,16 +140,16 @@ def _address(node: dom.Element) -> str | None:
 
 def _record(node: dom.Element) -> dict[str, Any]:
     """The largest copy (the first of several) and the longest text beside the addresses."""
-    parts = list(islice(node, MAX_PARTS))
-    urls = [url for part in parts if len(part) == 0 and (url := _address(part))]
-    texts = [_text(part) for part in parts if not (len(part) == 0 and _address(part))]
+    urls, texts = [], []
+    for part in islice(node, MAX_PARTS):
+        url = _address(part) if len(part) == 0 else None
+        if url:
+            urls.append(url)
+        else:  # records may hold one another, so a whole text is never read
+            pieces = (piece[:MAX_CAPTION_CHARS] for piece in islice(part.itertext(), MAX_PARTS))
+            texts.append(clean("".join(pieces))[:MAX_CAPTION_CHARS])
     words = max((text for text in texts if _says(text) >= LEAST_WORDS), key=_says, default="")
     return {"img": max(urls, key=lambda url: variant(url).rank, default=""), "note": words}
-
-
-def _text(part: dom.Element) -> str:
-    """The beginning of an element's text; records may hold one another, so a whole one is never read."""
-    return clean("".join(piece[:MAX_CAPTION_CHARS] for piece in islice(part.itertext(), MAX_PARTS)))[:MAX_CAPTION_CHARS]
 
 
 def _says(text: str) -> int:

@@ -78,7 +78,8 @@ def _score(found: _Found, known: frozenset[str], total: int | None, title: str |
         return 0.0
     captions = sum(1 for image in found.images if image.caption)
     there = sum(1 for image in found.images if key_of(image.url) in known)
-    agrees = found.title is not None and title is not None and _same_title(found.title, title)
+    mine, theirs = letters(found.title or ""), letters(title or "")
+    agrees = bool(mine and theirs) and (mine in theirs or theirs in mine)
     called = any(STORY_LIST.search(name) for name in found.names[:2])
     drawn = not known and called and (2 * captions >= count or count >= SURE)  # a script draws all that the page shows
     tied = total == count or there > 0 or agrees or drawn
@@ -103,11 +104,6 @@ def _are_sizes(images: Sequence[Image]) -> bool:
     return numbers[0] >= LEAST_SIZE and all(other - one >= STEP for one, other in pairwise(numbers))
 
 
-def _same_title(one: str, other: str) -> bool:
-    mine, theirs = letters(one), letters(other)
-    return bool(mine and theirs) and (mine in theirs or theirs in mine)
-
-
 def _lists(name: str, value: Any, base: str) -> Iterator[_Found]:
     """Every list of pictures in a value, with its names from the innermost out and the title of the object around it."""
     waiting: list[tuple[Any, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = [(value, (name,), ())]
@@ -119,21 +115,13 @@ def _lists(name: str, value: Any, base: str) -> Iterator[_Found]:
             continue
         if isinstance(held, dict):
             yield from _parallel(held, names, owners, base)
-            numbered = _numbered(held)
-            if numbered is not None:
-                yield from _records(numbered, names, owners, base)
+            if len(held) >= LEAST and all(key.isdecimal() for key in held):  # an object that counts: ``{"0": {…}, "1": {…}}``
+                yield from _records([held[key] for key in sorted(held, key=int)], names, owners, base)
             within = (held, *owners)[:3]
             waiting.extend((inner, (str(key), *names), within) for key, inner in reversed(held.items()) if isinstance(inner, (dict, list)))
         elif isinstance(held, list):
             yield from _records(held, names, owners, base)
             waiting.extend((inner, names, owners) for inner in reversed(held) if isinstance(inner, (dict, list)))
-
-
-def _numbered(held: Mapping[str, Any]) -> list[Any] | None:
-    """The records of an object that counts: ``{"0": {…}, "1": {…}}``."""
-    if len(held) < LEAST or not all(key.isdecimal() for key in held):
-        return None
-    return [held[key] for key in sorted(held, key=int)]
 
 
 def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[_Found]:

@@ -125,15 +125,12 @@ def _by_address(pages: Sequence[GalleryPage]) -> dict[str, int | None]:
         return {}
     start = _shared(urls)
     end = _shared([url[start:][::-1] for url in urls])
-    return {url: _mark(url[start : len(url) - end]) for url in urls}
-
-
-def _mark(rest: str) -> int | None:
-    token = TOKEN.fullmatch(rest)
-    if token is None:
-        return None
-    mark = token[1] or "1"
-    return int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1
+    found: dict[str, int | None] = {}
+    for url in urls:
+        token = TOKEN.fullmatch(url[start : len(url) - end])
+        mark = (token[1] or "1") if token else None
+        found[url] = None if mark is None else int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1
+    return found
 
 
 def _shared(texts: Sequence[str]) -> int:

@@ -58,24 +58,15 @@ def variant(url: str) -> Variant:
     query = RESIZING.sub("", parts.query).strip("&")
     asked = parts.path[len(path) :] + (parts.query if query != parts.query else "")
     key = f"{parts.netloc.lower()}{'/'.join(kept)}/{name}{'?' + query if query else ''}"
-    return Variant(key, _rank(marks), _area([*marks, *([asked] if asked else [])]))
+    words = {mark.lower() for mark in marks}
+    rank = 0 if words & SMALL_WORDS else 2 if words & BIG_WORDS else 1
+    # pixels, as far as a mark says; of one side, its square
+    sizes = [[int(number) for number in NUMBERS.findall(mark)[:2]] for mark in (*marks, asked)]
+    return Variant(key, rank, max((side[0] * side[-1] for side in sizes if side), default=0))
 
 
 def key_of(url: str) -> str:
     return variant(url).key
-
-
-def _rank(marks: list[str]) -> int:
-    words = {mark.lower() for mark in marks}
-    if words & SMALL_WORDS:
-        return 0
-    return 2 if words & BIG_WORDS else 1
-
-
-def _area(marks: list[str]) -> int:
-    """Pixels, as far as a mark says; of one side, its square."""
-    sizes = [[int(number) for number in NUMBERS.findall(mark)[:2]] for mark in marks]
-    return max((side[0] * side[-1] for side in sizes if side), default=0)
 
 
 def enter(found: dict[str, Image], image: Image) -> None:

@@ -58,7 +58,10 @@ NOTHING_PHRASES = re.compile(
 
 def wall(document: Document, *, certain: bool = False) -> Wall | None:
     """The wall ``document`` is, or ``None``. ``certain``: only by the addresses and parts of a known engine's wall, no phrases."""
-    said = None if certain else _little_text(document)
+    said = None
+    if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase is believed only of a page that says little
+        titles = " ".join(text_of(title) for title in document.root.iter("title"))
+        said = f"{titles} {body}"
     for kind in (*walls(), *WALLS):
         if certain and kind.address is None:
             continue  # a captcha of nobody's in particular may guard a form on any page
@@ -84,12 +87,3 @@ HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many p
 
 def _hides(node: Element) -> bool:
     return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()
-
-
-def _little_text(document: Document) -> str | None:
-    """Title and visible text of a page that says little; ``None`` for a page that says more."""
-    body = text_of(document.root)
-    if len(body) > LITTLE:
-        return None
-    titles = " ".join(text_of(title) for title in document.root.iter("title"))
-    return f"{titles} {body}"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import feedparser
 
@@ -28,20 +26,18 @@ def parse(document: Document, fetched: datetime) -> list[Result]:
     """The entries of a feed of results. ``- Site`` at the end of a title goes where the entry names its source."""
     body = PROLOGUE.sub("", document.html).encode("utf-8", "replace")  # it is text already: what the prologue says of bytes is over
     entries = feedparser.parse(io.BytesIO(body), response_headers={"content-type": "application/xml; charset=utf-8"}).entries
-    results = (_result(entry, fetched) for entry in entries[:MAX_ITEMS])
-    return [result for result in results if result is not None]
-
-
-def _result(entry: Mapping[str, Any], fetched: datetime) -> Result | None:
-    title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()
-    if not title or not link.startswith(("http://", "https://")):
-        return None
-    source = entry.get("source") or {}
-    site = selector.text(source.get("title") or entry.get("news_source") or entry.get("author") or "")
-    if site:
-        title = title.removesuffix(f" - {site}") or title
-    date = (entry.get("published") or entry.get("updated") or "").strip() or None
-    # the entry's summary, unless it only says title and site once more (Google News)
-    summary = selector.text(entry.get("summary") or "")
-    rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
-    return Result(title, link, site, summary if rest else None, date, published(date, fetched, title))
+    results = []
+    for entry in entries[:MAX_ITEMS]:
+        title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()
+        if not title or not link.startswith(("http://", "https://")):
+            continue
+        source = entry.get("source") or {}
+        site = selector.text(source.get("title") or entry.get("news_source") or entry.get("author") or "")
+        if site:
+            title = title.removesuffix(f" - {site}") or title
+        date = (entry.get("published") or entry.get("updated") or "").strip() or None
+        # the entry's summary, unless it only says title and site once more (Google News)
+        summary = selector.text(entry.get("summary") or "")
+        rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
+        results.append(Result(title, link, site, summary if rest else None, date, published(date, fetched, title)))
+    return results

@@ -58,26 +58,18 @@ def next_pages(document: dom.Document) -> list[str]:
         url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few are worth joining
         if url is None:
             continue
+        page = int(number[:6]) if not further else 0
         if further:
             nexts += [url] if not dead(node) else []
-        else:
-            _note(rows, int(number[:6]), url, node)
+        elif 0 < page <= MAX_NUMBER and (form := _form(url, page)):
+            rows[form].pages.setdefault(page, url)
+            names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
+            rows[form].named = rows[form].named or any(map(PAGER_NAME.search, names))
     row = _pager(rows, nexts, own)
     found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
-    return [url for url in found if _further(url, own)][:MAX_PAGES]
-
-
-def _further(url: str, own: Address) -> bool:
-    address = Address(url)
-    return address.domain == own.domain and address.same_page.rstrip("/") != own.same_page.rstrip("/")
-
-
-def _note(rows: dict[str, Row], number: int, url: str, node: dom.Element) -> None:
-    form = _form(url, number) if 0 < number <= MAX_NUMBER else None
-    if form:
-        row = rows[form]
-        row.pages.setdefault(number, url)
-        row.named = row.named or _named(node)
+    here = own.same_page.rstrip("/")
+    own_site = (address for address in map(Address, found) if address.domain == own.domain)
+    return [address.url for address in own_site if address.same_page.rstrip("/") != here][:MAX_PAGES]
 
 
 def _form(url: str, number: int) -> str | None:
@@ -94,11 +86,6 @@ def _distance(value: int, number: int) -> int | None:
         return number - value
     step, rest = divmod(value, max(number - 1, 1))
     return 2 if number > 1 and step >= MIN_STEP and rest == 0 else None
-
-
-def _named(node: dom.Element) -> bool:
-    names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
-    return any(map(PAGER_NAME.search, names))
 
 
 def _pager(rows: dict[str, Row], nexts: list[str], own: Address) -> Row:
@@ -180,32 +167,25 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
     page = Address(document.url)
     found = []
     for anchor, score in zip(anchors, hub_score.scores(anchors, page), strict=True):
-        url = anchor.address.same_page
-        found.append(_link(anchor, page, score if rules is None or url == page.same_page else rules.score(url, score), now))
+        address, url = anchor.address, anchor.address.same_page
+        score = score if rules is None or url == page.same_page else rules.score(url, score)
+        listing = address.domain == page.domain and address.facts & HUB_FACTS and not address.facts & NEVER_HUB
+        kind: LinkKind = "article" if score >= ARTICLE_SCORE else "hub" if listing else "other"
+        around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
+        published = parse_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
+        found.append(
+            HubLink(
+                url=address.url,
+                text=anchor.text,
+                kind=kind,
+                score=round(score, 4),
+                title=anchor.title,
+                summary=around.summary,
+                date_text=around.date_text,
+                published=published,
+            )
+        )
     return found
-
-
-def _link(anchor: hub_anchors.Anchor, page: Address, score: float, now: datetime | None) -> HubLink:
-    kind = _kind(anchor.address, page, score)
-    around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
-    published = parse_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
-    return HubLink(
-        url=anchor.address.url,
-        text=anchor.text,
-        kind=kind,
-        score=round(score, 4),
-        title=anchor.title,
-        summary=around.summary,
-        date_text=around.date_text,
-        published=published,
-    )
-
-
-def _kind(address: Address, page: Address, score: float) -> LinkKind:
-    if score >= ARTICLE_SCORE:
-        return "article"
-    own = address.domain == page.domain
-    return "hub" if own and address.facts & HUB_FACTS and not address.facts & NEVER_HUB else "other"
 
 
 def _matcher(rule: str) -> Callable[[str], bool]:

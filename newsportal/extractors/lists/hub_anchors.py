@@ -128,12 +128,9 @@ def _note(anchor: Anchor, node: dom.Element, region: Region) -> None:
     anchor.regions.append(region)
     anchor.nodes.append(node)
     anchor.title = anchor.title or clean(node.get("title") or "") or None
-    anchor.heading = anchor.heading or _in_heading(node)
-
-
-def _in_heading(node: dom.Element) -> bool:
     above = node.getparent()
-    return (above is not None and above.tag in HEADINGS) or next(node.iter(*HEADINGS), None) is not None
+    inside = anchor.heading or (above is not None and above.tag in HEADINGS)
+    anchor.heading = inside or next(node.iter(*HEADINGS), None) is not None
 
 
 def _named(node: dom.Element) -> str | None:
@@ -170,7 +167,10 @@ def card(anchor: Anchor) -> Card:
     for node in anchor.nodes[:MAX_NODES]:
         holder = _holder(node)
         lines = dom.lines_of(holder) if holder is not None else []
-        best = Card(best.summary or _summary(lines, anchor.text), best.date_text or _date(holder, lines))
+        others = [line for line in lines if line not in anchor.text] if sum(map(len, lines)) <= MAX_CARD_CHARS else []
+        longest = max(others, key=title_length, default="")
+        summary = longest if title_length(longest) >= MIN_SUMMARY else None
+        best = Card(best.summary or summary, best.date_text or _date(holder, lines))
     return best
 
 
@@ -186,14 +186,6 @@ def _holder(node: dom.Element) -> dom.Element | None:
         if above.tag in ENTRIES:
             return found
     return found
-
-
-def _summary(lines: list[str], text: str) -> str | None:
-    if sum(map(len, lines)) > MAX_CARD_CHARS:
-        return None
-    rest = [line for line in lines if line != text and line not in text]
-    longest = max(rest, key=title_length, default="")
-    return longest if title_length(longest) >= MIN_SUMMARY else None
 
 
 def _date(holder: dom.Element | None, lines: list[str]) -> str | None:

@@ -100,7 +100,12 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
     for shape, found, value in zip(patterns, all_facts, own, strict=True):
         if not found & VOICELESS:
             voters[shape].append(value)
-    return [_sigmoid(_with_company(value, voters.get(shape, ()))) for shape, value in zip(patterns, own, strict=True)]
+    found_scores = []
+    for shape, value in zip(patterns, own, strict=True):
+        company = voters.get(shape, ())
+        share = SHARE * len(company) / (len(company) + 2)
+        found_scores.append(_sigmoid(value + share * (sum(company) / len(company) - value) if company else value))
+    return found_scores
 
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
@@ -142,11 +147,6 @@ def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
     threads = sum(1 for anchor in headlines if anchor.address.thread_form)
     many = threads >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
     return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None
-
-
-def _with_company(own: float, company: Sequence[float]) -> float:
-    share = SHARE * len(company) / (len(company) + 2)
-    return own + share * (sum(company) / len(company) - own) if company else own
 
 
 def raised(score: float, logits: float) -> float:

@@ -180,21 +180,14 @@ def pattern(address: Address) -> str:
 
     ``https://news.site.example/20/0802/FJ1PABCD01.html`` → ``site.example/N2/N4/C.html``.
     """
-    shape = [_segment_shape(segment) for segment in address.segments]
+    shapes = []
+    for segment in address.segments:
+        ending = PAGE_ENDING.search(segment)
+        stem = PAGE_ENDING.sub("", segment)
+        short = "C" if CODE.fullmatch(stem) else DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
+        shapes.append(("S" if _words(stem) >= 3 else short) + (ending.group().lower() if ending else ""))
     keys = "&".join(sorted({key for key, _ in address.query}))
-    return f"{address.domain}/{'/'.join(shape)}?{keys}"
-
-
-def _segment_shape(segment: str) -> str:
-    ending = PAGE_ENDING.search(segment)
-    stem = PAGE_ENDING.sub("", segment)
-    if _words(stem) >= 3:
-        shape = "S"
-    elif CODE.fullmatch(stem):
-        shape = "C"
-    else:
-        shape = DIGITS.sub(lambda digits: f"N{min(len(digits.group()), 8)}", stem.lower())
-    return shape + (ending.group().lower() if ending else "")
+    return f"{address.domain}/{'/'.join(shapes)}?{keys}"
 
 
 def _words(name: str) -> int:

@@ -58,7 +58,11 @@ def places(url: str) -> tuple[Place, ...]:
     host = SISTERS.sub("", parts.netloc.rpartition("@")[2].lower())
     bare = _bare(parts.path)
     match = _QUERY.search(parts.query)
-    asked = "" if not parts.query or last_id(f"{host}{bare}") else _article_query(parts.query, match)
+    # what of a query tells articles apart: all but the page's number and where the reader came from
+    rest = parts.query[: match.start()] + parts.query[match.end() :] if match else parts.query
+    pairs = [] if not rest or last_id(f"{host}{bare}") else [pair for pair in rest.split("&") if pair]
+    kept = [pair for pair in pairs if not TRACKING.match(pair.partition("=")[0].lower())]
+    asked = f"?{'&'.join(kept)}" if kept else ""
     found = [] if match else [Place(f"{host}{bare}{asked}", None, url)]
     origin, tail = f"{parts.scheme}://{parts.netloc}", f"?{parts.query}" if parts.query else ""
     found += [Place(f"{host}{stem}{asked}", number, f"{origin}{form}{tail}") for stem, number, form in _in_path(parts.path)]
@@ -66,13 +70,6 @@ def places(url: str) -> tuple[Place, ...]:
         form = f"{parts.query[: match.start('number')]}{{}}{parts.query[match.end('number') :]}"
         found.append(Place(f"{host}{bare}{asked}", int(match["number"]), f"{origin}{parts.path}?{form}"))
     return tuple(place for place in found if host and place.stem != host)  # the pages of a front page are those of a list
-
-
-def _article_query(query: str, mark: re.Match[str] | None) -> str:
-    """What of a query tells articles apart: all but the page's number and where the reader came from."""
-    rest = query[: mark.start()] + query[mark.end() :] if mark else query
-    kept = [pair for pair in rest.split("&") if pair and not TRACKING.match(pair.partition("=")[0].lower())]
-    return f"?{'&'.join(kept)}" if kept else ""
 
 
 def _bare(path: str) -> str:
@@ -115,13 +112,10 @@ def sister_step(own: Sequence[Place], other: str) -> Step | None:
     for yours in places(other):
         name = last_id(yours.stem)
         for mine in own:
-            if yours.number is not None and mine.number is None and name and name == last_id(mine.stem) and _sisters(mine.stem, yours.stem):
+            marked = yours.number is not None and mine.number is None and name and name == last_id(mine.stem)
+            if marked and Address(f"http://{mine.stem}").domain == Address(f"http://{yours.stem}").domain:
                 return Step(None, yours.number, yours.form)
     return None
-
-
-def _sisters(one: str, other: str) -> bool:
-    return Address(f"http://{one}").domain == Address(f"http://{other}").domain
 
 
 def last_name(stem: str) -> str:

@@ -108,12 +108,14 @@ class Turn:
 
 def turns(document: dom.Document) -> Iterator[Turn]:
     """The links that say they turn the page. Few links pass the first two looks, which are cheap: most pages have hundreds."""
-    key = _key(document.url)
+    # what an address must hold, or be relative, to continue this one: the shortest last name of its readings
+    key = min((last_id(place.stem) or last_name(place.stem) for place in places(document.url)), key=len, default="")
+    sifted = len(key) >= SHORT_KEY and key.isascii()
     for number, node in enumerate(document.root.iter("a", "link", "option")):
         href = node.get("href") or node.get("value")
         if not href or number > MAX_ANCHORS:
             continue
-        if key is not None and key not in href and "/" in href and not href.startswith(("?", "./")):
+        if sifted and key not in href and "/" in href and not href.startswith(("?", "./")):
             continue
         kind, page = _link_label(node)
         if kind is None or COMMENT_LINK.search(href) or dead(node):
@@ -121,13 +123,6 @@ def turns(document: dom.Document) -> Iterator[Turn]:
         url = joined(document, href)
         if url is not None:
             yield Turn(kind, page, url, node)
-
-
-def _key(url: str) -> str | None:
-    """What an address must hold, or be relative, to continue ``url``: the shortest last name of its readings."""
-    own = places(url)
-    key = min((last_id(place.stem) or last_name(place.stem) for place in own), key=len, default="")
-    return key if len(key) >= SHORT_KEY and key.isascii() else None
 
 
 def joined(document: dom.Document, href: str) -> str | None:
@@ -139,7 +134,11 @@ def _link_label(node: dom.Element) -> tuple[Kind | None, int]:
     """What a link says: in words, else by its ``rel``."""
     head = node.tag == "link"
     if not head:
-        kind, page = page_turn_text((written(node) or _unwritten(node))[:MAX_LABEL])
+        text = written(node) or node.get("title") or node.get("aria-label")
+        if not text:
+            image = next(node.iter("img"), None) if len(node) else None
+            text = image.get("alt") if image is not None else None
+        kind, page = page_turn_text((text or "")[:MAX_LABEL])
         if kind is not None:
             return kind, page
     rel = node.get("rel")
@@ -155,11 +154,6 @@ def written(node: dom.Element) -> str:
         text = node.text
         return text.strip() if text else ""
     return dom.text_of(node) if sum(1 for _ in islice(node.iterdescendants(), MAX_INSIDE + 1)) <= MAX_INSIDE else ""
-
-
-def _unwritten(node: dom.Element) -> str:
-    image = next(node.iter("img"), None) if len(node) else None
-    return node.get("title") or node.get("aria-label") or (image.get("alt") if image is not None else "") or ""
 
 
 def is_aside(node: dom.Element) -> bool:

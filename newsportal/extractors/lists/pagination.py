@@ -75,7 +75,8 @@ def find_pager(document: dom.Document) -> Pager:
     known = document.url.startswith(("http://", "https://"))
     own = places(document.url) if known else _guessed(turns)
     row = _row(own, turns) or _script_row(document, own)
-    url = document.url if known else _own_address(document.url, own, row)
+    elsewhere = row.pages.get(row.this, document.url) if row else document.url
+    url = document.url if known else own[0].form if own else elsewhere
     first = (row.first if row else None) or _canonical(own, turns)
     if row is None:
         return Pager((url,), first=first)
@@ -86,12 +87,6 @@ def find_pager(document: dom.Document) -> Pager:
     whole = _whole(own, turns, pages) if following or first else None
     named = tuple(sorted(row.pages.items()))[: 2 * MAX_PAGES]
     return Pager(pages, following[0] if following else None, whole, first, row.this, named)
-
-
-def _own_address(url: str, own: Sequence[Place], row: Row | None) -> str:
-    if own:
-        return own[0].form
-    return row.pages.get(row.this, url) if row else url
 
 
 def _canonical(own: Sequence[Place], turns: Sequence[Turn]) -> str | None:
@@ -118,8 +113,7 @@ def _row(own: Sequence[Place], turns: Sequence[Turn]) -> Row | None:
             if found and not is_aside(turn.node):
                 groups[found.here].append((turn, found))
     ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0] is not None))
-    rows = (_read(here, steps) for here, steps in ranked)
-    return next((row for row in rows if row is not None), None)
+    return next((row for here, steps in ranked if (row := _read(here, steps)) is not None), None)
 
 
 def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
@@ -163,17 +157,15 @@ def _shift(here: int | None, numbered: list[tuple[int, Step]], others: list[Step
 def _script_row(document: dom.Document, own: Sequence[Place]) -> Row | None:
     for pager in drawn(document):
         addresses = {index: joined(document, pager.address(index)) for index in range(min(pager.count, MAX_PAGES))}
-        pages = {index + 1: url for index, url in addresses.items() if url and (not own or _same(own, url))}
+        stems = {place.stem for place in own}
+        pages = {
+            index + 1: url for index, url in addresses.items() if url and (not own or any(place.stem in stems for place in places(url)))
+        }
         if pager.current + 2 in pages:
             return Row(pager.current + 1, pages, pages.get(1) if pager.current else None)
         if pager.current and 1 in pages:
             return Row(pager.current + 1, pages, pages[1])
     return None
-
-
-def _same(own: Sequence[Place], url: str) -> bool:
-    stems = {place.stem for place in own}
-    return any(place.stem in stems for place in places(url))
 
 
 # the rest

@@ -174,8 +174,9 @@ def entry(anchor: Element, nodes: Sequence[Element], title: str) -> Entry:
     site = small["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
     site, inner = split_site(site)
     date = small["date"] or inner or next((line.strip(EDGE) for line in lines if is_date(line)), None)
-    if date is None:
-        named, date = _mixed_line(lines, title)
+    if date is None:  # a short line that holds a date beside something: 「示例周刊 2024-05-05 08:30」
+        mixed = (line for line in lines if line != title and len(line) <= MAX_MIXED and DATE_HINT.search(line))
+        named, date = next((found for found in map(split_site, mixed) if found[1]), (None, None))
         site = site or named
     written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
     return Entry(title, (anchor.get("href") or "").strip(), site or _target_host(anchor.get("href") or ""), summary, date or written)
@@ -200,16 +201,6 @@ def host_of(url: str) -> str | None:
     except ValueError:
         return None
     return host.removeprefix("www.") if host else None
-
-
-def _mixed_line(lines: Sequence[str], title: str) -> tuple[str | None, str | None]:
-    """Site and date of the first short line that holds a date beside something: 「示例周刊 2024-05-05 08:30」."""
-    for line in lines:
-        if line != title and len(line) <= MAX_MIXED and DATE_HINT.search(line):
-            site, date = split_site(line)
-            if date:
-                return site, date
-    return None, None
 
 
 def _target_host(link: str) -> str | None:

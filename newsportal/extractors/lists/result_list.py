@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -128,7 +128,17 @@ def _eligible(link: Element, own: str) -> bool:
     href = (link.get("href") or "").strip()
     if not href or href.startswith("#") or re.match(r"(?!https?:)[a-zA-Z][\w+.-]*:", href) or is_advert(href):
         return False
-    return not _asks_again(href, own) and bool(text_of(link))
+    try:
+        parts = urlsplit(href)
+        foreign = parts.hostname and parts.hostname.removeprefix("www.") != own
+    except ValueError:
+        return False
+    if not foreign and not is_redirect(href):
+        # another search on the same engine (related words, pages, filters); ?p=123 is an article of WordPress
+        words = (value for key, values in parse_qs(parts.query).items() if key in QUERY_KEYS for value in values)
+        if any(not word.isdigit() for word in words):
+            return False
+    return bool(text_of(link))
 
 
 def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
@@ -141,28 +151,9 @@ def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
             break
         above.append(node)
     for node in reversed(above):
-        answer = known[node] = answer or _starts_outside(node)
+        named = node.tag not in ("body", "html", "main") and any(map(OUTSIDE_NAME.search, filter(None, map(node.get, ("id", "class")))))
+        answer = known[node] = answer or node.tag in OUTSIDE or named
     return answer
-
-
-def _starts_outside(node: Element) -> bool:
-    if node.tag in OUTSIDE:
-        return True
-    if node.tag in ("body", "html", "main"):
-        return False
-    return any(OUTSIDE_NAME.search(name) for name in (node.get("id"), node.get("class")) if name)
-
-
-def _asks_again(href: str, own: str) -> bool:
-    """Whether the link is another search on the same engine (related words, pages, filters)."""
-    try:
-        parts = urlsplit(href)
-        if parts.hostname and parts.hostname.removeprefix("www.") != own:
-            return False
-    except ValueError:
-        return True
-    words = (value for key, values in parse_qs(parts.query).items() if key in QUERY_KEYS for value in values)
-    return not is_redirect(href) and any(not word.isdigit() for word in words)  # ?p=123 is an article of WordPress
 
 
 def _heading(link: Element) -> str | None:

@@ -18,7 +18,7 @@ from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.lists import blocked, feed_results
 from newsportal.extractors.lists.engines import Engine, Result, ResultPage, load, names
 from newsportal.extractors.lists.redirect import resolve
-from newsportal.extractors.lists.result_fields import Entry, published
+from newsportal.extractors.lists.result_fields import published
 from newsportal.extractors.lists.result_list import page_host, result_list
 from newsportal.extractors.lists.wrapper import absolute
 from newsportal.text.dom import Document
@@ -39,7 +39,17 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     wrapped = _wrapped(engine, document, fetched)
     if not wrapped and (wall := blocked.wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.rest)
-    free = [_result(entry, document, fetched) for entry in result_list(document)]
+    free = [
+        Result(
+            title=entry.title,
+            link=absolute(document, entry.link),
+            site=entry.site,
+            summary=entry.summary,
+            date=entry.date,
+            published=published(entry.date, fetched, f"{entry.title}{entry.summary}"),
+        )
+        for entry in result_list(document)
+    ]
     if wrapped:
         longer = _longer(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
@@ -72,17 +82,6 @@ def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] |
         return None
     rest = [result for result in wrapped if result.link not in {other.link for other in free}]
     return rest + [known.get(result.link, result) for result in free]
-
-
-def _result(entry: Entry, document: Document, fetched: datetime) -> Result:
-    return Result(
-        title=entry.title,
-        link=absolute(document, entry.link),
-        site=entry.site,
-        summary=entry.summary,
-        date=entry.date,
-        published=published(entry.date, fetched, f"{entry.title}{entry.summary}"),
-    )
 
 
 def target_of(result: Result) -> str:

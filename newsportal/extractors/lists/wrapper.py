@@ -100,7 +100,8 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
     link = selector.address(_first(block, wrapper.link) if wrapper.link else head)
     if not title or not link or link.startswith(("#", "javascript:")) or is_advert(link):
         return None
-    site, said = _site(wrapper, block)
+    small_print = (split_site(selector.text(found)) for found in selector.select(block, wrapper.site))
+    site, said = next((one for one in small_print if one[0]), (None, None))
     found = (selector.text(_without(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
     summary = next(filter(None, found), None)
     date = said if not wrapper.date else (_date(wrapper, block) or said)
@@ -157,14 +158,6 @@ def _without(piece: Piece, drop: str) -> Piece:
         if node is not copy:
             node.drop_tree()
     return copy
-
-
-def _site(wrapper: Wrapper, block: Piece) -> tuple[str | None, str | None]:
-    for found in selector.select(block, wrapper.site):
-        site, date = split_site(selector.text(found))
-        if site:
-            return site, date
-    return None, None
 
 
 def _date(wrapper: Wrapper, block: Piece) -> str | None:
