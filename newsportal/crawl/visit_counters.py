@@ -280,6 +280,9 @@ class SourceStates:
     def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
         state = self.store.source_state(source)
         error = self._errors.get(source) or self._failed_elsewhere(source)
+        hubs = [page.asked for page in state.hubs.values() if page.asked]
+        if state.unfinished and (asked := sum(at >= state.unfinished.timestamp() for at in hubs)):
+            self.note(source, Message("note.hub-pages", asked=asked, followed=len(hubs)))
         if ours:
             self.store.save_source_state(replace(state, last_error=error))
             return

@@ -42,6 +42,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "note.members-only": "only members may read %(url)s",
     "note.many-boards": "more than %(most)s boards: the rest is left out; name those that matter under boards:",
     "note.board-failed": "cannot be read (%(reason)s): %(board)s",
+    "note.hub-pages": "%(asked)s hub pages asked for, of %(followed)s that it follows",
     "note.deep-threads": "some threads have more than %(pages)s pages: the next visit reads on",
     "note.posts": "%(posts)s new posts in %(threads)s threads",
     "note.posts-edited": "%(number)s posts were edited",

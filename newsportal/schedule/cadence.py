@@ -25,14 +25,13 @@ from numpy.typing import NDArray
 
 from newsportal.items.visits import Visit
 from newsportal.messages import Message
-from newsportal.schedule.policies import Past, Rules, minutes
+from newsportal.schedule.policies import HALF_LIFE_DAYS, PRIOR_DAYS, PRIOR_RATE, Past, Rules, minutes
 
 CELL_SECONDS = 600.0  # ten minutes: the shortest time between two visits
 CELLS_A_DAY = int(86_400 // CELL_SECONDS)
 CELLS_AN_HOUR = CELLS_A_DAY // 24
 PAST_DAYS = 28  # four weeks of each weekday; what is older tells of another season
 AHEAD_DAYS = 8  # a week and a day: further ahead nothing is planned
-HALF_LIFE_DAYS = 10.0  # a visit so long ago counts half
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -186,7 +185,6 @@ def _log_gamma(x: Floats) -> Floats:
     return np.asarray(series - np.log(x * (x + 1) * (x + 2) * (x + 3) * (x + 4)))
 
 
-PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # entries a day of a source never seen, and for how many days of watching that counts
 KAPPA_NOW = 3.0  # batches by which a mood must be told before it counts half (benchmarks/schedule.py)
 NOW_HALF_LIFE = CELLS_A_DAY / 4  # six hours: how far the present mood of a source is looked back for, in cells
 

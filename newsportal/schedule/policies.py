@@ -1,12 +1,15 @@
-"""The past and the rules of a source, and the papers' schedules: an interval, weights (paper C, 2.1.1), adaptive hours (B), breadth (A)."""
+"""The past and the rules of a source, and the papers' schedules: an interval, weights (C, 2.1.1), hours and hub pages (B), breadth (A)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from hashlib import blake2b
-from typing import Final
+from math import log, sqrt
+from typing import Final, NamedTuple
 
 from newsportal.items.visits import SKEW, Visit
 from newsportal.messages import Message, joined
@@ -181,3 +184,99 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
     here = [visit for visit in read if visit.at.astimezone(zone).hour == hour]
     fresh = (sum(visit.new for visit in here) + KAPPA * share) / (sum(visit.entries for visit in here) + KAPPA)
     return 1 + round((most - 1) * min(1.0, fresh / ENOUGH))
+
+
+# Hub pages of a region (paper B, section 1.3): which of those found are asked for in a visit, by what each has brought.
+#
+#     λ = (n + κ) / (d + κ′)      articles a day that a page was the first to name, in d days; those of ten days ago weigh half
+#     T = √(2μ / λ)               between two requests of a page, μ the price of a request
+#
+# as in `learnt`, for an even rate: most channels bring too little for more. What a first request finds is an archive, and counts for
+# nothing. A region may be a trap: a calendar, a list of lists, a parameter without end. Four things bound it: the depth below the seeds,
+# the pages of a visit, MOST_HUBS pages in all, and of one shape of address TRIED pages that brought nothing for each that did.
+
+HALF_LIFE_DAYS: Final = 10.0  # what was seen so long ago counts half
+PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # entries a day of a source never seen, and for how many days of watching that counts
+DAY: Final = 86_400.0
+MOST_HUBS: Final = 200
+"""Hub pages of a region that are remembered; the largest front page at hand links to some hundred."""
+
+TRIED: Final = 4
+UNLINKED: Final = 30 * DAY
+"""Seconds after which a page to which nothing links any more is forgotten."""
+
+
+class HubPage(NamedTuple):
+    """``depth``: links from a seed. Seconds since 1970: when a link to it was ``first`` and ``last`` seen, when it was ``asked`` for (0:
+    never). ``found``: articles that it was the first to name; ``recent``: the same without its first answer, as they weighed when it was
+    asked for (``None``: it has not answered yet)."""
+
+    depth: int
+    first: float
+    last: float
+    asked: float = 0.0
+    found: int = 0
+    recent: float | None = None
+
+
+def weight(seconds: float) -> float:
+    """Of what was seen so long ago."""
+    return float(0.5 ** (max(0.0, seconds) / (HALF_LIFE_DAYS * DAY)))
+
+
+def hub_rate(page: HubPage, now: float) -> float:
+    """Articles a day."""
+    watched = HALF_LIFE_DAYS / log(2) * (1 - weight(now - page.first))
+    return ((page.recent or 0.0) * weight(now - page.asked) + PRIOR_RATE * PRIOR_DAYS) / (watched + PRIOR_DAYS)
+
+
+def hub_interval(page: HubPage, rules: Rules, of_region: float | None, now: float) -> float:
+    """Seconds between two requests of a page. ``of_region``: the rate of the region as a whole, if it is known."""
+    usual = rules.interval or rules.usual
+    worth = rules.price if rules.price is not None else (of_region or PRIOR_RATE) * (usual / 1440) ** 2 / 2
+    return min(sqrt(2 * worth / hub_rate(page, now)) * DAY, max(rules.longest, usual) * 60)
+
+
+def add_hubs(pages: Mapping[str, HubPage], links: Iterable[str], depth: int, now: float) -> dict[str, HubPage]:
+    """``pages`` after a page at ``depth`` - 1 was read that links to these."""
+    found = {url: page for url, page in pages.items() if now - page.last < UNLINKED}
+    for url in links:
+        known = found.get(url)
+        if known is not None:
+            found[url] = known._replace(depth=min(depth, known.depth), last=now)
+        elif len(found) < MOST_HUBS:
+            found[url] = HubPage(depth, now, now)
+    return found
+
+
+def ask_hub(page: HubPage, now: float) -> HubPage:
+    """``page`` when it is asked for."""
+    return page._replace(asked=now, recent=page.recent and page.recent * weight(now - page.asked))
+
+
+def count_articles(page: HubPage, number: int) -> HubPage:
+    """``page`` after it was read and named ``number`` new articles."""
+    return page._replace(found=page.found + number, recent=0.0 if page.recent is None else page.recent + number)
+
+
+def choose_hubs(
+    pages: Mapping[str, HubPage], rules: Rules, of_region: float | None, now: float, *, depth: int, most: int, began: float
+) -> list[str]:
+    """The pages to ask for now, in a visit that ``began`` then and may ask for ``most``: new ones in the order of their depth, then those
+    that are due."""
+    left = most - sum(page.asked >= began for page in pages.values())
+    shapes = {url: re.sub(r"\d+", "0", url) for url in pages}
+    vain = Counter(shapes[url] for url, page in pages.items() if page.asked and not page.found)
+    brought = Counter(shapes[url] for url, page in pages.items() if page.found)
+    chosen = []
+    for url, page in sorted(pages.items(), key=lambda item: (item[1].asked > 0, item[1].depth)):
+        if page.depth > depth or page.asked >= began:
+            continue
+        if not page.asked:
+            wanted = vain[shapes[url]] < TRIED * (1 + brought[shapes[url]])
+            vain[shapes[url]] += wanted
+        else:
+            wanted = page.asked + hub_interval(page, rules, of_region, now) - rules.shortest * 60 <= now
+        if wanted:
+            chosen.append(url)
+    return chosen[: max(0, left)]

@@ -118,6 +118,10 @@ class Region(Reading):
     """Links that fit one of these are never followed."""
     pages: Pages = 1
     """How many pages of each list are read, by its pager."""
+    depth: Annotated[int, Field(ge=0, le=5)] = 2
+    """How many links below the seeds hub pages inside the prefix are followed (channels, their lists); 0: the seeds alone are read."""
+    hubs: Annotated[int, Field(ge=1, le=200)] = 30
+    """How many hub pages one visit asks for at most, besides the seeds; each is asked for as often as it brings articles."""
 
     @model_validator(mode="before")
     @classmethod

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scrapy.http import Request, Response
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import LANE, askable
+from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
-from newsportal.extractors.lists import hub
+from newsportal.extractors.lists import hub as lists
 from newsportal.items import Link
+from newsportal.schedule.policies import add_hubs, ask_hub, choose_hubs, count_articles
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.fetcher import document_of
@@ -19,7 +23,8 @@ from newsportal.store.results import SourceState
 
 
 class HubSpider(NewsSpider):
-    """Visits the seed pages of each region; links are sorted into article, hub and other, and the articles fetched (paper B)."""
+    """Visits the seeds of each region and the hub pages below them; links are sorted into article, hub and other, and the articles fetched
+    (paper B). The hub pages found are part of the source's state (:mod:`newsportal.schedule.policies`)."""
 
     name = "hub"
     kind = "region"
@@ -39,9 +44,12 @@ class HubSpider(NewsSpider):
         for url in source.seeds or (source.prefix,):
             self._listed[source.key].add(url)
             yield self.list_page(url, source, self.parse_hub, state=state, page=1)
+        for request in await asyncio.to_thread(self.follow, source):
+            yield request
 
-    async def parse_hub(self, response: Response, source: Region, page: int) -> AsyncIterator[Any]:
-        links, more = await in_thread(self.read, response, source)
+    async def parse_hub(self, response: Response, source: Region, page: int, hub: str | None = None) -> AsyncIterator[Any]:
+        """``hub``: the hub page to whose list the page belongs; ``None``: it is a seed's."""
+        links, hubs, more = await in_thread(self.read, response, source)
         requests, found = await self.filter_new(links)
         for request in requests:
             yield request
@@ -49,13 +57,17 @@ class HubSpider(NewsSpider):
         following = next((url for url in more if url not in listed and askable(url)), None)
         if following and page < source.pages and self.goes_on(source, found):
             listed.add(following)
-            yield self.list_page(following, source, self.parse_hub, page=page + 1)
-        if not links and page == 1:
+            yield self.list_page(following, source, self.parse_hub, page=page + 1, hub=hub)
+        for request in await asyncio.to_thread(self.follow, source, hubs, hub, len(requests) if page == 1 else 0):
+            yield request
+        if not links and page == 1 and hub is None:
             raise NotApplicable("no-articles", "no link looks like an article")
 
-    def read(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
+    def read(self, response: Response, source: Region) -> tuple[list[Link], list[str], list[str]]:
+        """The articles and the hub pages inside the prefix to which a list page links, and its own further pages."""
         document = document_of(response)
-        rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
+        rules = lists.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
+        found, more = lists.links(document, rules, utcnow()), lists.next_pages(document)
         links = [
             Link(
                 url=link.url,
@@ -66,7 +78,29 @@ class HubSpider(NewsSpider):
                 published=link.published,
                 category=source.category,
             )
-            for link in hub.links(document, rules, utcnow())
+            for link in found
             if link.kind == "article"
         ]
-        return links, hub.next_pages(document)
+        own = {identity(url) for url in (response.url, *source.seeds, *more)}
+        inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and rules.includes(link.url))
+        return links, [url for url in inside if askable(url) and identity(url) not in own], more
+
+    def follow(self, source: Region, links: Sequence[str] = (), hub: str | None = None, brought: int = 0) -> list[Request]:
+        """Requests for the hub pages whose turn it is, after ``hub`` (or a seed) was read: it links to ``links``, and ``brought`` so many
+        articles. What is asked for is written at once: other workers of the visit ask for the rest. Raises ``StoreError``."""
+        if not source.depth:
+            return []
+        store, now = self.tracker.store, utcnow().timestamp()
+        state = store.source_state(source.key)
+        pages = dict(state.hubs)
+        if hub in pages:
+            pages[hub] = count_articles(pages[hub], brought)
+        names = {identity(url): url for url in pages}
+        depth = 1 + (pages[hub].depth if hub in pages else 0)
+        pages = add_hubs(pages, [names.setdefault(identity(url), url) for url in links] if depth <= source.depth else (), depth, now)
+        began, rules = (state.unfinished or self.began).timestamp(), self.timing.rules(source)
+        chosen = choose_hubs(pages, rules, state.rate, now, depth=source.depth, most=source.hubs, began=began)
+        pages |= {url: ask_hub(pages[url], now) for url in chosen}
+        if pages != state.hubs:
+            store.save_source_state(replace(state, hubs=pages))
+        return [self.list_page(url, source, self.parse_hub, page=1, hub=url) for url in chosen]

@@ -206,7 +206,10 @@ class ListPages(PageRequests):
         outcome = outcome_of(failure)
         source = request.meta["source"]
         self.visited.add(source)
-        self.tracker.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
+        if request.cb_kwargs.get("hub"):  # one of many pages of a region, whose seeds say how it is
+            self.tracker.count_skipped_list(source, outcome.reason)
+        else:
+            self.tracker.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
         seconds = retry_after(failure, utcnow())
         if seconds:
             self.tracker.pause(source, utcnow() + timedelta(seconds=seconds))

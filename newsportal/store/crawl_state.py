@@ -13,6 +13,7 @@ from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, 
 
 from newsportal.items.report import Run, from_dict, to_dict
 from newsportal.items.visits import SKEW, Visit, merge_visits
+from newsportal.schedule.policies import HubPage
 from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import SourceState
@@ -156,6 +157,7 @@ def state_of(plain: Mapping[str, Any]) -> SourceState:
     values |= {key: datetime.fromisoformat(values[key]) for key in moments if key in values}
     values["validators"] = {url: (etag, modified) for url, (etag, modified) in plain.get("validators", {}).items()}
     values["hung"] = {name: (runs, last) for name, (runs, last) in plain.get("hung", {}).items()}
+    values["hubs"] = {url: HubPage(*page) for url, page in plain.get("hubs", {}).items()}
     return SourceState(**values)
 
 

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from newsportal.items import Image, TopicMark
+from newsportal.schedule.policies import HubPage
 
 FIRST: Final = timedelta(hours=6)
 """The first hours, in which news is taken over if it ever is (the story page names them). Chosen, not measured."""
@@ -216,7 +217,7 @@ class SourceState:
     """What is remembered of a source between runs: HTTP validators per list page, rest after a block, its last outcome.
 
     ``unfinished``: when a visit began that did not come to its end (killed, stopped, a list page failed). ``hung``: pages that hang in the
-    browser (hash of the link's name → in how many runs, and when last, in ISO 8601).
+    browser (hash of the link's name → in how many runs, and when last, in ISO 8601). ``hubs``: the hub pages that a region follows.
     """
 
     source: str
@@ -231,6 +232,7 @@ class SourceState:
     layout_changed: datetime | None = None
     unfinished: datetime | None = None
     hung: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    hubs: Mapping[str, HubPage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from blank import blank_store
 from lxml import html as lxml_html
 
 from newsportal.items.visits import Visit
+from newsportal.schedule.policies import HubPage
 from newsportal.services.accounts import Right
 from newsportal.sources import load
 from newsportal.sources.history import digest_of, versions
@@ -219,6 +220,17 @@ def test_editors_cannot_send_the_environment_to_an_address(made: Any, path: Path
     assert "只有管理员" in page.text
     assert "evil" not in path.read_text("utf-8")
     assert admin.post("/sources/write", data=told).status_code == 303
+
+
+def test_the_page_of_a_region_names_the_hub_pages_that_it_follows(made: Any, newsroom: ModuleType) -> None:
+    client = made()
+    asked = HubPage(1, 0.0, 0.0, newsroom.NOW.timestamp(), found=7)
+    hubs = {"https://c.example/news/a&b/": asked, "https://c.example/news/later/": HubPage(1, 0.0, 0.0)}
+    client.store.save_source_state(SourceState("region:丙网", hubs=hubs))
+    page = client.get("/sources/region:丙网").text
+    assert "跟踪 1 个频道页" in page
+    assert "https://c.example/news/a&amp;b/ · 发现 7 篇文章" in page
+    assert "/news/later/" not in page
 
 
 def test_names_and_addresses_are_escaped_and_secrets_are_not_listed(made: Any, path: Path) -> None:

@@ -143,11 +143,15 @@ class HubRules:
     def _matchers(self) -> dict[str, Callable[[str], bool]]:
         return {rule: _matcher(rule) for rule in (*self.allow, *self.deny)}
 
+    def includes(self, url: str) -> bool:
+        """Whether a page lies under the prefix, and is not denied."""
+        if self.prefix and not _bare(url).startswith(_bare(self.prefix)):
+            return False
+        return not any(self._matchers[rule](url) for rule in self.deny)
+
     def score(self, url: str, score: float) -> float:
         """A link's score, corrected by the rules: 0 for what they exclude, 1 for what they name."""
-        if self.prefix and not _bare(url).startswith(_bare(self.prefix)):
-            return 0.0
-        if any(self._matchers[rule](url) for rule in self.deny):
+        if not self.includes(url):
             return 0.0
         allowed = [rule for rule in self.allow if self._matchers[rule](url)]
         if not self.allow:

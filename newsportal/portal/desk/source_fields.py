@@ -89,7 +89,11 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
         )),
         (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (ALLOW, DENY, Field("pages", _("Pages of each list"), "number"))),
+        (READS, (
+            ALLOW, DENY, Field("pages", _("Pages of each list"), "number"),
+            Field("depth", _("Depth of hub pages"), "number", _("Links below the list pages; 0: only these are read.")),
+            Field("hubs", _("Hub pages of one visit at most"), "number"),
+        )),
         (VISITS, (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS)),
         (SELECTORS, ARTICLE),
     ),

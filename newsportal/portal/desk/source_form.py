@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -250,7 +251,7 @@ def field_view(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> F
 
 
 def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
-    """How the source does: its health, its last visits, its entries of the last days."""
+    """How the source does: its health, its last visits, its entries of the last days, the hub pages that it follows."""
     portal = visit.portal
     named = [one for one in watched(config_of(visit.request)) if one.key == found.source.key]
     if not named:
@@ -266,4 +267,9 @@ def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
         "line": line(judgement.days),
         "days": judgement.days,
         "visits": visits,
+        "hubs": [
+            (url, page.found, datetime.fromtimestamp(page.asked, UTC))
+            for url, page in portal.store.source_state(found.source.key).hubs.items()
+            if page.asked
+        ],
     }

@@ -1,0 +1,91 @@
+"""Which hub pages of a region are asked for, and when again."""
+
+from __future__ import annotations
+
+from newsportal.schedule import Rules
+from newsportal.schedule.policies import (
+    DAY,
+    MOST_HUBS,
+    TRIED,
+    UNLINKED,
+    HubPage,
+    add_hubs,
+    ask_hub,
+    choose_hubs,
+    count_articles,
+    hub_interval,
+    hub_rate,
+)
+
+NOW = 1_772_700_000.0
+HOUR = 3600.0
+RULES = Rules("region:甲")
+
+
+def chosen(pages: dict[str, HubPage], **limits: object) -> list[str]:
+    return choose_hubs(pages, RULES, None, NOW, **{"depth": 2, "most": 30, "began": NOW - 1, **limits})  # type: ignore[arg-type]
+
+
+def lived(days: int, each_day: int) -> HubPage:
+    """A page that was asked for every six hours, and brought so many articles a day."""
+    page = HubPage(1, NOW - days * DAY, NOW)
+    for hour in range(0, days * 24, 6):
+        page = count_articles(ask_hub(page, NOW - days * DAY + hour * HOUR), each_day if hour % 24 == 6 else 0)
+    return page
+
+
+def test_a_page_that_brings_more_is_asked_for_more_often() -> None:
+    waits = [hub_interval(lived(20, number), RULES, 50.0, NOW) for number in (40, 10, 2, 0)]
+    assert waits == sorted(waits)
+    assert waits[0] < 2 * HOUR
+    assert waits[-1] == RULES.longest * 60
+
+
+def test_the_rate_is_what_was_brought() -> None:
+    assert 9 < hub_rate(lived(40, 10), NOW) < 11
+    assert hub_rate(lived(40, 0), NOW) < 0.3
+
+
+def test_the_first_answer_is_an_archive() -> None:
+    page = count_articles(ask_hub(HubPage(1, NOW, NOW), NOW), 20)
+    assert (page.found, page.recent) == (20, 0.0)
+    assert count_articles(page, 2).recent == 2.0
+
+
+def test_a_request_that_costs_more_is_made_less_often() -> None:
+    dear = Rules("region:甲", price=RULES.usual)
+    assert hub_interval(lived(20, 40), dear, 50.0, NOW) > hub_interval(lived(20, 40), RULES, 50.0, NOW)
+
+
+def test_new_pages_go_first_and_the_nearest_of_them() -> None:
+    pages = {"a": HubPage(1, NOW - DAY, NOW, NOW - DAY, 3), "b": HubPage(2, NOW, NOW), "c": HubPage(1, NOW, NOW), "d": HubPage(3, NOW, NOW)}
+    assert chosen(pages) == ["c", "b", "a"]
+    assert chosen(pages, most=2) == ["c", "b"]
+
+
+def test_nothing_is_asked_for_twice_in_a_visit_nor_before_its_time() -> None:
+    assert chosen({"a": HubPage(1, NOW, NOW, NOW)}) == []
+    assert chosen({"a": HubPage(1, NOW, NOW, NOW - 120)}) == []
+    assert chosen({"a": HubPage(1, NOW, NOW, NOW - 13 * HOUR)}) == ["a"]
+
+
+def test_what_was_asked_for_in_the_visit_counts_against_its_limit() -> None:
+    pages = {"a": HubPage(1, NOW, NOW, NOW), "b": HubPage(1, NOW, NOW), "c": HubPage(1, NOW, NOW)}
+    assert chosen(pages, most=2) == ["b"]
+
+
+def test_an_endless_row_of_numbers_is_given_up_while_it_brings_nothing() -> None:
+    days = {f"https://a.example/day?d=2026-03-{day:02}": HubPage(1, NOW, NOW) for day in range(1, 31)}
+    assert len(chosen(days)) == TRIED
+    vain = {url: page._replace(asked=NOW - 60) if place < TRIED else page for place, (url, page) in enumerate(days.items())}
+    assert chosen(vain) == []
+    first = next(iter(vain))
+    assert len(chosen(vain | {first: vain[first]._replace(found=1)})) == TRIED + 1
+
+
+def test_pages_without_a_link_are_forgotten_and_no_more_are_remembered_than_fit() -> None:
+    pages = {"old": HubPage(1, NOW - UNLINKED, NOW - UNLINKED), "b": HubPage(2, NOW - DAY, NOW - DAY)}
+    found = add_hubs(pages, ["b", *(f"n{number}" for number in range(MOST_HUBS))], 1, NOW)
+    assert "old" not in found
+    assert found["b"] == HubPage(1, NOW - DAY, NOW)
+    assert len(found) == MOST_HUBS

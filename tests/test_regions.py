@@ -1,0 +1,61 @@
+"""Regions follow the hub pages of a site, and miss next to none of its articles (漏采)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from madeup.regions import shapes
+
+from tests.region_crawls import NOW, served, visit
+
+pytestmark = pytest.mark.slow
+
+MOST_REQUESTS = 2.0  # an article found
+
+
+def gold_of(web: Any, site: str) -> list[str]:
+    return [one["url"] for one in web.manifest()["articles"] if one["site"] == site and one["expect"] == "store"]
+
+
+def test_a_region_finds_what_its_front_page_does_not_name(web: Any, tmp_path: Path) -> None:
+    web.reset()
+    gold = gold_of(web, "kunzhou")
+    alone = visit(tmp_path / "seeds", web.url("kunzhou", ""), gold, lambda: len(web.requests), depth=0)
+    found = visit(tmp_path / "hubs", web.url("kunzhou", ""), gold, lambda: len(web.requests))
+    assert (len(gold), alone.found, alone.state.hubs) == (26, 12, {})
+    assert found.found >= 25
+    assert found.requests <= MOST_REQUESTS * found.found
+    (row,) = found.report["sources"]
+    (note,) = [note for note in row["notes"] if note["code"] == "note.hub-pages"]
+    assert note["params"] == {"asked": found.lists - 1, "followed": len(found.state.hubs)}
+
+
+@pytest.mark.parametrize("shape", ["tree", "numbers", "journal"])
+def test_sites_of_other_shapes_are_found_whole_and_their_traps_bounded(shape: str, tmp_path: Path) -> None:
+    made = shapes(NOW)[shape]
+    with served(made) as address:
+        gold = [address + path for path in made.articles]
+        first = visit(tmp_path, address, gold, made.asked.total)
+        again = visit(tmp_path, address, gold, made.asked.total)
+    assert first.share >= 0.97
+    assert first.requests <= MOST_REQUESTS * first.found
+    assert (again.lists, again.found) == (1, first.found)  # the front page alone: no hub page is due a moment later
+
+
+def test_a_visit_asks_for_no_more_hub_pages_than_it_may(tmp_path: Path) -> None:
+    made = shapes(NOW)["tree"]
+    with served(made) as address:
+        found = visit(tmp_path, address, [address + path for path in made.articles], made.asked.total, hubs=3)
+    assert found.lists == 4
+    assert sum(page.asked > 0 for page in found.state.hubs.values()) == 3
+
+
+def test_a_hub_page_that_is_gone_is_no_failure_of_its_region(web: Any, tmp_path: Path) -> None:
+    web.reset()
+    web.fail("/sport/index.htm", times=9, status=404, site="kunzhou")
+    found = visit(tmp_path, web.url("kunzhou", ""), gold_of(web, "kunzhou"), lambda: len(web.requests))
+    assert found.report["sources"][0]["list_failed"] == {"http-404": 1}
+    assert (found.state.last_error, found.state.unfinished) == (None, None)
+    web.reset()
