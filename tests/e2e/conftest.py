@@ -243,6 +243,20 @@ class Visitor:
         return self.page
 
 
+@pytest.fixture(scope="session")
+def violations() -> Any:
+    """``violations(page)`` answers what axe-core finds wrong: for each of its rules the name and the first elements."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    # what passes is not listed (its selectors take half the time), and controls must be large enough to be hit
+    options = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+
+    def find(page: Page) -> list[tuple[str, list[str]]]:
+        found = axe.run(page, options=options).response["violations"]
+        return [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+
+    return find
+
+
 @pytest.fixture
 def visit(browser: Browser, site: Site) -> Iterator[Any]:
     """``visit(**options of the browser's context)`` answers a visitor. At the end, nothing may have gone wrong in any page.

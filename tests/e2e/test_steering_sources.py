@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from madeup import MadeUpWeb
 
 from newsportal.sources import load
@@ -31,14 +30,8 @@ def site(steered_site: Any) -> Any:
     return steered_site
 
 
-def flawless(page: Any) -> None:
-    """Nothing that axe-core finds wrong."""
-    found = Axe().run(page).response["violations"]
-    assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
-
-
 @SCRIPTS
-def test_a_source_is_added_by_its_address(visit: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]) -> None:
+def test_a_source_is_added_by_its_address(visit: Any, violations: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]) -> None:
     feed = web.manifest()["feeds"][0]["url"]
     page = visit("editor", **options).go("/sources")
     page.get_by_role("link", name="添加来源").first.click()
@@ -47,7 +40,7 @@ def test_a_source_is_added_by_its_address(visit: Any, site: Any, web: MadeUpWeb,
     page.get_by_label("来源名称").wait_for()
     assert page.locator(".desk-entries li").count() > 1
     if not options:
-        flawless(page)
+        assert violations(page) == []
         assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate", "the page was not loaded again"
     page.get_by_label("来源名称").fill("堃州早报")
     page.get_by_label("港口").check()
@@ -62,7 +55,7 @@ def test_a_source_is_added_by_its_address(visit: Any, site: Any, web: MadeUpWeb,
 
 
 @SCRIPTS
-def test_a_mistake_is_seen_mended_and_the_change_undone(visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_a_mistake_is_seen_mended_and_the_change_undone(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
     visitor = visit("editor", **options)
     page = visitor.go("/sources/feed:老报")
     page.locator("summary", has_text="访问方式").click()
@@ -74,7 +67,7 @@ def test_a_mistake_is_seen_mended_and_the_change_undone(visit: Any, site: Any, o
     assert wrong.input_value() == "很久"
     assert wrong.get_attribute("aria-invalid") == "true"
     if not options:
-        flawless(page)
+        assert violations(page) == []
     wrong.fill("45")
     page.get_by_role("button", name="保存").click()
     page.get_by_text("已保存“老报”").wait_for()
@@ -125,7 +118,7 @@ def test_a_category_gets_words_of_ones_own(visit: Any, site: Any, options: dict[
     assert load(site.file).categories == ()
 
 
-def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, site: Any) -> None:
+def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, violations: Any, site: Any) -> None:
     text = site.file.read_text("utf-8")
     site.file.write_text(text.replace("    url: https://old", "    uri: https://old"), "utf-8")
     page = visit("admin").go("/schedule")
@@ -134,7 +127,7 @@ def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, site: An
             break
         page.wait_for_timeout(100)
         page.reload()
-    flawless(page)
+    assert violations(page) == []
     page.get_by_role("link", name="去修改").click()
     page.get_by_label("整个文件").fill(text.replace("晨报", "晚报"))
     page.get_by_role("button", name="保存").click()
@@ -144,10 +137,10 @@ def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, site: An
 
 
 @pytest.mark.parametrize("options", [{}, PHONE, {"color_scheme": "dark"}], ids=["desk", "phone", "dark"])
-def test_no_page_has_flaws_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+def test_no_page_has_flaws_or_runs_over_the_edge(visit: Any, violations: Any, options: dict[str, Any]) -> None:
     visitor = visit("admin", **options)
     for path in PAGES:
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        flawless(page)
+        assert violations(page) == []

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from newsportal.sources import load
 
@@ -28,11 +27,6 @@ def site(steered_site: Any) -> Iterator[Any]:
     newsroom.write(steered_site.store, newsroom.article("新渡轮下水", "海港的新渡轮今天下水，码头上站满了人。" * 5, ago=90))
     newsroom.write(steered_site.store, newsroom.article("灯塔修缮完工", "灯塔的灯光重新照亮海湾。" * 8, ago=120))
     return steered_site
-
-
-def flawless(page: Any) -> None:
-    found = Axe().run(page).response["violations"]
-    assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
 
 
 @SCRIPTS
@@ -78,7 +72,7 @@ def test_stored_articles_follow_and_a_job_is_watched(visit: Any, site: Any, opti
 
 
 @SCRIPTS
-def test_a_corpus_is_brought_and_a_model_trained(visit: Any, site: Any, tmp_path: Path, options: dict[str, Any]) -> None:
+def test_a_corpus_is_brought_and_a_model_trained(visit: Any, violations: Any, site: Any, tmp_path: Path, options: dict[str, Any]) -> None:
     rows = []
     for label, words in WORDS.items():
         for number in range(40):
@@ -103,14 +97,14 @@ def test_a_corpus_is_brought_and_a_model_trained(visit: Any, site: Any, tmp_path
     page.locator('tr[data-version="1"]').get_by_role("link", name="1", exact=True).click()
     assert page.locator("table.confusion tbody tr").count() == 2
     if not options:
-        flawless(page)
+        assert violations(page) == []
 
 
 @LOOKS
-def test_the_pages_are_for_everybody(visit: Any, site: Any, options: dict[str, Any]) -> None:
+def test_the_pages_are_for_everybody(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
     visitor = visit("editor", **options)
     for path in PAGES:
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        flawless(page)
+        assert violations(page) == []
