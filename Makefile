@@ -70,11 +70,12 @@ $(TEST_READY): requirements/test.txt $(RUN_READY)
 
 tools:  ## the system's tools for the tests (servers, Chromium, Java), where we may install them
 	@$(PYTHON) scripts/servers install
-	@command -v chromium >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	@command -v chromium-headless-shell >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium for the browser tests ..."; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null \
-	  || echo "Chromium could not be installed; the browser tests will be skipped"; \
-	  else echo "no Chromium: the browser tests will be skipped (install it with: sudo apt install chromium)"; fi
+	  apt-get update -qq; for browser in chromium-headless-shell chromium; do \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$browser fonts-noto-cjk >/dev/null 2>&1 && break; \
+	  done; { command -v chromium-headless-shell || command -v chromium; } >/dev/null 2>&1 || echo "Chromium could not be installed; the browser tests will be skipped"; \
+	  else command -v chromium >/dev/null 2>&1 || echo "no Chromium: the browser tests will be skipped (install it with: sudo apt install chromium)"; fi
 	@command -v java >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Java for the tests of Spark ..."; \
 	  apt-get update -qq; for version in 21 17; do \

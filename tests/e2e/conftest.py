@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -16,6 +15,7 @@ import pytest
 from blank import CHEAP
 
 from newsportal.items.visits import Visit
+from newsportal.net.rendering.chromium import find_chromium
 from newsportal.portal.app import create_app
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 TESTS = Path(__file__).resolve().parent.parent
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+CHROMIUM = find_chromium()
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
 

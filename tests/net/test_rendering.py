@@ -378,7 +378,8 @@ def test_a_browser_that_stops_answering_is_ended(render: Render, site: Any, resp
     site.routes["/after"] = html("<p>好</p>")
     found = render("/", "/after", timeout=3, pages=1)
     assert found.errors[site.url("/")].reason == "render-timeout"
-    assert len(stopped) == 1
+    assert site.paths().count("/stop.js") == 1
+    assert stopped
     assert _gone(stopped)
     assert "好" in found.pages[site.url("/after")].text
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 VARIABLE: Final = "NEWSPORTAL_CHROMIUM"  # Names the browser for one run; before what sources.yaml says
-NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")  # As the systems' packages call it
+# As the systems' packages call it; without windows it starts in a quarter of the time and of the processor
+NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
 CLOSE_SECONDS: Final = 10.0  # For a browser to end by itself; then it is killed
 START_SECONDS: Final = 60.0  # For a browser to start on a machine that has much to do; it takes half a second
