@@ -30,6 +30,7 @@ from newsportal.search.overview import Overview, overview, similar
 from newsportal.services.accounts import Accounts, Right, Signed
 from newsportal.services.accounts.marks import Marked
 from newsportal.sources import Source, Sources, categories
+from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.store.reader_months import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
@@ -221,6 +222,14 @@ class Visit:
 
     def categories(self) -> list[str]:
         return categories.names(self.portal.config, self.portal.tally().by_category)
+
+    def refusals(self, topics: Collection[str]) -> dict[str, list[str]]:
+        """What these topics lose: the engines that do not answer, with the reason, since when, and when they are asked again."""
+        known = {name: topic for name in topics if self.portal.config and (topic := self.portal.config.topic(name))}
+        states = {state.source: state for state in self.portal.store.source_states()} if known else {}
+        now = self.clock.now
+        found = {name: [refusal(one, states.get(f"{ENGINE}{one}"), now) for one in topic.engines] for name, topic in known.items()}
+        return {name: [self.clock.says(one) for one in found.get(name, ()) if one] for name in topics}
 
     @property
     def has_photos(self) -> bool:

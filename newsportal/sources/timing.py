@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from newsportal.items.visits import SKEW
-from newsportal.messages import Message, joined
+from newsportal.messages import Message, joined, reason_message
 from newsportal.schedule import Next, Past, Rules, hours_on, next_visit, price, strip
 from newsportal.store.results import SourceState
 
@@ -139,6 +139,15 @@ def visit_soon(store: Store, key: str, now: datetime) -> datetime:
     if state.last_run is not None and (state.next_visit is None or state.next_visit > now or state.next_visit < state.last_run):
         store.save_source_state(replace(state, next_visit=max(now, state.last_run)))
     return max(now, paused_until(state, now) or now)
+
+
+def refusal(engine: str, state: SourceState | None, now: datetime) -> Message | None:
+    """Why an engine does not answer, since when, and when it is asked again; ``None`` where it did at its last visit."""
+    if state is None or not state.failures_in_row or not state.last_error:
+        return None
+    again = max(now, paused_until(state, now) or now, state.next_visit or now)
+    said: dict[str, Any] = {"engine": engine, "reason": reason_message(state.last_error), "again": again}
+    return Message("lost.since", since=state.last_success, **said) if state.last_success else Message("lost.never", **said)
 
 
 SPIDERS: Final = {"feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery"}

@@ -175,11 +175,20 @@ class CustomEngine(Source):
     kind: Literal["news", "web"] = "web"
     """Whether it finds news articles, or any page of the Web."""
     rest: Minutes = 60.0
-    """Minutes without a request after a captcha or login page."""
+    """Minutes without a request after a captcha or login page; twice as many after each further one in a row, at most a week."""
+    obey_robots: bool | None = None
+    """An exception from politeness.obey_robots for its result pages, such as those of a SearXNG instance of one's own."""
     priority: Priority = 5
     """How urgent its pages and results are, from 1 to 9: those of 9 are fetched first, whatever their host."""
     wrapper: Wrapper | None = None
     """Where the parts of a result stand; without it the list of results is found by its shape."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _counts_pages(cls, value: Any) -> Any:
+        """``pageno=##START##``, as SearXNG has it, is the number of the page."""
+        named = isinstance(value, dict) and "pageno=##START##" in str(value.get("url"))
+        return {"first": 1, "step": 1, **value} if named else value
 
     def built(self) -> Engine:
         rules = self.wrapper.model_dump() if self.wrapper else {}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urljoin
 
@@ -13,6 +13,7 @@ from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.response import get_meta_refresh
 
 from newsportal.crawl.link_tracker import utcnow
+from newsportal.crawl.visit_counters import BLOCKED
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists import engines
@@ -20,7 +21,9 @@ from newsportal.extractors.lists.engines import Engine, Result, ResultPage
 from newsportal.extractors.lists.redirect import needs_fetch
 from newsportal.extractors.lists.result_pages import read, target_of
 from newsportal.items import Link
+from newsportal.messages import Message
 from newsportal.sources import Topic
+from newsportal.sources.timing import refusal, zone
 from newsportal.spiders.base import NewsSpider, in_thread, logger
 from newsportal.spiders.fetcher import document_of
 from newsportal.spiders.pages import USUAL_PRIORITY
@@ -33,6 +36,10 @@ MAX_REFRESH_PAGE = 4096
 """Bytes of the largest page that only sends on."""
 
 
+MAX_REST = timedelta(days=7)
+"""For so long an engine rests at most that refuses each time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """One engine as a source: every topic that names it is asked there."""
@@ -42,6 +49,7 @@ class Search:
     rest: float | None = None  # seconds after a captcha; by default what the captcha's kind asks for
     enabled: bool = True
     priority: int = USUAL_PRIORITY
+    obey_robots: bool | None = None
 
     @property
     def name(self) -> str:
@@ -77,9 +85,12 @@ class MetasearchSpider(NewsSpider):
             if name in own and not own[name].enabled:
                 continue
             engine = own[name].built() if name in own else engines.load(name)
-            rest = own[name].rest * 60 if name in own else None
-            priority = own[name].priority if name in own else USUAL_PRIORITY
-            yield Search(engine, tuple(topic for topic in asked if name in topic.engines), rest, priority=priority)
+            topics, given = tuple(topic for topic in asked if name in topic.engines), own.get(name)
+            yield (
+                Search(engine, topics, given.rest * 60, priority=given.priority, obey_robots=given.obey_robots)
+                if given
+                else Search(engine, topics)
+            )
 
     async def start(self) -> AsyncIterator[Any]:
         names = [topic.name for topic in self.tracker.sources.topics if topic.enabled]
@@ -107,20 +118,41 @@ class MetasearchSpider(NewsSpider):
             None if request and "link" not in request.cb_kwargs and request.meta.get("source") in resting else request for request in found
         ]
 
+    def skips(self, source: Search, state: SourceState) -> bool:
+        skipped = super().skips(source, state)
+        if skipped and state.rest_until:
+            self._note_refusal(source, state)
+        return skipped
+
+    def _note_refusal(self, source: Search, state: SourceState) -> None:
+        if why := refusal(source.name, state, utcnow()):
+            self.tracker.note(source.key, Message("note.topics-lost", topics=", ".join(topic.name for topic in source.topics), why=why))
+
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
-        """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught."""
-        hour = datetime.now().astimezone().hour
+        """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught.
+
+        The questions take turns, an hour each, so that an engine which refuses after a few pages does not always leave out the same topics.
+        One that refused the last time is asked one question, for one page.
+        """
+        now = utcnow()
+        hour = now.astimezone(zone(self.tracker.sources.portal.timezone)).hour
+        asked = []
         for topic in source.topics:
             pages = topic.breadth.pages(hour)
             if "breadth" not in topic.model_fields_set:
                 pages = await self.timing.pages(source.key, usual=pages)
-            for query in topic.queries:
-                if pages > 0:
-                    yield self.result_page(source, topic, query, 0, pages)
+            asked += [(topic, query, pages) for query in topic.queries if pages > 0]
+        turn = int(now.timestamp() // 3600) % max(1, len(asked))
+        asked = asked[turn:] + asked[:turn]
+        if state.failures_in_row and (state.last_error or "").startswith(BLOCKED):
+            asked = [(topic, query, 1) for topic, query, _ in asked[:1]]
+        for topic, query, pages in asked:
+            yield self.result_page(source, topic, query, 0, pages)
 
     def result_page(self, source: Search, topic: Topic, query: str, page: int, pages: int) -> Request:
         url = source.engine.request(query, page)
-        return self.list_page(url, source, self.parse_results, topic=topic, query=query, page=page, pages=pages)
+        manners = {} if source.obey_robots is None else {"obey_robots": source.obey_robots}  # the articles' sites have not allowed it
+        return self.list_page(url, source, self.parse_results, meta=manners, topic=topic, query=query, page=page, pages=pages)
 
     async def parse_results(
         self, response: Response, source: Search, topic: Topic, query: str, page: int, pages: int
@@ -131,8 +163,14 @@ class MetasearchSpider(NewsSpider):
             found = await in_thread(self.read, response, source.engine)
         except EngineBlocked as block:
             self._blocked[source.key] = True
-            self.tracker.list_failed(source.key, f"blocked: {block.reason}", response.url)
-            await self.tracker.pause_now(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
+            reason = f"{BLOCKED}: {block.reason}"
+            self.tracker.list_failed(source.key, reason, response.url)
+            state = await self.tracker.state(source.key)
+            until = utcnow() + min(timedelta(seconds=source.rest or block.rest) * 2 ** min(state.failures_in_row, 10), MAX_REST)
+            await self.tracker.pause_now(source.key, until)
+            self._note_refusal(
+                source, replace(state, rest_until=until, last_error=reason, failures_in_row=state.failures_in_row + 1, next_visit=None)
+            )
             return
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.tracker.layout_changed(source.key)

@@ -16,6 +16,7 @@ import pytest
 
 from newsportal.sources import editing, load
 from newsportal.store import open_store
+from newsportal.store.results import SourceState
 from newsportal.store.store import Store
 
 SOURCES = """\
@@ -62,6 +63,20 @@ def test_the_list_has_topics_in_order_with_what_they_brought(editor: httpx.Clien
     assert page.index("/topics/%E6%97%85%E6%B8%B8/edit") < page.index("/topics/%E6%B1%BD%E8%BD%A6/edit")
     assert "峡谷" in page
     assert "排除：手机" in page
+
+
+def test_editors_see_which_engines_refuse_and_readers_do_not(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
+    file.write_text(SOURCES.replace("{name: 旅游, ", "{name: 旅游, engines: [bing_news, baidu_news], "), "utf-8")
+    past = datetime(2026, 3, 1, 2, tzinfo=UTC)
+    again = datetime.now(UTC) + timedelta(hours=4)
+    state = SourceState("engine:bing_news", rest_until=again, last_error="blocked: captcha", failures_in_row=2, last_success=past)
+    store.save_source_state(state)
+    store.save_source_state(SourceState("engine:baidu_news", last_success=past))
+    editor, reader = (serve(store, None, load(file), role=role, reread_every=0) for role in ("editor", "reader"))
+    for page in (editor.get("/topics").text, editor.get("/topic/旅游").text):
+        assert "bing_news 自 2026-03-01 10:00 起没有应答（" in page
+        assert "baidu_news 自" not in page
+    assert "bing_news 自" not in reader.get("/topic/旅游").text
 
 
 def test_a_preview_tells_what_the_words_find(editor: httpx.Client) -> None:

@@ -1,13 +1,17 @@
-"""Result lists that engines serve as a feed (Google News, Bing with ``format=rss``): read by feedparser, told as results."""
+"""Result lists that engines serve as a feed (Google News, Bing with ``format=rss``), or as the JSON of a SearXNG instance."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import feedparser
 
+from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists import selector
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.result_fields import published
@@ -26,6 +30,30 @@ def parse(document: Document, fetched: datetime) -> list[Result]:
     """The entries of a feed of results. ``- Site`` at the end of a title goes where the entry names its source."""
     body = PROLOGUE.sub("", document.html).encode("utf-8", "replace")  # it is text already: what the prologue says of bytes is over
     entries = feedparser.parse(io.BytesIO(body), response_headers={"content-type": "application/xml; charset=utf-8"}).entries
+    return _results(entries, fetched)
+
+
+def parse_json(document: Document, fetched: datetime) -> list[Result] | None:
+    """The results of SearXNG's ``format=json``; ``None`` for any other page.
+
+    Raises ``EngineBlocked`` where it has none because all engines that it asked refuse.
+    """
+    text = document.html.lstrip("\ufeff \r\n\t")
+    try:
+        told = json.loads(text) if text.startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or not isinstance(found := told.get("results"), list):
+        return None
+    silent = told.get("unresponsive_engines")
+    if not found and silent:
+        raise EngineBlocked("captcha" if "captcha" in str(silent).lower() else "quota")
+    plain = ({key: value for key, value in row.items() if isinstance(value, str)} for row in found if isinstance(row, dict))
+    names = {"url": "link", "content": "summary", "publishedDate": "published", "title": "title"}
+    return _results([{names[key]: value for key, value in row.items() if key in names} for row in plain], fetched)
+
+
+def _results(entries: Sequence[Mapping[str, Any]], fetched: datetime) -> list[Result]:
     results = []
     for entry in entries[:MAX_ITEMS]:
         title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()

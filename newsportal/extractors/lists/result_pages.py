@@ -36,6 +36,8 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     """
     if feed_results.is_feed(document):
         return ResultPage(tuple(feed_results.parse(document, fetched)), "wrapper")
+    if (listed := feed_results.parse_json(document, fetched)) is not None:
+        return ResultPage(tuple(listed), "wrapper")
     wrapped = _wrapped(engine, document, fetched)
     if not wrapped and (wall := blocked.wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.rest)

@@ -130,7 +130,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("encoding", _("Encoding of the words"), "text"),
             Field("first", _("Offset of the first page"), "number"),
             Field("step", _("Added for each further page"), "number"),
-            Field("rest", _("Minutes of rest after a captcha"), "number"),
+            Field("rest", _("Minutes of rest after a captcha"), "number"), ROBOTS,
         )),
         (READS, (
             Field("wrapper.block", _("Element of one result"), "lines",

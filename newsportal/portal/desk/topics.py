@@ -120,7 +120,9 @@ def topics(request: Request, visit: Here) -> Response:
     names = [topic.name for topic in known.topics] if known else []
     lately = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
-    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names))
+    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names),
+        refusals=visit.refusals(names),
+    )  # fmt: skip
 
 
 @router.get("/topics/new")

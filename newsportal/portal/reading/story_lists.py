@@ -141,5 +141,5 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         overview=seen(whole, path) if whole and whole.reports else None,
         days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=found.stories,
         next=address(path, **here, before=found.next) if found.next else None, later=address(path, **here) if before else None,
-        feed=feed_addresses(title, topic, chosen),
+        feed=feed_addresses(title, topic, chosen), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
     )  # fmt: skip

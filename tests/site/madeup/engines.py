@@ -75,8 +75,12 @@ def engine_response(world: World, request: Request, captcha_after: int = CAPTCHA
     if request.path != PATHS[request.site].partition("?")[0]:
         return None
     if request.site == "wansou" and request.nth > captcha_after:
-        return page(layout("wansou")["captcha"].template)
+        return captcha()
     return ENGINES[request.site](world, request)
+
+
+def captcha() -> Response:
+    return page(layout("wansou")["captcha"].template)
 
 
 def _baixun(world: World, request: Request) -> Response:

@@ -24,12 +24,15 @@ class Router:
         self.world = world
         self.limits = limits or traps.Limits()
         self.captcha_after = captcha_after
+        self.refusing: set[str] = set()  # engines that ask everybody for a captcha
         self.hubs: dict[tuple[str, str], Hub] = {(key, hub.path): hub for key in SITES for hub in hubs(world, key)}
 
     def answer(self, request: Request) -> Response:
         """Always an answer; 404 for what nobody knows."""
         if request.path == "/robots.txt":
             return ROBOTS[request.site]
+        if request.site in self.refusing and request.path != "/link":
+            return engines.captcha()
         if request.site in ENGINE_KEYS:
             return engines.engine_response(self.world, request, self.captcha_after) or MISSING
         return self._listed(request) or self._extra(request) or MISSING
