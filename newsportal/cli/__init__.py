@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
 from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.messages import show_in
 from newsportal.services.jobs.reporting import in_job, run_as_job
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -140,9 +141,10 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
-    pass
+    context.call_on_close(lambda: show_in(None))
 
 
 def main(arguments: list[str] | None = None) -> None:

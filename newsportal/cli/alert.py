@@ -16,6 +16,7 @@ from newsportal.cli.context import open_all
 from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import NewsportalError
+from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
 from newsportal.services.accounts.alerts import Alert, State
 from newsportal.services.alerts.base import Later, Rejected, Unclear
@@ -91,7 +92,7 @@ def preview_(
         print_json({"messages": plain, "stories": told.stories, "capped": told.capped})
         return
     for message in told.planned:
-        typer.echo(f"{message.at.astimezone():%Y-%m-%d %H:%M}")
+        typer.echo(format_time(message.at))
         for item in message.items:
             typer.echo(f"  {item.title}  {item.site}")
     typer.echo(f"{len(told.planned)} messages, {told.stories} stories{' and more' if told.capped else ''}")
@@ -134,7 +135,7 @@ def _print_tally(tally: Tally, as_json: bool, *, always: bool) -> None:
         print_json(counts)
         return
     said = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
-    typer.echo(f"{datetime.now(UTC).astimezone():%H:%M:%S} {said}")
+    typer.echo(f"{local(datetime.now(UTC)):%H:%M:%S%z} {said}")
     for reason in tally.reasons:
         typer.echo(f"  {reason}")
 

@@ -11,11 +11,11 @@ from typing import Annotated
 
 import typer
 
-from newsportal.cli.options import AsJsonLine, SourcesFile
+from newsportal.cli.options import AsJsonLine, SourcesFile, load
 from newsportal.cli.output import count_bar, print_json
 from newsportal.cli.store import masked
 from newsportal.errors import BackupError
-from newsportal.sources import find, load
+from newsportal.sources import find
 from newsportal.store import open_store
 from newsportal.store.backup import SOURCES, back_up, checked
 from newsportal.store.backup import restore as restored

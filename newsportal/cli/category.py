@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.cli.context import sources_path
-from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_rows
 from newsportal.errors import NewsportalError
-from newsportal.sources import edit, load
+from newsportal.sources import edit
 from newsportal.sources.categories import drop, list_categories, put, values_of
 from newsportal.sources.spelling import did_you_mean
 

@@ -12,9 +12,8 @@ from newsportal.classify import base
 from newsportal.classify.base import Answer, Classifier
 from newsportal.cli import jsonl
 from newsportal.cli.context import open_record
-from newsportal.cli.options import OutFile, SourcesFile
+from newsportal.cli.options import OutFile, SourcesFile, load
 from newsportal.errors import NewsportalError
-from newsportal.sources import load
 from newsportal.store.dialects import chunks
 
 AT_ONCE: Final = 64

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import typer
 
+from newsportal.cli.options import load
 from newsportal.errors import NewsportalError
 from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.sources import Sources, find, load, use_own_words
+from newsportal.sources import Sources, find, use_own_words
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

@@ -18,12 +18,12 @@ from rich.live import Live
 from rich.table import Table
 
 from newsportal.cli import hints, publishing
-from newsportal.cli.options import LogFile, LogLevel, SourcesFile, log_level_of
+from newsportal.cli.options import LogFile, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
 from newsportal.items.report import add_up
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -18,10 +18,11 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 import typer
 
 from newsportal import __version__
+from newsportal.cli.options import load
 from newsportal.cli.output import print_json, writable
 from newsportal.errors import NewsportalError, RunnerRefused
 from newsportal.services.jobs.scrapyd import DEFAULT, Server, Target, exposed, target
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.sources.uris import mask
 
 PACKAGE = "newsportal"

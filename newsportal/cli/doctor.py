@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,13 +18,14 @@ from rich.console import Console
 from newsportal import text
 from newsportal.cli import hints
 from newsportal.cli.hints import counted, hosts, resolvable_hosts
-from newsportal.cli.options import SourcesFile
+from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import print_json
 from newsportal.errors import NewsportalError, RenderFailed
+from newsportal.messages import local
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.sources.watched import judged, summary, watched
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
@@ -110,7 +111,7 @@ def _health(sources: Sources) -> Finding:
     what = "sources' health"
     try:
         with closing(open_store(sources.store)) as store:
-            found = judged(store, watched(sources), datetime.now().astimezone())
+            found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
         return Finding(what, None, f"not known, the store does not answer: {error}")
     bad = sum(1 for one in found if one.health.bad)

@@ -15,11 +15,12 @@ from rich.console import Console
 from scrapy.settings import Settings
 
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJson, SourcesFile, Yes, command_group
+from newsportal.cli.options import AsJson, SourcesFile, Yes, command_group, load
 from newsportal.cli.output import WIDEST, make_table, print_json
 from newsportal.crawl.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.errors import NewsportalError
-from newsportal.sources import Sources, load
+from newsportal.messages import local
+from newsportal.sources import Sources
 
 ASIDE = 1000  # requests set aside that are looked through for one that is named; more are no accident but a fault of ours
 Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
@@ -215,7 +216,7 @@ def _show(place: str, states: list[QueueState], retries: list[WaitingLinks]) -> 
 
 
 def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).astimezone().isoformat(timespec="seconds")
+    return local(datetime.fromtimestamp(moment, UTC)).isoformat(timespec="seconds")
 
 
 group = command_group("Look at the queue of requests, and mend it.", status, aside, again, drop, clear, default=frontier)

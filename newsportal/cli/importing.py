@@ -19,12 +19,12 @@ import typer
 from newsportal.cli.exchange import cells, parquet, warc
 from newsportal.cli.exchange.form import Incoming, incoming
 from newsportal.cli.export import Format
-from newsportal.cli.options import SourcesFile
+from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import count_items, print_json
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Gallery, Thread, content_id
-from newsportal.sources import load, use_own_words
+from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
 from newsportal.store.dialects import chunks

@@ -12,8 +12,8 @@ import typer
 from newsportal.classify.measure import Report
 from newsportal.cli.context import open_record
 from newsportal.cli.options import AsJson, CorpusName, SourcesFile, command_group
-from newsportal.cli.output import confirm_loss, format_time, print_json, print_rows, report_progress, writable
-from newsportal.messages import Message, from_dict
+from newsportal.cli.output import confirm_loss, print_json, print_rows, report_progress, writable
+from newsportal.messages import Message, format_time, from_dict
 from newsportal.services.learning.evaluation import put_to_use, side_by_side, stored_versions
 from newsportal.store.models import Model
 from newsportal.text import clean

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo
 
 import typer
+
+from newsportal.messages import show_in
+
+if TYPE_CHECKING:
+    from newsportal.sources import Sources
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -20,6 +26,15 @@ LogFile = Annotated[Path | None, typer.Option(help="Write the log there instead 
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def load(path: Path | None) -> Sources:
+    """The sources file; times are printed in its zone from now on. Raises ``SourcesError``."""
+    from newsportal import sources  # commands that read no file start without it
+
+    known = sources.load(path)
+    show_in(ZoneInfo(known.portal.timezone))
+    return known
 
 
 def command_group(text: str, *commands: Callable[..., None], default: Callable[..., None] | None = None) -> typer.Typer:

@@ -12,13 +12,13 @@ import typer
 from ruamel.yaml.comments import CommentedMap
 
 from newsportal.cli.context import sources_path
-from newsportal.cli.options import SourcesFile, Yes
+from newsportal.cli.options import SourcesFile, Yes, load
 from newsportal.cli.output import console, print_json
 from newsportal.errors import NewsportalError
 from newsportal.services.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import Import, planned
-from newsportal.sources import Feed, Sources, append, edit, load
+from newsportal.sources import Feed, Sources, append, edit
 from newsportal.text import clean
 
 SHOWN = 20

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from newsportal.classify.base import Progress as Say
 from newsportal.errors import NewsportalError
+from newsportal.messages import format_time
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
@@ -28,19 +29,6 @@ NUMBER = re.compile(r"[\d.]*")
 WIDE = 160  # characters in a line of a table that goes into a file
 WIDEST = 10_000  # characters in a line of a table whose ids and addresses are to be copied whole: a terminal breaks long lines itself
 T = TypeVar("T")
-
-
-def local(moment: datetime) -> datetime:
-    """``moment`` in the time zone of this machine; unchanged where the calendar ends."""
-    try:
-        return moment.astimezone()
-    except OverflowError:
-        return moment
-
-
-def format_time(moment: datetime | None) -> str:
-    """A moment in the time zone of this machine, to the minute."""
-    return "" if moment is None else local(moment).strftime("%Y-%m-%d %H:%M")
 
 
 def print_json(*rows: Any) -> None:

@@ -16,7 +16,7 @@ from rich.progress import TimeElapsedColumn
 
 from newsportal.cli.context import open_record
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.cli.publishing import opened
 from newsportal.errors import NewsportalError
@@ -24,7 +24,7 @@ from newsportal.services.publishing.base import Step, Target
 from newsportal.services.publishing.dry_run import Rehearsed, rehearse, waiting
 from newsportal.services.publishing.run import Tally, Work
 from newsportal.services.publishing.run import publish as published
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.columns import storable
 from newsportal.store.outbox import OPEN, STATES, Entry, State

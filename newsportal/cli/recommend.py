@@ -21,10 +21,11 @@ from newsportal.cli import click_files, jsonl
 from newsportal.cli.click_files import FIELDS, FORMS, as_row, form_of
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
-from newsportal.cli.output import format_time, print_json, print_rows, progress
+from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
+from newsportal.messages import format_time
 from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter

@@ -6,17 +6,18 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_json, print_rows
 from newsportal.cli.publishing import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items.report import Run
+from newsportal.messages import local
 from newsportal.services.jobs.base import CRAWL, Job, Row, Runner
 from newsportal.services.jobs.duties import Caps, DueSources
 from newsportal.services.jobs.local import LocalRunner
@@ -24,7 +25,7 @@ from newsportal.services.jobs.records import Records, reports, with_outcome
 from newsportal.services.jobs.scrapyd import ScrapydRunner, Server, exposed, project_of, target
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Claims, Supervisor
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.text.counting import counted
 
@@ -42,13 +43,13 @@ STAYS: Final = {
 
 def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
     def say(event: str, facts: Mapping[str, Any]) -> None:
-        now = datetime.now().astimezone()
+        now = local(datetime.now(UTC))
         if as_json:
             plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
             print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
         else:
             for line in lines(event, facts):
-                typer.echo(f"{now:%H:%M:%S} {line}")
+                typer.echo(f"{now:%H:%M:%S%z} {line}")
 
     return say
 

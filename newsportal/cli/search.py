@@ -15,7 +15,8 @@ from rich.text import Text
 from newsportal.cli import hints
 from newsportal.cli.context import moment, open_all
 from newsportal.cli.options import AsJson, SourcesFile
-from newsportal.cli.output import local, print_json
+from newsportal.cli.output import print_json
+from newsportal.messages import format_time
 from newsportal.portal.site import site_of
 from newsportal.search.base import Hit, Query, Results
 from newsportal.text import clean
@@ -116,7 +117,7 @@ def show(results: Results, console: Console) -> None:
     for hit in results.hits:
         console.print(styled(hit.title_html, "bold"))
         more = f" +{hit.folded}" if hit.folded else ""
-        console.print(Text(f"  {clean(hit.site or '')}  {local(hit.moment):%Y-%m-%d %H:%M}{more}".rstrip(), style="dim"))
+        console.print(Text(f"  {clean(hit.site or '')}  {format_time(hit.moment)}{more}".rstrip(), style="dim"))
         console.print(Text("  ") + styled(hit.snippet_html, ""))
         console.print(Text(f"  {clean(hit.url)}", style="cyan"), "")
     console.print(Text(total(results), style="dim"))

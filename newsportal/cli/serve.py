@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import typer
 from rich.console import Console
 
-from newsportal.cli.options import SourcesFile
+from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.queue_monitor import poller, settling
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
@@ -24,7 +24,7 @@ from newsportal.portal.site import zone_named
 from newsportal.search import open_index
 from newsportal.services.accounts import Accounts, open_accounts
 from newsportal.services.daily import DailySums, daily_uri
-from newsportal.sources import load, use_own_words
+from newsportal.sources import use_own_words
 from newsportal.store import open_store
 
 LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"

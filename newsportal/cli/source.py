@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.cli import hints
-from newsportal.cli.options import AsJson, SourcesFile, command_group
+from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.outlines import export, import_
 from newsportal.cli.output import console, make_table, print_json
 from newsportal.cli.source_adding import add, show, suggest
@@ -19,7 +19,7 @@ from newsportal.cli.source_change import disable, enable, interval, remove, undo
 from newsportal.cli.source_status import health, schedule
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.services.trying.saved import plain, tried
-from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, load, schema_text
+from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, schema_text
 
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="

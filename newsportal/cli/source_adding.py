@@ -14,11 +14,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from newsportal.cli.context import sources_path
 from newsportal.cli.hints import counted as words
-from newsportal.cli.options import AsJson, SourcesFile, Yes
-from newsportal.cli.output import console, local, print_json
+from newsportal.cli.options import AsJson, SourcesFile, Yes, load
+from newsportal.cli.output import console, print_json
 from newsportal.errors import NewsportalError
 from newsportal.items import Link
-from newsportal.messages import Message
+from newsportal.messages import Message, format_time, local
 from newsportal.services.discovery.proposal import Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, find
 from newsportal.services.discovery.suggestions import Counting, Suggestion
@@ -26,7 +26,7 @@ from newsportal.services.discovery.suggestions import plain as suggestion_row
 from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import MORE, Family, Preview, Visited, figures, plain, proposed, visits, write
 from newsportal.services.trying.trial import Reading, Trial
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -136,7 +136,7 @@ def show_article(out: Console, reading: Reading, kind: str) -> None:
         out.print(f"  ✗ {failed(reading.failure)}", style="red", markup=False)
         return
     text = clean(f"{reading.note or ''} {found.text or ''}".strip())
-    day = local(found.published).strftime("%Y-%m-%d %H:%M") if found.published else "none found"
+    day = format_time(found.published) if found.published else "none found"
     for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
         out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)

@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from newsportal.cli.context import sources_path
-from newsportal.cli.options import SourcesFile
+from newsportal.cli.options import SourcesFile, load
 from newsportal.errors import NewsportalError
+from newsportal.messages import format_time, local
 from newsportal.services.trying.saved import unknown
-from newsportal.sources import Source, Sources, edit, load
+from newsportal.sources import Source, Sources, edit
 from newsportal.sources.changing import Way, change_many
 from newsportal.sources.editing import go_back
 from newsportal.sources.history import earlier, versions
@@ -60,7 +61,7 @@ def visit(name: Name, sources: SourcesFile = None) -> None:
     with closing(open_store(known.store)) as store:
         for key in keys:
             at = visit_soon(store, key, datetime.now(UTC))
-            typer.echo(f"{key} is due {'now' if at <= datetime.now(UTC) else f'at {at.astimezone():%Y-%m-%d %H:%M}: it asked for rest'}")
+            typer.echo(f"{key} is due {'now' if at <= datetime.now(UTC) else f'at {format_time(at)}: it asked for rest'}")
 
 
 def undo(
@@ -74,11 +75,11 @@ def undo(
     if list_ or as_json:
         for place, one in enumerate(versions(path), 1):
             plain = {"steps": place, "until": one.at.isoformat(), "bytes": one.size}
-            typer.echo(json.dumps(plain) if as_json else f"{place:3}  until {one.at.astimezone():%Y-%m-%d %H:%M:%S}  {one.size} bytes")
+            typer.echo(json.dumps(plain) if as_json else f"{place:3}  until {local(one.at):%Y-%m-%d %H:%M:%S%z}  {one.size} bytes")
         return
     version = earlier(path, steps)
     go_back(path, version)
-    typer.echo(f"{path} is as it was until {version.at.astimezone():%Y-%m-%d %H:%M:%S}; undone once more, this is taken back")
+    typer.echo(f"{path} is as it was until {local(version.at):%Y-%m-%d %H:%M:%S%z}; undone once more, this is taken back")
 
 
 def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str, minutes: float | None = None) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from newsportal.cli.options import AsJson, SourcesFile
+from newsportal.cli.options import AsJson, SourcesFile, load
 from newsportal.cli.output import console, make_table, print_json
 from newsportal.errors import NewsportalError
-from newsportal.sources import load
+from newsportal.messages import local
 from newsportal.sources.timing import Planned, timetable, visited
 from newsportal.sources.watched import Judged, judged, summary, watched
 from newsportal.store import open_store
@@ -35,7 +35,7 @@ def health(
         if not found:
             raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
     with closing(open_store(known.store)) as store:
-        rows = judged(store, found, datetime.now().astimezone())
+        rows = judged(store, found, local(datetime.now(UTC)))
     shown = [row for row in rows if row.health.bad] if bad else rows
     if as_json:
         for row in shown:
@@ -48,7 +48,7 @@ def health(
             success = said.figures.last_success
             line = Text(f"{said.state:{width}}  ", style=COLOURS.get(said.state, "red"))
             line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
-            line.append(f"  last success {success.astimezone():%m-%d %H:%M}" if success else "  never answered yet", style="dim")
+            line.append(f"  last success {local(success):%m-%d %H:%M %z}" if success else "  never answered yet", style="dim")
             out.print(line)
             if said.state != "healthy":
                 out.print(f"    {said.reason()}", markup=False)
@@ -117,7 +117,7 @@ def schedule(
     if name is not None and not chosen:
         raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
     with closing(open_store(known.store)) as store:
-        planned = [_plan(one) for one in timetable(known, store, chosen, datetime.now().astimezone())]
+        planned = [_plan(one) for one in timetable(known, store, chosen, local(datetime.now(UTC)))]
     rows = sorted(planned, key=lambda row: str(row["next"]))
     if as_json:
         print_json(*rows)
@@ -126,7 +126,7 @@ def schedule(
             (f"{datetime.fromisoformat(row['next']):%m-%d %H:%M}", row["key"], Text(hour_bars(row["expected"] or ())), row["why"])
             for row in rows
         )
-        console().print(make_table(("next", "source", "the next 24 hours", "why then"), cells))
+        console().print(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
 
 
 def _plan(one: Planned) -> dict[str, Any]:

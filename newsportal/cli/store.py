@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
 from newsportal.cli.output import count_bar, make_table, print_json, print_table
 from newsportal.errors import StoreError
-from newsportal.sources import load
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
 from newsportal.store.copying import MOST_TOLD, Copied, faults

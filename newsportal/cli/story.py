@@ -18,9 +18,10 @@ from rich.table import Table
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import SourcesFile, command_group
-from newsportal.cli.output import WIDEST, format_time, make_table, print_json
+from newsportal.cli.output import WIDEST, make_table, print_json
 from newsportal.cli.pictures import figures, summary
 from newsportal.errors import NewsportalError, StoreError
+from newsportal.messages import format_time
 from newsportal.services.accounts import open_accounts
 from newsportal.services.editing import drafts
 from newsportal.services.editing.drafts import Draft, correction, details, draft_of

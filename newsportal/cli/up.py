@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from newsportal.cli import hints, serve
-from newsportal.cli.options import SourcesFile
+from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.schedule import sayer
 from newsportal.errors import StoreError
 from newsportal.portal.site import zone_named
@@ -19,7 +19,7 @@ from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Supervisor
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.store import open_store
 
 DEFAULT_EVERY = 10.0  # minutes. Sources say themselves how often they are due; this is how often we look.

@@ -12,12 +12,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
+from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Accounts, Person, Role, open_accounts
 from newsportal.services.accounts.base import drawn_password
-from newsportal.sources import load
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
 Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]

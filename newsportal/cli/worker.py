@@ -17,11 +17,11 @@ import typer
 from rich.console import Console
 
 from newsportal.cli import crawl, hints
-from newsportal.cli.options import LogFile, LogLevel, SourcesFile, log_level_of
+from newsportal.cli.options import LogFile, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.publishing import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources
 from newsportal.store import open_store
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from time import time
 from typing import TYPE_CHECKING
@@ -255,8 +255,8 @@ class LinkTracker(SourceStates):
             return
         for row in rows:
             if row.source is not None and row.source in sources and row.next is not None:
-                at = datetime.fromtimestamp(row.next).astimezone()
-                self.note(row.source, Message("note.links-wait", number=row.number, reason=row.reason, at=f"{at:%H:%M}"))
+                at = datetime.fromtimestamp(row.next, UTC)
+                self.note(row.source, Message("note.links-wait", number=row.number, reason=row.reason, at=at))
 
     def _decided(self, link: Link) -> None:
         self._counted[link.source].discard(id_of(link))

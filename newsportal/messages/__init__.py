@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, Final, Union
 
 from newsportal.messages import crawling, labels, reasons, sources
@@ -51,11 +51,28 @@ def _unchanged(text: str) -> str:
     return text
 
 
-def _local(moment: datetime) -> str:
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+_ZONES: Final[list[tzinfo]] = []
 
 
-def render(message: Message, translate: Callable[[str], str] = _unchanged, moment: Callable[[datetime], str] = _local) -> str:
+def show_in(zone: tzinfo | None) -> None:
+    """Write moments in ``zone`` from now on, where no reader's is known; ``None``: in this machine's."""
+    _ZONES[:] = [zone] if zone else []
+
+
+def local(moment: datetime) -> datetime:
+    """``moment`` in the zone of :func:`show_in`; unchanged where the calendar ends."""
+    try:
+        return moment.astimezone(*_ZONES)
+    except OverflowError:
+        return moment
+
+
+def format_time(moment: datetime) -> str:
+    """``2026-03-05 17:00+08:00``"""
+    return local(moment).isoformat(" ", "minutes")
+
+
+def render(message: Message, translate: Callable[[str], str] = _unchanged, moment: Callable[[datetime], str] = format_time) -> str:
     """``message`` in words. A code or a parameter of another version is shown as it is."""
 
     def formatted(value: Value) -> str:

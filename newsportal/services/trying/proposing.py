@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items import Link
-from newsportal.messages import Message, to_json
+from newsportal.messages import Message, format_time, to_json
 from newsportal.services.discovery.finders import common_folder
 from newsportal.services.discovery.opml import Outline
 from newsportal.services.discovery.proposal import Kind, Proposal
@@ -225,7 +225,7 @@ def _preview(found: Proposal, values: dict[str, str], taken: set[str], known: So
 def figures(found: Proposal) -> list[str]:
     said = [f"{found.entries} entries"]
     if found.newest is not None:
-        said.append(f"newest {found.newest.astimezone():%Y-%m-%d %H:%M}")
+        said.append(f"newest {format_time(found.newest)}")
     if found.per_day is not None:
         said.append(f"about {found.per_day:g} a day")
     return [*said, f"score {found.score:g}"]

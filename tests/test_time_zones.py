@@ -1,0 +1,90 @@
+"""One clock: hours of sources.yaml count in ``portal.timezone``, and the command line prints times in it and says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from forked import run
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.crawl.addon import SourcesAddon
+from newsportal.messages import Message, show_in
+from newsportal.sources import load
+from newsportal.sources.timing import due_at, rules
+from newsportal.spiders.metasearch import MetasearchSpider
+from newsportal.store import open_store
+from newsportal.store.results import SourceState
+
+ZONE = "Asia/Kolkata"  # half an hour beside all others, and without summer time
+EIGHT = datetime(2026, 3, 5, 2, 30, tzinfo=UTC)  # eight o'clock there
+FILE = f"""\
+portal: {{timezone: {ZONE}}}
+topics: [{{name: 旅游, engines: [bing_news], breadth: {{8: 4, default: 1}}}}]
+regions: [{{name: 甲, prefix: "https://a.example/", hours: 9-10}}]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("minutes", "pages"), [(0, 4), (59, 4), (60, 1)])
+def test_hours_of_breadth(file: Path, monkeypatch: pytest.MonkeyPatch, minutes: int, pages: int) -> None:
+    now = datetime.fromtimestamp(EIGHT.timestamp() + 60 * minutes, UTC)
+    monkeypatch.setattr("newsportal.spiders.metasearch.utcnow", lambda: now)
+    crawler = Crawler(MetasearchSpider, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": {SourcesAddon: 1}}))
+    crawler.addons.load_settings(crawler.settings)
+    crawler.stats = MemoryStatsCollector(crawler)
+    spider: Any = MetasearchSpider()
+    spider._set_crawler(crawler)
+
+    async def asked() -> list[int]:
+        (source,) = spider.sources()
+        return [request.cb_kwargs["pages"] async for request in spider.visit(source, SourceState(source.key))]
+
+    assert asyncio.run(asked()) == [pages]
+    spider.tracker.store.close()
+
+
+def test_hours_of_regions(file: Path) -> None:
+    known = load(file)
+    (region,) = known.regions
+    at = due_at(None, rules(known, region), EIGHT)
+    assert at.astimezone(ZoneInfo(ZONE)).hour == 9
+
+
+@pytest.fixture
+def in_zone() -> Iterator[None]:
+    show_in(ZoneInfo(ZONE))
+    yield
+    show_in(None)
+
+
+def test_messages_are_written_in_the_zone_that_is_chosen(in_zone: None) -> None:
+    assert str(Message("note.rests", until=EIGHT, reason="x")) == "rests until 2026-03-05 08:00+05:30: x"
+    last = datetime.max.replace(tzinfo=UTC)
+    assert str(Message("note.rests", until=last, reason="x")).startswith("rests until 9999-12-31")
+
+
+@pytest.mark.slow
+def test_commands_print_the_files_zone(file: Path) -> None:
+    store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
+    rest = datetime.now(UTC) + timedelta(hours=2)
+    store.save_source_state(SourceState("region:甲", last_run=EIGHT, last_success=EIGHT, rest_until=rest))
+    store.close()
+    planned = run("source", "schedule", "--sources", str(file))
+    assert "next (+0530)" in planned.stdout, planned.stderr
+    visit = run("source", "visit", "region:甲", "--sources", str(file))
+    told = rest.astimezone(ZoneInfo(ZONE))
+    assert visit.stdout == f"region:甲 is due at {told:%Y-%m-%d %H:%M}+05:30: it asked for rest\n", visit.stderr
