@@ -26,7 +26,7 @@ from newsportal.crawl.link_tracker import utcnow
 from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists.engines import load
 from newsportal.extractors.lists.result_pages import read
-from newsportal.items import Page
+from newsportal.items import Link, Page
 from newsportal.sources.timing import refusal
 from newsportal.spiders.metasearch import MetasearchSpider
 from newsportal.store import open_store
@@ -96,6 +96,14 @@ def test_questions_take_turns(spider: Any, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr("newsportal.spiders.metasearch.utcnow", lambda hour=hour: NOW + timedelta(hours=hour))
         first.append(asked(spider, SourceState(KEY))[0][0])
     assert sorted(first) == ["古镇", "海岛", "航天"]
+
+
+def test_what_an_engine_allows_is_not_what_the_sites_of_its_articles_allow(spider: Any) -> None:
+    (source,) = spider.sources()
+    own = replace(source, robots_on_results=False)
+    spider._searches, topic = (own,), own.topics[0]
+    assert spider.result_page(own, topic, "古镇", 0, 1).meta["obey_robots"] is False
+    assert spider.article(Link("https://a.example/1.html", KEY)).meta["obey_robots"] is True
 
 
 def test_the_report_says_which_topics_lose_what(spider: Any) -> None:

@@ -67,7 +67,7 @@ class Portal(Part):
     language: Literal["zh", "en"] = "zh"
     """The language of the portal's own words."""
     timezone: TimeZone = "Asia/Shanghai"
-    """The time zone in which days begin and times are shown."""
+    """The time zone in which days begin, hours of this file count and times are shown."""
     url: Url | None = None
     """The address readers use, for the links in feeds and alerts."""
     contact: Line | None = None

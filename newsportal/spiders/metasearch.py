@@ -49,7 +49,7 @@ class Search:
     rest: float | None = None  # seconds after a captcha; by default what the captcha's kind asks for
     enabled: bool = True
     priority: int = USUAL_PRIORITY
-    obey_robots: bool | None = None
+    robots_on_results: bool | None = None  # whether robots.txt is obeyed on result pages; the articles' sites have allowed nothing
 
     @property
     def name(self) -> str:
@@ -87,7 +87,7 @@ class MetasearchSpider(NewsSpider):
             engine = own[name].built() if name in own else engines.load(name)
             topics, given = tuple(topic for topic in asked if name in topic.engines), own.get(name)
             yield (
-                Search(engine, topics, given.rest * 60, priority=given.priority, obey_robots=given.obey_robots)
+                Search(engine, topics, given.rest * 60, priority=given.priority, robots_on_results=given.obey_robots)
                 if given
                 else Search(engine, topics)
             )
@@ -151,7 +151,7 @@ class MetasearchSpider(NewsSpider):
 
     def result_page(self, source: Search, topic: Topic, query: str, page: int, pages: int) -> Request:
         url = source.engine.request(query, page)
-        manners = {} if source.obey_robots is None else {"obey_robots": source.obey_robots}  # the articles' sites have not allowed it
+        manners = {} if source.robots_on_results is None else {"obey_robots": source.robots_on_results}
         return self.list_page(url, source, self.parse_results, meta=manners, topic=topic, query=query, page=page, pages=pages)
 
     async def parse_results(
