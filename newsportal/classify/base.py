@@ -139,7 +139,7 @@ class Trainable(Protocol):
         ...
 
 
-def _quiet(share: float, what: str) -> None:
+def quiet(share: float, what: str) -> None:
     """No progress is shown."""
 
 
@@ -165,7 +165,7 @@ def train(
         raise ModelError(f"there must be at least two labels to tell apart; the examples have {len(labels)}")
     if any(not label.strip() for label in labels):
         raise ModelError("a label must not be empty")
-    return _class(name).train(known, several=several, progress=progress or _quiet, seed=seed, trained=trained)
+    return _class(name).train(known, several=several, progress=progress or quiet, seed=seed, trained=trained)
 
 
 def restore(data: bytes) -> Classifier:

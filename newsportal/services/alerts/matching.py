@@ -75,15 +75,12 @@ def matches(
 
 def due_of(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
     """When what was found at ``moment`` may be sent. Hours are those of the clocks of ``zone``."""
-    due = _digest(moment, alert.digest, zone) if alert.digest else moment
-    return _awake(due, alert.quiet, zone)
-
-
-def _digest(moment: datetime, hours: Iterable[int], zone: tzinfo) -> datetime:
+    if not alert.digest:
+        return _awake(moment, alert.quiet, zone)
     there = moment.astimezone(zone)
     today = there.replace(minute=0, second=0, microsecond=0, fold=0)
-    moments = [today.replace(hour=hour) + timedelta(days=day) for day in (0, 1) for hour in sorted(hours)]
-    return min(one for one in moments if one >= there).astimezone(moment.tzinfo)
+    moments = [today.replace(hour=hour) + timedelta(days=day) for day in (0, 1) for hour in sorted(alert.digest)]
+    return _awake(min(one for one in moments if one >= there).astimezone(moment.tzinfo), alert.quiet, zone)
 
 
 def _awake(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> datetime:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -238,32 +238,24 @@ def _translations(what: str, **values: object) -> dict[str, str]:
 
 def conditions(work: Work, about: Collection[str]) -> list[Condition]:
     """Those of these kinds that hold now. Raises ``StoreError``."""
-    kinds = {"sources": _sources, "disk": _disk, "crawl": _crawl}
-    return [one for name, find in kinds.items() if name in about for one in find(work)]
-
-
-def _sources(work: Work) -> Iterator[Condition]:
-    for one in judged(work.store, work.watched, work.now().astimezone(work.zone)):
-        if one.health.state in FAILS:
-            since = f"{one.health.since:%Y%m%dT%H%M}" if one.health.since else "ever"
-            yield Condition("sources", f"source:{one.source.key}"[:220] + f":{since}", _translations("source", name=one.source.name))
-
-
-def _disk(work: Work) -> Iterator[Condition]:
-    if work.folder is None or not work.folder.exists():
-        return
-    usage = shutil.disk_usage(work.folder)
-    free = 100 * usage.free / usage.total
-    if free < work.disk_free:
-        yield Condition("disk", f"disk:{work.now().astimezone(work.zone):%Y-%m-%d}", _translations("disk", free=f"{free:.1f}"))
-
-
-def _crawl(work: Work) -> Iterator[Condition]:
-    last = next((run for run in work.store.runs(20) if run.ended is not None), None)
-    if last is None or last.ended is None or not any(source.enabled for source in work.watched):
-        return
-    if work.now() - last.ended > timedelta(hours=work.crawl_hours):
-        yield Condition("crawl", f"crawl:{last.id}"[:255], _translations("crawl", hours=f"{work.crawl_hours:g}"))
+    found: list[Condition] = []
+    if "sources" in about:
+        for one in judged(work.store, work.watched, work.now().astimezone(work.zone)):
+            if one.health.state in FAILS:
+                since = f"{one.health.since:%Y%m%dT%H%M}" if one.health.since else "ever"
+                key = f"source:{one.source.key}"[:220] + f":{since}"
+                found.append(Condition("sources", key, _translations("source", name=one.source.name)))
+    if "disk" in about and work.folder is not None and work.folder.exists():
+        usage = shutil.disk_usage(work.folder)
+        free = 100 * usage.free / usage.total
+        if free < work.disk_free:
+            key = f"disk:{work.now().astimezone(work.zone):%Y-%m-%d}"
+            found.append(Condition("disk", key, _translations("disk", free=f"{free:.1f}")))
+    if "crawl" in about and any(source.enabled for source in work.watched):
+        last = next((run for run in work.store.runs(20) if run.ended is not None), None)
+        if last is not None and last.ended is not None and work.now() - last.ended > timedelta(hours=work.crawl_hours):
+            found.append(Condition("crawl", f"crawl:{last.id}"[:255], _translations("crawl", hours=f"{work.crawl_hours:g}")))
+    return found
 
 
 def tell(work: Work) -> int:

@@ -81,16 +81,14 @@ def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Propos
     found = [link for link in hub.links(document, now=page.fetched) if link.kind == "article" and urlsplit(link.url).hostname == host]
     if len(found) < MIN_ARTICLES:
         return None
-    links = [_listed(one, page) for one in found]
+    links = [
+        Link(one.url, "", one.text or None, one.summary, published=one.published or url_date(one.url, page.fetched, UTC)) for one in found
+    ]
     prefix = common_folder([link.url for link in links])
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
     told = (why, Message("found.links", number=len(links)))
     return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
-
-
-def _listed(link: hub.HubLink, page: Page) -> Link:
-    return Link(link.url, "", link.text or None, link.summary, published=link.published or url_date(link.url, page.fetched, UTC))
 
 
 def forum_of(page: Page, document: dom.Document) -> Proposal | None:
@@ -114,27 +112,23 @@ def _is_forum(document: dom.Document) -> bool:
     return BOARD.search(document.url) is not None or named["board"] >= MIN_BOARDS or named["thread"] >= MIN_THREADS
 
 
-def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
-    """The channel of photo stories that a page is: its address or title says pictures, or most of its stories' addresses do."""
-    found = stories(document, page.fetched)
-    if len(found) < MIN_STORIES or not _of_pictures(page.url, document, [one.url for one in found]):
-        return None
-    links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
-    values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
-    told = (Message("found.galleries", number=len(links)),)
-    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
-
-
 PICTURE_WORDS = MEDIA_WORDS - frozenset(
     "audio av broadcast listen live movie play player podcast podcasts radio shipin sounds tv video".split()
 )
 PICTURE_TITLE = re.compile(r"图片|图集|组图|套图|影像|摄影|photo|galler|pictures", re.IGNORECASE)
 
 
-def _of_pictures(url: str, document: dom.Document, found: Collection[str]) -> bool:
-    named = sum(bool(Address(one).words & PICTURE_WORDS) for one in found) >= len(found) / 2
-    own = bool(Address(url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
-    return named or own
+def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
+    """The channel of photo stories that a page is: its address or title says pictures, or most of its stories' addresses do."""
+    found = stories(document, page.fetched)
+    pictured = sum(bool(Address(one.url).words & PICTURE_WORDS) for one in found)
+    own = bool(Address(page.url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
+    if len(found) < MIN_STORIES or not (own or pictured >= len(found) / 2):
+        return None
+    links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
+    values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
+    told = (Message("found.galleries", number=len(links)),)
+    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
 
 
 def feed_addresses(document: dom.Document) -> list[str]:

@@ -136,13 +136,9 @@ class Counting:
         if domain in NO_SOURCES or domain in self._visited or not domain:
             return None
         if domain not in self._sites and len(self._sites) >= MAX_SITES:
-            self._forget()
+            known = [(name, site) for name, site in self._sites.items() if site.weight > 1]
+            self._sites = dict(nlargest(int(LEFT * MAX_SITES), known, key=lambda one: one[1].weight))
         return self._sites.setdefault(domain, _Site())
-
-    def _forget(self) -> None:
-        kept = {name: site for name, site in self._sites.items() if site.weight > 1}
-        room = int(LEFT * MAX_SITES)
-        self._sites = dict(nlargest(room, kept.items(), key=lambda one: one[1].weight)) if len(kept) > room else kept
 
     def _note(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
         site.url, site.title = site.url or url, site.title or title

@@ -146,7 +146,10 @@ class Server:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._policy = egress.Policy(allow_private=(_opening(target.url),))
+        parts = urlsplit(target.url)
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        place = f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+        self._policy = egress.Policy(allow_private=(place,))  # the one address that may be reached
 
     def get(self, name: str, **fields: str) -> dict[str, Any]:
         query = f"?{urlencode(fields)}" if fields else ""
@@ -213,13 +216,6 @@ def _short(message: str) -> str:
     """What scrapyd says, without the way there through its process' modules."""
     told = message.strip()
     return f"{told.splitlines()[-1].strip()} (its own log says more)" if "Traceback (most recent call last)" in told else told
-
-
-def _opening(url: str) -> str:
-    """The one address that may be reached, for the policy: ``HOST:PORT``."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
 
 
 def _multipart(fields: Mapping[str, str], egg: bytes, boundary: str) -> bytes:

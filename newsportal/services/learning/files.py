@@ -11,7 +11,6 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -51,7 +50,8 @@ def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Pat
         if form == "folder":
             yield from _folder(path, encoding)
             return
-        with opened(path) if opened else path.open("rb") as stream, _unpacked(stream, path) as lines:
+        with opened(path) if opened else path.open("rb") as stream:
+            lines = cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb")) if path.suffix.lower() == ".gz" else stream
             yield from read_stream(lines, form, str(path), encoding)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise CorpusError(f"{path}: not a gzip file, or cut off; nothing of it was taken") from error
@@ -106,15 +106,6 @@ def check_encoding(encoding: str) -> None:
         "".encode(encoding)
     except LookupError as error:
         raise CorpusError(f"{encoding!r} is no encoding; usual ones are utf-8, gb18030, big5") from error
-
-
-@contextmanager
-def _unpacked(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
-    if path.suffix.lower() != ".gz":
-        yield stream
-        return
-    with gzip.open(stream, "rb") as unpacked:
-        yield cast(BinaryIO, unpacked)
 
 
 def _lines(stream: BinaryIO | BufferedIOBase, name: str, encoding: str) -> Iterator[str]:

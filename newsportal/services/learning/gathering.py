@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from newsportal.classify.base import Progress
+from newsportal.classify.base import Progress, quiet
 from newsportal.sources import Sources
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
@@ -119,13 +119,9 @@ class Gathered:
     choice: Choice
 
 
-def _quiet(share: float, what: str) -> None:
-    """No progress is shown."""
-
-
 def gather(
     known: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None,
-    progress: Progress = _quiet,
+    progress: Progress = quiet,
 ) -> Gathered:  # fmt: skip
     """Let stored articles join corpus ``name``, which is made when there are any. What a classifier chose teaches nothing."""
     labels = categories(known)

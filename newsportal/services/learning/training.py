@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from newsportal.classify import base, topics
-from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress
+from newsportal.classify.base import DEFAULT, Answer, Classifier, Example, Progress, quiet
 from newsportal.classify.held_out import SHARE, held_out, warnings
 from newsportal.classify.measure import Report, measure
 from newsportal.classify.topics import IN, OUT
@@ -86,7 +86,7 @@ def train(
     progress: Progress | None = None,
 ) -> Trained:  # fmt: skip
     """Train on ``known`` without the held back ``share``, and measure. Raises ``ModelError`` when nothing can be learnt."""
-    say = progress or (lambda _share, _what: None)
+    say = progress or quiet
     labels = [one.label for one in known]
     groups = grouped(known, say) if share else {}
     held = held_out([one.id for one in known], labels, groups, share, seed)
@@ -144,7 +144,7 @@ def train_corpus(
 
     Raises ``ModelError`` when nothing can be learnt, ``StoreError`` when there is no such corpus. Nothing is kept before the end.
     """
-    say = progress or (lambda _share, _what: None)
+    say = progress or quiet
     known = [training_document(document) for document in store.corpora.documents(name)]
     trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
     good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, known, say)
@@ -229,16 +229,12 @@ class _Gathered:
         return [NewDocument(label, article_id=id) for label, those in ((IN, inside), (OUT, outside)) for _, id in those]
 
 
-def _quiet(share: float, what: str) -> None:
-    """No progress is shown."""
-
-
 def retrain(
     known: Sources, store: Store, *, force: bool = False, algorithm: str = DEFAULT, progress: Progress | None = None
 ) -> Iterator[Done]:  # fmt: skip
     """Gather, and train the models of categories and topics that are worth it. ``force``: also those with few new articles."""
     least = 1 if force else known.classifier.least_new
-    gather(known, store, CATEGORIES, progress=progress or _quiet)  # what a classifier chose teaches nothing
+    gather(known, store, CATEGORIES, progress=progress or quiet)  # what a classifier chose teaches nothing
     yield _trained(store, CATEGORIES, least, algorithm, progress)
     gathered = _gather_topics(known, store)
     for name, found in gathered.items():

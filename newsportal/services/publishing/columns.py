@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Boolean, Date, DateTime, Enum, Integer, Numeric, String, Table, Time, UniqueConstraint, Uuid, type_coerce
+from sqlalchemy import Boolean, Date, DateTime, Enum, Integer, Numeric, String, Table, UniqueConstraint, Uuid, type_coerce
 from sqlalchemy import Column as TableColumn
 
 from newsportal.services.publishing import fields
@@ -148,8 +148,6 @@ UNSAFE_ENGINES: Final = ("myisam", "aria", "memory", "csv", "archive")  # engine
 
 
 def kind_of(column: TableColumn[Any]) -> Kind:
-    if isinstance(column.type, Time):
-        return "other"
     return next((kind for type_, kind in TYPES if isinstance(column.type, type_)), "other")
 
 
@@ -251,17 +249,13 @@ def _longest(column: Column) -> int | None:
 
 
 def _fills_itself(column: TableColumn[Any], table: Table) -> bool:
-    if column.nullable or column.server_default is not None or column.computed is not None or column.identity is not None:
-        return True
-    return column is table.autoincrement_column
+    given = (column.server_default, column.computed, column.identity)
+    return bool(column.nullable) or any(one is not None for one in given) or column is table.autoincrement_column
 
 
 def _is_unique(table: Table, name: str) -> bool:
-    alone = [name]
-    keys = [list(table.primary_key.columns.keys())]
-    keys += [list(one.columns.keys()) for one in table.constraints if isinstance(one, UniqueConstraint)]
-    keys += [list(index.columns.keys()) for index in table.indexes if index.unique]
-    return alone in keys
+    uniques = [one.columns.keys() for one in table.constraints if isinstance(one, UniqueConstraint)]
+    return [name] in (table.primary_key.columns.keys(), *uniques, *(index.columns.keys() for index in table.indexes if index.unique))
 
 
 def _without_transactions(table: Table) -> bool:

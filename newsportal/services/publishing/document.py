@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from newsportal.errors import DependencyMissing, NewsportalError
-from newsportal.services.publishing.base import Placed, Step, TargetUnfit, digest_of
+from newsportal.errors import DependencyMissing
+from newsportal.services.publishing.base import BulkTarget, Placed, TargetUnfit, digest_of
 from newsportal.services.publishing.fields import WEB, value
 from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
@@ -56,11 +55,8 @@ def words_of(article: StoredArticle) -> list[str]:
     return list(search_words(fold_characters(storable(f"{article.title}\n{article.text}")).lower()))
 
 
-class DocumentTarget:
-    """What targets of documents share. See :class:`~newsportal.services.publishing.base.BulkTarget`."""
-
-    def check(self) -> Sequence[str]:
-        raise NotImplementedError
+class DocumentTarget(BulkTarget):
+    """What targets of documents share."""
 
     def digest(self, article: StoredArticle) -> str:
         """Without the words, which are made of title and text."""
@@ -72,24 +68,17 @@ class DocumentTarget:
             raise outcome
         return outcome
 
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
-        raise NotImplementedError
 
-    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
-        raise NotImplementedError
-
-    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class MissingDriver(DocumentTarget):
+class MissingDriver:
     """Stands for a target whose driver is not installed: the others are published to meanwhile."""
 
     def __init__(self, missing: DependencyMissing) -> None:
         self._missing = missing
 
-    def check(self) -> Sequence[str]:
+    def check(self, *_: Any, **__: Any) -> NoReturn:
         raise TargetUnfit(str(self._missing)) from self._missing
+
+    digest = put = remove = steps = check
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from html import escape
+from operator import attrgetter
 from typing import Any, Final
 
 from newsportal.extractors.article.sanitise import sanitise
@@ -43,31 +44,22 @@ def _pictures(article: StoredArticle) -> tuple[str, ...]:
     return tuple(image.url for image in article.images if image.dropped is None and image.url.startswith(WEB))
 
 
+ATTRIBUTES: Final = (
+    "id", "identity", "url", "title", "text", "published", "first_seen", "moment", "author", "origin", "source", "language", "category",
+    "topics", "keywords", "revision",
+)  # fmt: skip
+"""Fields that are attributes of the article under their own name."""
+
 VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
-    "id": lambda article: article.id,
+    **{name: attrgetter(name) for name in ATTRIBUTES},
     "story": lambda article: article.story_id,
-    "identity": lambda article: article.identity,
-    "url": lambda article: article.url,
-    "title": lambda article: article.title,
-    "text": lambda article: article.text,
     "html": body,
     "summary": _summary,
-    "published": lambda article: article.published,
-    "first_seen": lambda article: article.first_seen,
-    "moment": lambda article: article.moment,
-    "author": lambda article: article.author,
-    "origin": lambda article: article.origin,
     "site": lambda article: article.site or host(article.url),
-    "source": lambda article: article.source,
     "kind": kind_of,
-    "language": lambda article: article.language,
-    "category": lambda article: article.category,
-    "topics": lambda article: article.topics,
     "topic": lambda article: next(iter(article.topics), None),
-    "keywords": lambda article: article.keywords,
     "images": _pictures,
     "image": lambda article: next(iter(_pictures(article)), None),
-    "revision": lambda article: article.revision,
     "chars": lambda article: len(article.text),
 }
 

@@ -123,7 +123,9 @@ class TableTarget:
                 connection.execute(update(table).where(self._is(table, where)).values(row))
                 where |= {name: row[name] for name in where if name in row and not isinstance(row[name], ColumnElement)}
             else:
-                where = self._inserted(connection, table, row)
+                made = connection.execute(insert(table).values(row)).inserted_primary_key or ()
+                key = self._target.key
+                where = dict(zip(table.primary_key.columns.keys(), made, strict=True)) if key is None else {key: row[key]}
             told = Mark(_place_json(where), article.revision, digest, entry.fence)
             self._note(connection, entry, told, new=mark is None)
             return Placed(told.place)
@@ -263,13 +265,6 @@ class TableTarget:
 
     def _is(self, table: Table, where: Mapping[str, Any]) -> ColumnElement[bool]:
         return and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
-
-    def _inserted(self, connection: Connection, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
-        done = connection.execute(insert(table).values(row))
-        if self._target.key is not None:
-            return {self._target.key: row[self._target.key]}
-        key = done.inserted_primary_key
-        return dict(zip(table.primary_key.columns.keys(), key or (), strict=True))
 
     def _removing(self, table: Table, where: Mapping[str, Any]) -> Update | Delete:
         if isinstance(self._target.unpublish, dict):

@@ -58,19 +58,15 @@ def _bounds(values: Floats) -> tuple[float, float]:
 
 def bins(of: Clicks, column: Column, bounds: tuple[float, float]) -> Ints:
     """How many values lie in each of :data:`BINS`."""
-    return np.bincount(_bin(_values(of, column), bounds), minlength=BINS)
+    return np.bincount(_bin(getattr(of, column), bounds), minlength=BINS)
 
 
 def values_of(of: Clicks, column: Column, bounds: tuple[float, float], first: int, last: int) -> tuple[Floats, Ints]:
     """The values in some of the bins, each with how often it is there."""
-    values = _values(of, column)
+    values = getattr(of, column)
     number = _bin(values, bounds)
     found, counts = np.unique(values[(number >= first) & (number <= last)], return_counts=True)
     return found, counts.astype(np.int64)
-
-
-def _values(of: Clicks, column: Column) -> Floats:
-    return of.at if column == "at" else of.share
 
 
 def _bin(values: Floats, bounds: tuple[float, float]) -> Ints:

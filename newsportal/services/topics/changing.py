@@ -6,6 +6,7 @@ words: those that the words find come in, those that only former words brought g
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -152,9 +153,7 @@ def _number(pages: str | None) -> Any:
 
 def _write(entry: CommentedMap, draft: Draft) -> None:
     for key, value in _values(draft).items():
-        if key == "breadth" and value is None and not draft.learnt:
-            continue
-        if _same(key, entry.get(key), value, draft):
+        if (key == "breadth" and value is None and not draft.learnt) or _same(key, entry.get(key), value, draft):
             continue
         if value is None:
             entry.pop(key, None)
@@ -179,14 +178,7 @@ def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:
 
 def words(text: str) -> tuple[str, ...]:
     """Words as people type them: one a line, or between commas of either kind. Each once."""
-    plain = text.replace("\r", "\n")
-    for comma in ",，、;；":
-        plain = plain.replace(comma, "\n")
-    return tuple(dict.fromkeys(word.strip() for word in plain.split("\n") if word.strip()))
-
-
-def lines(values: Sequence[str]) -> str:
-    return "\n".join(values)
+    return tuple(dict.fromkeys(word.strip() for word in re.split(r"[\r\n,，、;；]", text) if word.strip()))
 
 
 AT_ONCE: Final = 200  # articles of a transaction: a crawl that writes beside waits for its end

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Final
 
 from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
 from newsportal.search.base import Index, Query
-from newsportal.store.results import StoredArticle, Story, StoryFilter
+from newsportal.store.results import StoredArticle, StoryFilter
 from newsportal.store.store import Store
 
 DAYS: Final = 7  # how far back a preview looks: all days of a week are in it
@@ -90,18 +89,15 @@ def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], b
 
 
 def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
-    ids = [story.head.id for story in islice(_stories(store, StoryFilter(since=since, limit=PAGE)), SCANNED + 1)]
-    return ids[:SCANNED], len(ids) > SCANNED
-
-
-def _stories(store: Store, which: StoryFilter) -> Iterator[Story]:
+    ids: list[str] = []
     before: str | None = None
-    while True:
-        page = store.stories(StoryFilter(which.topic, since=which.since, before=before, limit=PAGE))
-        yield from page.stories
+    while len(ids) <= SCANNED:
+        page = store.stories(StoryFilter(since=since, before=before, limit=PAGE))
+        ids += [story.head.id for story in page.stories]
         before = page.next
         if before is None:
-            return
+            break
+    return ids[:SCANNED], len(ids) > SCANNED
 
 
 def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) -> dict[str, Match]:

@@ -54,12 +54,9 @@ def _read_story(link: Link, pattern: str | None, fetch: Fetch) -> Reading:
             if page.url != url:
                 ended.add(url)
     story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
-    return Reading(first.url, _as_extraction(story), note=_size(story, len(met)))
-
-
-def _as_extraction(story: gallery.Assembly) -> Extraction:
     captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN_CAPTIONS])
-    return Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+    read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+    return Reading(first.url, read, note=_size(story, len(met)))
 
 
 def _size(story: gallery.Assembly, pages: int) -> Message:

@@ -182,7 +182,8 @@ def proposed(
     found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
     chosen = found if everything else found[:1]
     taken: set[str] = set()
-    previews = tuple(_preview(one, entry(one, name, category, known, taken), taken, known, visit) for one in _new(chosen, known))
+    new = [one for one in chosen if holder(one, known) is None] or chosen[:1]  # if none is new, entry() raises
+    previews = tuple(_preview(one, entry(one, name, category, known, taken), taken, known, visit) for one in new)
     return Offer(previews, tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
 
 
@@ -208,11 +209,6 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
     if not found:
         raise NoSource("find.none")
     return found, notes
-
-
-def _new(chosen: Sequence[Proposal], known: Sources) -> list[Proposal]:
-    """Without those that are there already, unless all are: that is told as a mistake later."""
-    return [one for one in chosen if holder(one, known) is None] or list(chosen[:1])
 
 
 def _preview(found: Proposal, values: dict[str, str], taken: set[str], known: Sources, visit: Visitor) -> Preview:

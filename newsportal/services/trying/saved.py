@@ -30,10 +30,8 @@ MAX_PAGE: Final = 16 << 20  # bytes of a page, unpacked; as the crawl takes them
 
 def archive_of(known: Sources) -> Path | None:
     """The archive that the crawl writes, or the one that answers in place of the network, if it is there and not too large."""
-    for file in (known.archive, known.replay):
-        if file is not None and file.is_file() and file.stat().st_size <= LARGEST:
-            return file
-    return None
+    files = (file for file in (known.archive, known.replay) if file is not None)
+    return next((file for file in files if file.is_file() and file.stat().st_size <= LARGEST), None)
 
 
 def saved_pages(archive: Path, sites: frozenset[str], now: datetime, most: int = MOST) -> list[Page]:
