@@ -159,10 +159,7 @@ class Lexicon:
                         found[word] += 1
                         end = place + len(word)
                         break
-        self._phrases(LATIN.findall(text), found)
-        return found
-
-    def _phrases(self, tokens: Sequence[str], found: Counter[str]) -> None:
+        tokens = LATIN.findall(text)
         values, place = self._values, 0
         while place < len(tokens):
             for length in range(LONGEST_PHRASE, 0, -1):
@@ -172,6 +169,7 @@ class Lexicon:
                     place += length - 1
                     break
             place += 1
+        return found
 
     def _sums(self, weighed: Mapping[str, float]) -> dict[int, float]:
         sums: dict[int, float] = defaultdict(float)

@@ -8,7 +8,7 @@ counts against recall alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -83,7 +83,16 @@ def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
     """The report on ``answers`` to documents whose labels are ``true``."""
     confusion = Counter((label, answer.label) for label, answer in zip(true, answers, strict=True))
     scores = tuple(_score(label, confusion) for label in sorted(set(true)))
-    bins = _bins(true, answers)
+    held: dict[int, list[tuple[float, bool]]] = {}  # by the probability of the best label, given or not
+    for label, answer in zip(true, answers, strict=True):
+        if answer.scores:
+            best = max(answer.scores, key=answer.scores.__getitem__)
+            probability = min(1.0, max(0.0, answer.scores[best]))
+            held.setdefault(min(BINS - 1, int(probability * BINS)), []).append((probability, best == label))
+    bins = tuple(
+        Bin(len(found), sum(value for value, _ in found) / len(found), sum(right for _, right in found) / len(found))
+        for _, found in sorted(held.items())
+    )
     documents = max(1, len(true))
     return Report(
         documents=len(true),
@@ -103,20 +112,6 @@ def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> Label
     given = sum(count for (_, said), count in confusion.items() if said == label)
     precision, recall = right / given if given else 0.0, right / has if has else 0.0
     return LabelScore(label, has, precision, recall, 2 * right / (has + given) if right else 0.0)
-
-
-def _bins(true: Iterable[str], answers: Iterable[Answer]) -> tuple[Bin, ...]:
-    """By the probability of the best label, given or not; an answer without scores claims nothing and is left out."""
-    held: dict[int, list[tuple[float, bool]]] = {}
-    for label, answer in zip(true, answers, strict=True):
-        if answer.scores:
-            best = max(answer.scores, key=answer.scores.__getitem__)
-            probability = min(1.0, max(0.0, answer.scores[best]))
-            held.setdefault(min(BINS - 1, int(probability * BINS)), []).append((probability, best == label))
-    return tuple(
-        Bin(len(found), sum(value for value, _ in found) / len(found), sum(right for _, right in found) / len(found))
-        for _, found in sorted(held.items())
-    )
 
 
 NONE: Final = "—"

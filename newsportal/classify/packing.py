@@ -102,16 +102,12 @@ def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     try:
         with archive.open(f"{name}.npy") as member:
             raw = member.read(LARGEST + 1)
-        claimed = np.lib.format.read_array_header_1_0(_after_magic(raw))
+        stream = BytesIO(raw)
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError("an unknown version of NumPy's format")
+        claimed = np.lib.format.read_array_header_1_0(stream)
         if int(np.prod(claimed[0], dtype=object)) * claimed[2].itemsize > len(raw) or claimed[2].hasobject:
             raise ModelError(f"the model's part {name!r} is damaged")
         return np.lib.format.read_array(BytesIO(raw), allow_pickle=False)
     except DAMAGE as error:
         raise ModelError(f"the model's part {name!r} is damaged") from error
-
-
-def _after_magic(raw: bytes) -> BytesIO:
-    stream = BytesIO(raw)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("an unknown version of NumPy's format")
-    return stream

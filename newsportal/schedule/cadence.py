@@ -237,17 +237,13 @@ def rates(seen: Sightings, cells: Grid) -> Floats:
     for keys, number in ((cells.weekday, 7), (cells.slot // CELLS_AN_HOUR, 24), (cells.slot, CELLS_A_DAY)):
         expected = _by(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
         shape = shape * factors(_by(keys[begin:end], weighed, number), expected, batch)[keys]
-    return shape * _mood(counts, shape[begin:end] / CELLS_A_DAY, cells.now - end, batch)
+    recent = min(len(counts), 4 * int(NOW_HALF_LIFE))  # how much more comes of late than is expected
+    weight = 0.5 ** ((np.arange(recent, 0, -1) + (cells.now - end)) / NOW_HALF_LIFE)
+    came, hoped = float(counts[-recent:] @ weight), float((shape[begin:end] / CELLS_A_DAY)[-recent:] @ weight)
+    return shape * ((came + KAPPA_NOW * batch) / (hoped + KAPPA_NOW * batch))
 
 
 def _by(keys: Places, values: Floats, number: int) -> Floats:
     """Sums by key. Half of each ten minutes is shared with those beside them: nobody publishes to the minute."""
     sums: Floats = np.bincount(keys, values, number).astype(np.float64)
     return np.asarray(sums / 2 + (np.roll(sums, 1) + np.roll(sums, -1)) / 4) if number == CELLS_A_DAY else sums
-
-
-def _mood(counts: Floats, expected: Floats, ago: int, batch: float) -> float:
-    recent = min(len(counts), 4 * int(NOW_HALF_LIFE))
-    weight = 0.5 ** ((np.arange(recent, 0, -1) + ago) / NOW_HALF_LIFE)
-    came, hoped = float(counts[-recent:] @ weight), float(expected[-recent:] @ weight)
-    return (came + KAPPA_NOW * batch) / (hoped + KAPPA_NOW * batch)

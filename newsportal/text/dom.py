@@ -112,7 +112,7 @@ class Document:
         A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
         """
         stripped = (line.strip() for line in MARK.join(_text(self.root, "\n")).split("\n"))
-        lines = [_marked(line) if MARK in line else clean(line) for line in stripped if line]
+        lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in stripped if line]
         return tuple(line for line in lines if line)
 
     def css(self, selector: str) -> list[Element]:
@@ -229,10 +229,6 @@ def lines_of(node: Element) -> list[str]:
 
 MARK = "\u2028"
 """Parts text nodes for a while: white space that no page uses."""
-
-
-def _marked(line: str) -> str:
-    return "\t".join(filter(None, map(clean, line.split(MARK))))
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:

@@ -23,18 +23,14 @@ def forward_maximum(text: str, words: Collection[str] | None = None) -> list[str
         if len(piece) == 1 or piece.isascii():
             cut.append(piece)
         else:
-            _match(piece, lexicon, longest, cut)
+            place, end = 0, len(piece)
+            while place < end:
+                length = min(longest.get(piece[place : place + 2], 1), end - place)
+                while length > 1 and piece[place : place + length] not in lexicon:
+                    length -= 1
+                cut.append(piece[place : place + length])
+                place += length
     return cut
-
-
-def _match(run: str, lexicon: frozenset[str], longest: Mapping[str, int], cut: list[str]) -> None:
-    place, end = 0, len(run)
-    while place < end:
-        length = min(longest.get(run[place : place + 2], 1), end - place)
-        while length > 1 and run[place : place + length] not in lexicon:
-            length -= 1
-        cut.append(run[place : place + length])
-        place += length
 
 
 def _longest(lexicon: frozenset[str]) -> dict[str, int]:

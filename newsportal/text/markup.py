@@ -40,7 +40,7 @@ def guarded(html: str) -> bytes:
     deep = _may_be_deep(codes, marks[opens])
     hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
-    data = _without_hidden_attributes(data) if hidden else data
+    data = _WHOLE_TAG.sub(_fewer, data) if hidden else data
     if deep:
         text = data.decode("utf-8", "replace")
         data = _flattened(text).encode("utf-8", "replace") if _depth_bound(text) > MAX_DEPTH else data
@@ -69,11 +69,6 @@ def _may_hide_attributes(data: bytes, marks: Places) -> bool:
     long = np.flatnonzero(ends[: len(marks)] - marks > LONG_TAG)
     stretches = ((int(marks[number]), int(ends[number])) for number in long)
     return any(sum(data.count(blank, *stretch) for blank in BLANKS) > WORDY for stretch in stretches)
-
-
-def _without_hidden_attributes(data: bytes) -> bytes:
-    """As :func:`_with_fewer_attributes`, and quotes are understood."""
-    return _WHOLE_TAG.sub(_fewer, data)
 
 
 def _fewer(tag: re.Match[bytes]) -> bytes:

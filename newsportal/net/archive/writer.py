@@ -113,17 +113,15 @@ class Writer:
             WARCWriter(packed, gzip=True, warc_version="1.1").write_record(record)
         with self._lock:
             try:
-                self._write(packed.getbuffer())
+                data = packed.getbuffer()
+                written = 0
+                while written < len(data):
+                    written += self._file.write(data[written:]) or 0
+                self._end += written
             except (OSError, ValueError) as error:  # the disk is full, or the writer is closed
                 if not self._file.closed:
                     self._file.truncate(self._end)  # what follows must not stand behind half a record
                 raise ArchiveError(f"{self.path}: {error}") from error
-
-    def _write(self, data: memoryview) -> None:
-        written = 0
-        while written < len(data):
-            written += self._file.write(data[written:]) or 0
-        self._end += written
 
 
 class _AsServed(StatusAndHeaders):  # type: ignore[misc]

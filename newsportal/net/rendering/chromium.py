@@ -175,17 +175,12 @@ class Chromium:
             await _within(CLOSE_SECONDS, browser.close())
         pid = self.watch.end()
         if pid is not None:
-            _kill(pid)
+            with suppress(ProcessLookupError, PermissionError):
+                if os.getpgid(pid) == pid:  # Playwright starts a browser as the head of a process group
+                    os.killpg(pid, signal.SIGKILL)
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _kill(pid: int) -> None:
-    """What is left of a browser: Playwright starts it as the head of a process group."""
-    with suppress(ProcessLookupError, PermissionError):
-        if os.getpgid(pid) == pid:
-            os.killpg(pid, signal.SIGKILL)
 
 
 async def _within(seconds: float, doing: object) -> None:

@@ -119,7 +119,14 @@ class Visit:
         from playwright.async_api import Error
 
         try:
-            await self._prepare(page)
+            page.on("crash", lambda _: self._crashed.set())
+            page.on("close", lambda _: self._crashed.set())
+            page.on("requestfinished", lambda request: self._reading.discard(request))
+            page.on("requestfailed", lambda request: self._reading.discard(request))
+            page.context.on("page", lambda other: None if other is page else asyncio.ensure_future(_closed(other)))
+            page.set_default_timeout(self._limits.timeout * 1000)
+            await page.add_init_script(WATCHER)
+            await page.route("**/*", self._routed)
             await page.goto(self._url, wait_until="commit", timeout=self._limits.timeout * 1000)
             rested = await wait_until_idle(page, self, self._limits.wait)
             if self._elsewhere is not None:
@@ -134,16 +141,6 @@ class Visit:
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
             raise RenderFailed(self._url, "render-crashed", str(error).splitlines()[0]) from error
-
-    async def _prepare(self, page: Page) -> None:
-        page.on("crash", lambda _: self._crashed.set())
-        page.on("close", lambda _: self._crashed.set())
-        page.on("requestfinished", lambda request: self._reading.discard(request))
-        page.on("requestfailed", lambda request: self._reading.discard(request))
-        page.context.on("page", lambda other: None if other is page else asyncio.ensure_future(_closed(other)))
-        page.set_default_timeout(self._limits.timeout * 1000)
-        await page.add_init_script(WATCHER)
-        await page.route("**/*", self._routed)
 
     async def _routed(self, route: Route, request: Request) -> None:
         """Every request of the page comes here, and each is answered: Playwright waits for that for ever."""

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, Literal
 
-from sqlalchemy import Connection, Row, delete, distinct, func, insert, select, update
+from sqlalchemy import Row, delete, distinct, func, insert, select, update
 
 from newsportal.services.accounts.tables import ALERT_MARKS, ALERTS, MESSAGES
 from newsportal.store.dialects import Part, chunks, insert_new
@@ -160,7 +160,9 @@ class Alerts(Part):
             found = [_message(row) for row in connection.execute(wanted.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most))]
             until = now + timedelta(seconds=seconds)
             held = [replace(one, state="sending", claim=claim, due=until, tries=one.tries + 1, changed=now) for one in found]
-            _update(connection, held)
+            for one in held:
+                row = _row(one)
+                connection.execute(update(MESSAGES).where(MESSAGES.c.alert_id == one.alert_id, MESSAGES.c.thing == one.thing).values(row))
             return held
 
     def settle(
@@ -246,9 +248,3 @@ def _row(message: Message) -> dict[str, Any]:
 
 def _message(row: Row[Any]) -> Message:
     return Message(**{column.name: getattr(row, column.name) for column in MESSAGES.columns})
-
-
-def _update(connection: Connection, messages: Iterable[Message]) -> None:
-    for one in messages:
-        row = _row(one)
-        connection.execute(update(MESSAGES).where(MESSAGES.c.alert_id == one.alert_id, MESSAGES.c.thing == one.thing).values(row))

@@ -85,7 +85,9 @@ class People:
         if row is None or row.disabled:
             return None
         if self._hasher.check_needs_rehash(hashed):
-            self._put(row.id, self._hashed(password))
+            again = self._hashed(password)
+            with write(self._engine) as connection:
+                connection.execute(update(PEOPLE).where(PEOPLE.c.id == row.id).values(password=again))
         return person_of(row)
 
     def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
@@ -125,10 +127,6 @@ class People:
     def _placeholder_hash(self) -> str:
         """What the password of somebody who does not exist is compared with."""
         return self._hashed(drawn_password())
-
-    def _put(self, person_id: str, hashed: str) -> None:
-        with write(self._engine) as connection:
-            connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(password=hashed))
 
     def _hashed(self, password: str) -> str:
         with self._room:

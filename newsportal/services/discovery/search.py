@@ -139,7 +139,9 @@ def _steps(page: Page, robots: Robots, looking: SourceSearch) -> Iterator[bool]:
         looking.take(finders.gallery_of(page, document))
         looking.take(finders.region_of(page, document))
     if looking.everything:
-        _channels(document, looking)
+        for url, called in finders.channels(document, MAX_CHANNELS):
+            if (channel := looking.page(url)) is not None:
+                looking.take(finders.region_of(channel, dom.document(channel), Message("found.channel", name=called)))
     yield True
 
 
@@ -189,13 +191,6 @@ def _seen_through(index: Proposal, looking: SourceSearch) -> Proposal | None:
         return None
     why = (*index.why, Message("found.index-newest", number=inside.entries))
     return rated(replace(index, entries=inside.entries, links=inside.links, why=why), looking.now)
-
-
-def _channels(document: dom.Document, looking: SourceSearch) -> None:
-    for url, called in finders.channels(document, MAX_CHANNELS):
-        page = looking.page(url)
-        if page is not None:
-            looking.take(finders.region_of(page, dom.document(page), Message("found.channel", name=called)))
 
 
 def _is_article(url: str) -> bool:

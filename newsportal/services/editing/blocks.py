@@ -58,7 +58,8 @@ def blocks_of(html: str | None, text: str, images: Sequence[Image], base: str) -
     shown = {address for block in found for address in block.pictures}
     for image in images:
         if image.url not in shown:
-            figure = sanitise(_figure(image), base)
+            caption = f"<figcaption>{escape(image.caption)}</figcaption>" if image.caption else ""
+            figure = sanitise(f'<figure><img src="{escape(image.url)}" alt="">{caption}</figure>', base)
             found.append(_block(figure, sum(block.number is not None for block in found) + 1, told))
     return [block for block in found if block.typed]
 
@@ -141,8 +142,3 @@ def _block(markup: str, number: int, told: set[str]) -> Block:
     captions = [*lines, *(str(one) for one in dom.xpath(node, "descendant-or-self::img/@alt"))]
     said = " ".join(captions)[:SAID]
     return Block(markup, tuple(line for line in lines if line in told), (f"⟦{number}⟧ {said}".strip(),), number, pictures)
-
-
-def _figure(image: Image) -> str:
-    caption = f"<figcaption>{escape(image.caption)}</figcaption>" if image.caption else ""
-    return f'<figure><img src="{escape(image.url)}" alt="">{caption}</figure>'

@@ -67,12 +67,19 @@ def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
 
 
 def plan(due: Iterable[Due], jobs: Collection[Job], attempts: Mapping[str, Attempt], caps: Caps, now: datetime) -> list[Wanted]:
-    """The jobs to start now, in this order."""
+    """The jobs to start now, in this order: batches of each spider, the longest due first, one spider after another."""
     active = [job for job in jobs if job.active]
     taken = {key for job in active for key in job.sources or ()}
     whole = {job.subject for job in active if not job.sources}
     free = [one for one in due if one.spider not in whole and one.key not in taken and not _held_back(one, attempts.get(one.key), now)]
-    return _in_turn(free, caps.batch)[: max(0, caps.jobs - len(active))]
+    kinds: dict[str, list[Due]] = {}
+    for one in sorted(free, key=lambda one: (one.since, one.key)):
+        kinds.setdefault(one.spider, []).append(one)
+    batches = [
+        [Wanted(spider, tuple(one.key for one in rows[at : at + caps.batch])) for at in range(0, len(rows), caps.batch)]
+        for spider, rows in kinds.items()
+    ]
+    return [wanted for turn in zip_longest(*batches) for wanted in turn if wanted is not None][: max(0, caps.jobs - len(active))]
 
 
 def attempted(wanted: Wanted, due: Iterable[Due], attempts: Mapping[str, Attempt], now: datetime) -> dict[str, Attempt]:
@@ -88,18 +95,6 @@ def _held_back(one: Due, attempt: Attempt | None, now: datetime) -> bool:
         return False
     wait = min(AGAIN * 2.0 ** min(attempt.times - 1, 10), LONGEST_AGAIN)
     return attempt.at <= now < attempt.at + timedelta(seconds=wait)
-
-
-def _in_turn(due: Iterable[Due], batch: int) -> list[Wanted]:
-    """Batches of each spider, the longest due first, one spider after another."""
-    kinds: dict[str, list[Due]] = {}
-    for one in sorted(due, key=lambda one: (one.since, one.key)):
-        kinds.setdefault(one.spider, []).append(one)
-    batches = [
-        [Wanted(spider, tuple(one.key for one in rows[at : at + batch])) for at in range(0, len(rows), batch)]
-        for spider, rows in kinds.items()
-    ]
-    return [wanted for turn in zip_longest(*batches) for wanted in turn if wanted is not None]
 
 
 RETRAIN: Final = "retrain"

@@ -164,16 +164,13 @@ class Records:
         try:
             stamp = ((found := file.stat()).st_mtime_ns, found.st_size, found.st_ino)
             if (known := self._read.get(file.stem)) is None or known[0] != stamp:
-                known = self._read[file.stem] = (stamp, _job(json.loads(file.read_text("utf-8"))))
+                plain = json.loads(file.read_text("utf-8"))
+                moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
+                sources = tuple(plain["sources"]) if plain["sources"] is not None else None
+                known = self._read[file.stem] = (stamp, Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])}))
             return known[1]
         except (OSError, ValueError, TypeError, KeyError):
             return None
-
-
-def _job(plain: dict[str, Any]) -> Job:
-    moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
-    sources = tuple(plain["sources"]) if plain["sources"] is not None else None
-    return Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])})
 
 
 def _row(line: str) -> dict[str, Any]:

@@ -46,19 +46,14 @@ def run_as_job(command: Callable[[], Any]) -> None:
     try:
         status = command()
     except Exception as error:
-        _fail(error)
+        name = type(error).__name__
+        usage = getattr(error, "format_message", None)
+        if not isinstance(error, NewsportalError) and usage is None:
+            traceback.print_exc()
+        text = usage() if usage else str(error) if isinstance(error, NewsportalError) else f"{name}: {error}"
+        report("failed", error={"code": re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(), "text": text})
         raise SystemExit(getattr(error, "exit_code", 1)) from error
     if isinstance(status, int) and status:
         report("failed", error={"code": "exit-status", "text": f"status {status}"})
         raise SystemExit(status)
     report("done")
-
-
-def _fail(error: Exception) -> None:
-    """An error of ours or of the command line by its class and message; any other with its traceback in the log."""
-    name = type(error).__name__
-    usage = getattr(error, "format_message", None)
-    if not isinstance(error, NewsportalError) and usage is None:
-        traceback.print_exc()
-    text = usage() if usage else str(error) if isinstance(error, NewsportalError) else f"{name}: {error}"
-    report("failed", error={"code": re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(), "text": text})

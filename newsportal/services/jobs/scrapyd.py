@@ -59,17 +59,12 @@ def exposed(found: Target) -> str | None:
     return f"{found.url}: the password goes there unencrypted; use https, or a tunnel" if parts.scheme == "http" else None
 
 
-def configuration(start: Path) -> Path | None:
-    """The nearest ``scrapy.cfg``, in ``start`` or above."""
-    folder = start.absolute()
-    return next((place / CONFIGURATION for place in (folder, *folder.parents) if (place / CONFIGURATION).is_file()), None)
-
-
 def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
     """The target of this name, or at this URL. Raises ``TargetError``."""
     if "://" in name:
         return _with_credentials(Target(_checked(name)), environ)
-    file = configuration(start)
+    folder = start.absolute()
+    file = next((place / CONFIGURATION for place in (folder, *folder.parents) if (place / CONFIGURATION).is_file()), None)
     known = _read_targets(file) if file else {}
     if file is None or name not in known:
         where = (

@@ -158,7 +158,10 @@ class Supervisor:
             for wanted in duty.wanted(jobs, datetime.now().astimezone()):
                 if self._stopped.is_set():
                     break
-                self._start(wanted, duty)
+                id = new_id()
+                self._runner.start(id, wanted)
+                self._mine[id] = duty
+                self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
                 started += 1
         self._records.prune()
         return bool(started or self._mine)
@@ -174,13 +177,6 @@ class Supervisor:
             self._say("standing by", {"message": message})
         self._hindered = message
         return False
-
-    def _start(self, wanted: Wanted, duty: Duty) -> None:
-        """Raises ``RunnerUnavailable``, ``RunnerRefused``: what is due stays due, and whether it was started after all the runner knows."""
-        id = new_id()
-        self._runner.start(id, wanted)
-        self._mine[id] = duty
-        self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
 
     def _report_ended(self, jobs: Sequence[Job]) -> None:
         known = {job.id: job for job in jobs}
