@@ -15,13 +15,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import groupby, pairwise
 from statistics import median
-from threading import Lock
 from typing import Final, NamedTuple
 
 from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
+from newsportal.text.characters import made_once
 from newsportal.text.words import cutter, kinds, rarity
 
 LIMIT: Final = 8
@@ -151,17 +150,9 @@ def _unknown(word: str, usual: float) -> float:
     return usual * UNKNOWN * (1.0 + LONGER * (len(word) - 2)) if ALL_CJK.fullmatch(word) else 0.0
 
 
-_MAKING = Lock()
-
-
+@made_once
 def _table() -> tuple[Mapping[str, float], float]:
     """Of each word of the dictionary what it counts, and the idf of words that are not in it (50 MB, made once in 0.6 s)."""
-    with _MAKING:
-        return _made_table()
-
-
-@cache
-def _made_table() -> tuple[Mapping[str, float], float]:
     rare = rarity()
     usual = median(rare.values())
     table: dict[str, float] = {}

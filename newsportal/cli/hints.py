@@ -9,12 +9,17 @@ from newsportal.items.report import Run
 from newsportal.net import egress
 from newsportal.sources import Sources
 from newsportal.sources.spelling import did_you_mean
-from newsportal.text.counting import counted as counted
 
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
 
 NO_NETWORK = "nothing could be reached: is there a network? `newsportal doctor` looks closer"
+
+
+def counted(number: int, what: str) -> str:
+    """``1 link``, ``2 links``, ``2 stories``."""
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number} {what if number == 1 else many}"
 
 
 def offline(run: Run) -> bool:

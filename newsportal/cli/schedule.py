@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_json, print_rows
 from newsportal.cli.publishing import Publisher, after_crawl
@@ -27,7 +28,6 @@ from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Claims, Supervisor
 from newsportal.sources import Sources
 from newsportal.store import open_store
-from newsportal.text.counting import counted
 
 STARTS: Final = {
     "retrain": "training the models anew, beside everything else ...",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.requests import askable
@@ -65,7 +66,7 @@ class Timing:
         except StoreError as error:
             logger.warning("how many pages of %s are worth reading is not known: %s", source, error)
             return usual
-        return policies.pages(visits, utcnow(), timing.zone(self._tracker.sources.portal.timezone), usual=usual)
+        return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
         """Write when these sources are visited next, after a visit. Without a plan the usual interval holds."""

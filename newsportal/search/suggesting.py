@@ -69,11 +69,5 @@ Look = Callable[[str, int], Sequence[tuple[str, str]]]
 
 
 def suggest(typed: str, limit: int, look: Look) -> tuple[str, ...]:
-    return tuple(islice(dict.fromkeys(_suggestions(typed, limit, look)), max(0, limit)))
-
-
-def _suggestions(typed: str, limit: int, look: Look) -> Iterator[str]:
-    for head, prefix in completions(typed):
-        for folded, shown in look(prefix, limit + 1):
-            if folded != prefix:  # who typed it knows it
-                yield head + shown
+    found = (head + shown for head, prefix in completions(typed) for folded, shown in look(prefix, limit + 1) if folded != prefix)
+    return tuple(islice(dict.fromkeys(found), max(0, limit)))

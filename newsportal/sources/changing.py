@@ -172,7 +172,8 @@ WAYS: Final[tuple[Way, ...]] = get_args(Way)
 def change_many(way: Way, sources: Sequence[Source], minutes: float | str | None = None) -> Change:
     """Switch sources on or off, take them out, or give them an interval of ``minutes`` (``None``: the schedule decides; a text that is no
     number is refused when the file is checked). The change raises ``NoEntry`` if one of them is gone."""
-    return several([_one(way, FAMILIES[source.family], source.name, _plain(minutes)) for source in sources])
+    minutes = int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes
+    return several([_one(way, FAMILIES[source.family], source.name, minutes) for source in sources])
 
 
 def _one(way: Way, kind: str, name: str, minutes: float | str | None) -> Change:
@@ -181,7 +182,3 @@ def _one(way: Way, kind: str, name: str, minutes: float | str | None) -> Change:
     if way == "interval":
         return set_entry(kind, name, {"interval": minutes})
     return set_entry(kind, name, {"enabled": None if way == "enable" else False})
-
-
-def _plain(minutes: float | str | None) -> float | str | None:
-    return int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes

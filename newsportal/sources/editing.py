@@ -61,19 +61,12 @@ def edit(path: Path, change: Change, expected: str | None = None, environ: Mappi
     return _written(path, lambda before, file: changed(before, change, file), expected, environ)
 
 
-def rewrite(path: Path, content: bytes, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
+def rewrite(path: Path, content: bytes, expected: str | None = None) -> str:
     """Put ``content`` in place of all that ``path`` holds, as carefully as :func:`edit`, with its answers and its errors."""
-    return _written(path, lambda before, file: content, expected, environ)
+    return _written(path, lambda before, file: content, expected)
 
 
-def go_back(
-    path: Path,
-    version: Version,
-    expected: str | None = None,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    within: Collection[str] | None = None,
-) -> str:
+def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> str:
     """Put an earlier version in place of what ``path`` holds, which becomes the latest version: going back can be undone, too.
 
     ``within``: the keys of the file that may change by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises.
@@ -85,7 +78,7 @@ def go_back(
             raise OtherKeys(others)
         return content
 
-    return _written(path, back, expected, environ)
+    return _written(path, back, expected)
 
 
 def differing(before: bytes, after: bytes) -> list[str]:
@@ -100,7 +93,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
     return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
 
 
-def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str]) -> str:
+def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> str:
     path = path.resolve()  # through a link, so that the link stays one
     with lock_file(path):
         before = path.read_bytes()
@@ -112,7 +105,7 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
             raise EditConflict(path)
         if after != before:
             keep(path, before)
-            _replace(path, after)
+            replace_file(path, after)
     return digest_of(after)
 
 
@@ -225,15 +218,19 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Write beside the file, then rename: a reader, a crash or a full disk sees the old file or the new one, never half of one."""
+READABLE = 0o644  # a new file's mode: what a temporary file has is for its owner alone
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write beside the file, then rename: a reader, a crash or a full disk sees the old file or the new one, never half of one. Raises
+    ``OSError``."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, path.stat().st_mode & 0o7777)
+        os.chmod(name, path.stat().st_mode & 0o7777 if path.exists() else READABLE)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -119,9 +119,8 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> S
         content = path.read_bytes()
     except OSError as error:
         message = Message("sources.unreadable", why=error.strerror or str(error))
-        raise SourcesError(
-            [Problem(str(path), 1, "(file)", message, (WRITE_ONE if isinstance(error, FileNotFoundError) else None))]
-        ) from error
+        hint = WRITE_ONE if isinstance(error, FileNotFoundError) else None
+        raise _error(path, [Mistake(1, (), message, hint)]) from error
     return parse(content, path, environ)
 
 
@@ -132,8 +131,7 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
     resource = files("newsportal").joinpath(FILE_NAME)
     place = folder / FILE_NAME
     if not resource.is_file():
-        problem = Problem(str(place), 1, "(file)", Message("sources.no-file", name=FILE_NAME), WRITE_ONE)
-        raise SourcesError([problem])
+        raise _error(place, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
     return parse(resource.read_bytes(), place, environ)
 
 

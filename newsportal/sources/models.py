@@ -119,22 +119,18 @@ class Sources(Part):
     @property
     def index_uri(self) -> str:
         """The search index: as given, else beside the store, each store's its own; in memory for a store in memory."""
-        if self.index is not None:
-            return self.index
-        file = self._local_name
-        if file is None:
-            return "sqlite://"
-        return f"sqlite:///{file.with_name(DEFAULT_INDEX if file.name == DEFAULT_STORE else f'{file.name}.index')}"
+        return self.index if self.index is not None else self._beside_the_store(DEFAULT_INDEX, "index")
 
     @property
     def accounts_uri(self) -> str:
         """People and their sessions: as given, else beside the store, each store's own; in memory for a store in memory."""
-        if self.portal.accounts is not None:
-            return self.portal.accounts
+        return self.portal.accounts if self.portal.accounts is not None else self._beside_the_store(DEFAULT_ACCOUNTS, "accounts")
+
+    def _beside_the_store(self, default: str, ending: str) -> str:
         file = self._local_name
         if file is None:
             return "sqlite://"
-        return f"sqlite:///{file.with_name(DEFAULT_ACCOUNTS if file.name == DEFAULT_STORE else f'{file.name}.accounts')}"
+        return f"sqlite:///{file.with_name(default if file.name == DEFAULT_STORE else f'{file.name}.{ending}')}"
 
     @property
     def seen_file(self) -> Path | None:
@@ -153,16 +149,10 @@ class Sources(Part):
         beside this file, the same whoever the user is. ``None`` for a store in memory."""
         scheme, _, rest = self.store.partition("://")
         if scheme.partition("+")[0] == "sqlite":
-            return self._store_file
+            file = rest.removeprefix("/").partition("?")[0]
+            return None if not file or not rest.startswith("/") or file.startswith((":memory:", "file:")) else Path(file)
         where = rest.rpartition("@")[2].partition("?")[0]
         return (self._folder / "data" / f"{scheme}-{content_id(where)}").absolute()
-
-    @property
-    def _store_file(self) -> Path | None:
-        scheme, _, rest = self.store.partition(":///")
-        if scheme.partition("+")[0] != "sqlite" or not rest or rest.startswith((":memory:", "file:")):
-            return None
-        return Path(rest.partition("?")[0])
 
     @property
     def user_agent(self) -> str:

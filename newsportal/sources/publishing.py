@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from newsportal.sources import templates, uris
 from newsportal.sources.parts import Part
-from newsportal.sources.templates import LASTING, MOMENTS, BadTemplate
+from newsportal.sources.templates import LASTING, MOMENTS
 from newsportal.sources.uris import mask
-from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, folder_of, mistake
+from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, checked, folder_of, mistake
 
 DATABASES: Final = ("postgresql", "mysql", "mariadb", "sqlite")
 DOCUMENTS: Final = ("mongodb", "mongodb+srv", "elasticsearch", "elasticsearch+https")
@@ -69,21 +69,6 @@ def index_of(uri: str) -> str:
     return unquote(urlsplit(uri).path.strip("/")) or DEFAULT_INDEX
 
 
-def _template(value: str) -> str:
-    try:
-        templates.parts(value)
-    except BadTemplate as error:
-        raise mistake(error.args[0], error.hint) from error
-    return value
-
-
-def _field(value: str) -> str:
-    try:
-        return templates.check_field(value)
-    except BadTemplate as error:
-        raise mistake(error.args[0], error.hint) from error
-
-
 def _since(value: Any) -> Any:
     if not isinstance(value, str):
         return value
@@ -100,8 +85,8 @@ def _unpublish(value: Any) -> Any:
     raise mistake("allowed: delete, or columns and what they are set to, as {status: trash}")
 
 
-Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(_template)]
-FieldName = Annotated[str, AfterValidator(_field), Field(json_schema_extra={"enum": list(templates.FIELDS)})]
+Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(checked(templates.parts))]
+FieldName = Annotated[str, AfterValidator(checked(templates.check_field)), Field(json_schema_extra={"enum": list(templates.FIELDS)})]
 Moment = Annotated[datetime, BeforeValidator(_since, json_schema_input_type=str)]
 Unpublish = Annotated[Literal["delete"] | dict[str, Scalar], BeforeValidator(_unpublish)]
 
@@ -170,14 +155,10 @@ class Column(Part):
     @property
     def lasting(self) -> bool:
         """Whether it names an article: no other one has it, and it never changes."""
-        if self.max is not None:
-            return False
-        return self.field in LASTING or (self.template is not None and _lasts(self.template))
-
-
-def _lasts(template: str) -> bool:
-    names = templates.names(template)
-    return any(name in LASTING for name in names) and all(name in (*LASTING, "source", "kind") for name in names)
+        if self.max is not None or self.template is None:
+            return self.max is None and self.field in LASTING
+        names = templates.names(self.template)
+        return any(name in LASTING for name in names) and all(name in (*LASTING, "source", "kind") for name in names)
 
 
 class Target(Part):

@@ -49,7 +49,8 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
     entries = tree.value.get(change.kind) if isinstance(tree.value, dict) else None
     if not isinstance(entries, list) or not entries or ODD_BREAKS.search(text) or tree.mistakes:
         return None
-    place = len(entries) - 1 if change.way == "append" else _place(entries, change)
+    named = (place for place, one in enumerate(entries) if isinstance(one, dict) and name_of(change.kind, one) == change.name)
+    place = len(entries) - 1 if change.way == "append" else next(named, None)
     lines = text.split("\n")
     span = _span(tree, change.kind, place, lines) if place is not None else None
     if place is None or span is None or (change.way == "drop" and len(entries) == 1):
@@ -64,11 +65,6 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
     new = made(part).removesuffix("\n").split("\n")[1:]
     after = "\n".join([*lines[:start], *new, *(lines[end:] if end < len(lines) else [""] if lines[-1] == "" else [])])
     return after if _only(tree.value, after, change, place) else None
-
-
-def _place(entries: list[Any], change: EntryChange) -> int | None:
-    named = (place for place, one in enumerate(entries) if isinstance(one, dict) and name_of(change.kind, one) == change.name)
-    return next(named, None)
 
 
 def _span(tree: Tree, kind: str, place: int, lines: list[str]) -> tuple[int, int] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from newsportal.items.visits import Visit
     from newsportal.sources.models import Sources
     from newsportal.store.crawl_state import Subscription
-    from newsportal.store.results import SourceState
     from newsportal.store.store import Store
 
 
@@ -56,16 +54,11 @@ def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
         shortest=max(said.shortest, ENGINE_SHORTEST) if engine else said.shortest,
         longest=max(said.longest, ENGINE_SHORTEST) if engine else said.longest,
         price=worth,
-        zone=zone(sources.portal.timezone),
+        zone=ZoneInfo(sources.portal.timezone),
     )
     if (weight := getattr(source, "weight", None)) is None:
         return found
     return replace(found, policy="weight", weight=weight, shortest=source.min_period, longest=source.max_period)
-
-
-@lru_cache(maxsize=16)
-def zone(name: str) -> ZoneInfo:
-    return ZoneInfo(name)
 
 
 def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]) -> float | None:

@@ -72,17 +72,17 @@ def mistake(message: Message | str, hint: Message | str | None = None, at: tuple
     return PydanticCustomError("mistake", "{message}", {"message": as_text(message), "hint": as_text(hint) if hint else None, "at": at})
 
 
-def _checked(check: Callable[[str], object]) -> Callable[[str], str]:
-    def checked(value: str) -> str:
+def checked(check: Callable[[str], object]) -> Callable[[str], str]:
+    """A validator that refuses what ``check`` refuses; the hint of an error that has one is told, too."""
+
+    def checking(value: str) -> str:
         try:
             check(value)
-        except uris.BadAddress as error:
-            raise mistake(error.message, error.hint) from error
         except ValueError as error:
-            raise mistake(as_text(error.args[0])) from error
+            raise mistake(as_text(error.args[0]), getattr(error, "hint", None)) from error
         return value
 
-    return checked
+    return checking
 
 
 def environ_of(info: ValidationInfo) -> Mapping[str, str]:
@@ -202,15 +202,15 @@ Line = Annotated[str, StringConstraints(max_length=500), AfterValidator(_line)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_line)]
 Words = Annotated[tuple[Word, ...], BeforeValidator(one_or_many, json_schema_input_type=Word | list[Word])]
 Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_many, json_schema_input_type=Name | list[Name])]
-Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(_checked(uris.check_url)), Field(json_schema_extra={"format": "uri"})]
+Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(checked(uris.check_url)), Field(json_schema_extra={"format": "uri"})]
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
-Pattern = Annotated[str, AfterValidator(_checked(patterns.check_pattern))]
+Pattern = Annotated[str, AfterValidator(checked(patterns.check_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
-Selector = Annotated[Word, AfterValidator(_checked(lambda value: dom.css(EMPTY, value)))]
+Selector = Annotated[Word, AfterValidator(checked(lambda value: dom.css(EMPTY, value)))]
 Selectors = Annotated[tuple[Selector, ...], BeforeValidator(one_or_many, json_schema_input_type=Selector | list[Selector])]
-Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(_checked(selector.check))]
+Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(checked(selector.check))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
-PrivateHost = Annotated[Word, AfterValidator(_checked(_private))]
+PrivateHost = Annotated[Word, AfterValidator(checked(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]
 Network = Annotated[Word, AfterValidator(_network)]
 Networks = Annotated[tuple[Network, ...], BeforeValidator(one_or_many, json_schema_input_type=Network | list[Network])]

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from importlib.resources import files
 from threading import Lock
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
 INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Soft hyphen, zero-width and direction marks: they carry no text, and titles are padded with them."""
@@ -53,24 +58,22 @@ def chinese_share(text: str) -> float:
 FOLDED_PLANES = 0x30000
 """Characters up to here are folded: the basic plane, the supplementary and the ideographic plane."""
 
-_MAKING = Lock()
-"""The tables of characters are made once, although all threads of a crawl ask for them at the same moment."""
+
+def made_once(make: Callable[Given, Made]) -> Callable[Given, Made]:
+    """As :func:`functools.cache`, and what all threads of a crawl ask for at the same moment is made once."""
+    kept, lock = cache(make), Lock()
+
+    @wraps(make)
+    def once(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        with lock:
+            return kept(*args, **kwargs)  # type: ignore[arg-type]
+
+    return once
 
 
+@made_once
 def _folding() -> dict[int, str]:
     """One character for one: full width, compatibility form, traditional and capital become the plain one."""
-    with _MAKING:
-        return _folding_table()
-
-
-def _joining() -> dict[int, str]:
-    """As :func:`_folding`, and all simplified forms of a character become one."""
-    with _MAKING:
-        return _joining_table()
-
-
-@cache
-def _folding_table() -> dict[int, str]:
     simple = {traditional: forms[0] for traditional, forms in _simple_characters().items()}
     table: dict[int, str] = {}
     for code in range(0x41, FOLDED_PLANES):
@@ -82,9 +85,10 @@ def _folding_table() -> dict[int, str]:
     return table
 
 
-@cache
-def _joining_table() -> dict[int, str]:
-    folded = _folding_table()
+@made_once
+def _joining() -> dict[int, str]:
+    """As :func:`_folding`, and all simplified forms of a character become one."""
+    folded = _folding()
     one: dict[str, str] = {}
     several = [(old, new) for old, forms in _simple_characters().items() if len(forms) > 1 for new in forms]
     words = [(old, new) for old_word, new_words in _dictionary("TSPhrases.txt") for old, new in zip(old_word, new_words[0], strict=False)]

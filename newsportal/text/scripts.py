@@ -6,11 +6,10 @@ For showing only; texts are stored, searched and compared as :func:`newsportal.t
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
-from threading import Lock
+from functools import lru_cache
 from typing import Any, Literal
 
-from newsportal.text.characters import CJK
+from newsportal.text.characters import CJK, made_once
 
 Script = Literal["simplified", "traditional"]
 
@@ -32,8 +31,6 @@ KANA = re.compile("[\u3041-\u30ff]")
 """Japanese: its characters are its own."""
 
 TAG = re.compile(r'<(?:"[^"]*"|[^">])*>')
-
-_MAKING = Lock()
 
 
 def convert(text: str, script: Script) -> str:
@@ -66,13 +63,8 @@ def _converted(text: str, script: Script) -> str:
     return str(_converter(script).convert(text))
 
 
+@made_once
 def _converter(script: Script) -> Any:
-    with _MAKING:
-        return _made(script)
-
-
-@cache
-def _made(script: Script) -> Any:
     """Loading its dictionaries takes 0.1 s, once."""
     from opencc import OpenCC
 

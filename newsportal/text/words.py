@@ -11,7 +11,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -20,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from newsportal.text.characters import fold_characters
+from newsportal.text.characters import fold_characters, made_once
 
 _STOP_CHARACTERS = (
     "的了是在和与與有这這那不也就都而及着著或被把为為于於从從对對将將但并並因所以其之们們个個中上到说說要会會能让讓向等后後还還很又已"
@@ -173,18 +172,9 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
 
 
-_READING = Lock()
-"""The dictionary is read once, although several threads ask for it at the same moment."""
-
-
+@made_once
 def dictionary() -> frozenset[str]:
     """The 349,046 words of the dictionary (60 MB, read in 0.3 s when first asked for)."""
-    with _READING:
-        return _dictionary()
-
-
-@cache
-def _dictionary() -> frozenset[str]:
     return frozenset(word for word, _ in kinds())
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from newsportal.cli import app, templates
 from newsportal.errors import LibraryError
-from newsportal.services.trying.templates import READABLE
+from newsportal.sources.editing import READABLE
 
 
 def sentence(name: str) -> str:

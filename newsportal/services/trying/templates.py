@@ -3,13 +3,11 @@ and what it and the store know of each site."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
 from newsportal.errors import LibraryError, NotApplicable
@@ -21,7 +19,7 @@ from newsportal.extractors.papers.url_tree import UrlTree
 from newsportal.items import Extraction, Page
 from newsportal.services.trying.saved import addresses_of, archive_of, saved_pages, sites_of
 from newsportal.sources import Sources
-from newsportal.sources.editing import lock_file
+from newsportal.sources.editing import lock_file, replace_file
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import dom
@@ -29,7 +27,6 @@ from newsportal.text import dom
 LATELY: Final = 300  # newest stories whose sites are listed, besides those of sources
 SITES: Final = 500  # sites of the list
 PAGES: Final = 200  # saved pages that the library learns from at once
-READABLE: Final = 0o644  # a new file's mode: what a temporary file has is for its owner alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +67,10 @@ def read(file: Path) -> str:
 
 def save(text: str, file: Path) -> None:
     """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``LibraryError``."""
-    part: Path | None = None
     try:
-        with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False) as stream:
-            part = Path(stream.name)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.chmod(file.stat().st_mode & 0o7777 if file.exists() else READABLE)
-        part.replace(file)
+        replace_file(file, text.encode())
     except OSError as error:
         raise LibraryError(f"{file}: cannot be written: {error.strerror or error}") from error
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
 
 
 def library_at(file: Path) -> Library:
