@@ -74,8 +74,8 @@ def situation(last: float | None, now: float) -> str:
     return NEW if last is None else UNDERWAY if now - last < BREAK else BACK
 
 
-def moments(clicks: Clicks, begin: float, end: float, most: int = MOMENTS) -> Iterator[Moment]:
-    """What readers did between two hours; at most ``most`` moments of each situation."""
+def moments(clicks: Clicks, begin: float, end: float) -> Iterator[Moment]:
+    """What readers did between two hours; at most :data:`MOMENTS` of each situation."""
     starts = clicks.starts()
     inside = np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)])
 
@@ -83,16 +83,14 @@ def moments(clicks: Clicks, begin: float, end: float, most: int = MOMENTS) -> It
         of_reader = slice(starts[inside[place]], starts[inside[place] + 1])
         return clicks.at[of_reader], clicks.story[of_reader]
 
-    return drawn(len(inside), looks, begin, end, most)
+    return drawn(len(inside), looks, begin, end)
 
 
-def drawn(
-    readers: int, looks: Callable[[int], tuple[Floats, Ints]], begin: float, end: float, most: int = MOMENTS
-) -> Iterator[Moment]:  # fmt: skip
+def drawn(readers: int, looks: Callable[[int], tuple[Floats, Ints]], begin: float, end: float) -> Iterator[Moment]:
     """Moments of readers drawn by lot. ``readers``: how many looked at something between the two hours, in the order of their names;
     ``looks``: all hours and stories of the n-th of them."""
     draw = np.random.default_rng(SEED)
-    left = dict.fromkeys((NEW, BACK, UNDERWAY), most)
+    left = dict.fromkeys((NEW, BACK, UNDERWAY), MOMENTS)
     for place in draw.permutation(readers).tolist():
         at, story = looks(place)
         first, last = np.searchsorted(at, (begin, end))
@@ -127,7 +125,7 @@ Example: TypeAlias = tuple[Floats, Floats, Floats]
 Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
 
 
-def weigh(log: TrainingLog, candidates: Candidates, *, kappa: Mapping[str, float] = KAPPA) -> Blend:
+def weigh(log: TrainingLog, candidates: Candidates) -> Blend:
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
@@ -145,7 +143,7 @@ def weigh(log: TrainingLog, candidates: Candidates, *, kappa: Mapping[str, float
                 share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
                 stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
                 asked[moment.situation].append(_Question(window, whole, moment, (rows[chosen], share, stands_for), plain))
-    weights = {name: _proven(found, kappa[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
+    weights = {name: _proven(found, KAPPA[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
     return Blend(mixture, weights, {name: len(found) for name, found in asked.items()})
 
 

@@ -76,11 +76,11 @@ class Score:
         }
 
 
-def splits(log: Log, kind: str, *, cuts: Sequence[float] = CUTS, most: int = QUESTIONS) -> Iterator[Split]:
+def splits(log: Log, kind: str, *, most: int = QUESTIONS) -> Iterator[Split]:
     """A split a cut, the earliest first."""
     views, items = list(log.views), list(log.items)
     at = np.sort([hours(view.at) for view in views])
-    moments = [*(float(np.quantile(at, cut)) for cut in cuts), np.inf]
+    moments = [*(float(np.quantile(at, cut)) for cut in CUTS), np.inf]
     for cut, end in pairwise(moments):
         yield split(Log(views, items), kind, cut, end, most=most)
 

@@ -119,14 +119,14 @@ class Sources(Part):
     @property
     def index_uri(self) -> str:
         """The search index: as given, else beside the store, each store's its own; in memory for a store in memory."""
-        return self.index if self.index is not None else self._beside_the_store(DEFAULT_INDEX, "index")
+        return self.index if self.index is not None else self._next_to_store(DEFAULT_INDEX, "index")
 
     @property
     def accounts_uri(self) -> str:
         """People and their sessions: as given, else beside the store, each store's own; in memory for a store in memory."""
-        return self.portal.accounts if self.portal.accounts is not None else self._beside_the_store(DEFAULT_ACCOUNTS, "accounts")
+        return self.portal.accounts if self.portal.accounts is not None else self._next_to_store(DEFAULT_ACCOUNTS, "accounts")
 
-    def _beside_the_store(self, default: str, ending: str) -> str:
+    def _next_to_store(self, default: str, ending: str) -> str:
         file = self._local_name
         if file is None:
             return "sqlite://"

@@ -14,7 +14,7 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, and_, event, exc, func, insert, literal, select
+from sqlalchemy import Connection, Engine, Row, Select, Table, UpdateBase, and_, event, exc, func, insert, literal, select
 from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -153,6 +153,19 @@ class Part:
 
     def _write(self) -> AbstractContextManager[Connection]:
         return writing(self._engine)
+
+    def _execute(self, statement: UpdateBase) -> int:
+        """One statement in a transaction of its own; answers how many rows it concerned."""
+        with self._write() as connection:
+            return connection.execute(statement).rowcount
+
+    def _row(self, asked: Select[Any]) -> Row[Any] | None:
+        with self._read() as connection:
+            return connection.execute(asked).one_or_none()
+
+    def _rows(self, asked: Select[Any]) -> Sequence[Row[Any]]:
+        with self._read() as connection:
+            return connection.execute(asked).all()
 
 
 @contextmanager

@@ -30,7 +30,12 @@ def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
     """
     name = host.strip("[]").removesuffix(".").lower()
     addresses = [name] if _is_literal(name) else _lookup(name, port)
-    denied = [error for error in (_denial(address, policy, name, port) for address in addresses) if error]
+    denied: list[EgressDenied] = []
+    for address in addresses:
+        try:
+            check_address(address, policy, host=name, port=port)
+        except EgressDenied as error:
+            denied.append(error)
     if denied:
         if len(denied) < len(addresses):
             raise EgressDenied(host, "mixed-answers") from denied[0]
@@ -79,14 +84,6 @@ def _lookup(name: str, port: int) -> list[str]:
     except UnicodeError as error:  # an empty or over-long label
         raise OSError(f"not a host name: {name!r}") from error
     return [str(row[4][0]).partition("%")[0] for row in found]
-
-
-def _denial(address: str, policy: Policy, name: str, port: int) -> EgressDenied | None:
-    try:
-        check_address(address, policy, host=name, port=port)
-    except EgressDenied as error:
-        return error
-    return None
 
 
 Address = IPv4Address | IPv6Address

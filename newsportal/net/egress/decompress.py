@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -75,19 +76,11 @@ def _rest(stream: Any) -> bytes | None:
     return stream.unconsumed_tail or None
 
 
-def _gunzip(body: bytes, limit: int) -> bytes:
-    return _members(lambda: zlib.decompressobj(31), body, limit)
-
-
 def _inflate(body: bytes, limit: int) -> bytes:
     try:
         return _members(lambda: zlib.decompressobj(15), body, limit)
     except zlib.error:  # some servers send the data without zlib's header
         return _members(lambda: zlib.decompressobj(-15), body, limit)
-
-
-def _unzstd(body: bytes, limit: int) -> bytes:
-    return _members(zstd.ZstdDecompressor, body, limit)
 
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
@@ -101,11 +94,13 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
     return bytes(out)
 
 
-def _identity(body: bytes, limit: int) -> bytes:
-    return body
-
-
 DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = MappingProxyType(
-    {"gzip": _gunzip, "x-gzip": _gunzip, "deflate": _inflate, "br": _unbrotli, "zstd": _unzstd, "identity": _identity, "": _identity}
+    {
+        **dict.fromkeys(("gzip", "x-gzip"), partial(_members, lambda: zlib.decompressobj(31))),
+        "deflate": _inflate,
+        "br": _unbrotli,
+        "zstd": partial(_members, zstd.ZstdDecompressor),
+        "identity": lambda body, limit: body,
+    }
 )
 """Content encodings we ask for."""

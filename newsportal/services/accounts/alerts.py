@@ -76,12 +76,10 @@ class Alerts(Part):
     """In the accounts' database. May be shared between threads. Blocking calls; errors are those of stores."""
 
     def add(self, alert: Alert) -> None:
-        with self._write() as connection:
-            connection.execute(insert(ALERTS).values(_written(alert)))
+        self._execute(insert(ALERTS).values(_written(alert)))
 
     def save(self, alert: Alert) -> None:
-        with self._write() as connection:
-            connection.execute(update(ALERTS).where(ALERTS.c.id == alert.id).values(_written(alert)))
+        self._execute(update(ALERTS).where(ALERTS.c.id == alert.id).values(_written(alert)))
 
     def drop(self, id: str) -> None:
         with self._write() as connection:
@@ -89,8 +87,7 @@ class Alerts(Part):
             connection.execute(delete(ALERTS).where(ALERTS.c.id == id))
 
     def alert(self, id: str) -> Alert | None:
-        with self._read() as connection:
-            row = connection.execute(select(ALERTS).where(ALERTS.c.id == id)).one_or_none()
+        row = self._row(select(ALERTS).where(ALERTS.c.id == id))
         return _alert(row) if row is not None else None
 
     def all(self, person_id: str | None = None) -> list[Alert]:
@@ -98,8 +95,7 @@ class Alerts(Part):
         wanted = select(ALERTS).order_by(ALERTS.c.created, ALERTS.c.id)
         if person_id is not None:
             wanted = wanted.where(ALERTS.c.person_id == person_id)
-        with self._read() as connection:
-            return [_alert(row) for row in connection.execute(wanted)]
+        return [_alert(row) for row in self._rows(wanted)]
 
     def position(self) -> int | None:
         """Up to which change of the store somebody looked; ``None``: nobody ever did."""
@@ -180,14 +176,12 @@ class Alerts(Part):
     def again(self, alert_id: str, *, now: datetime) -> int:
         """By hand: what failed, and what perhaps was sent, waits anew. Answers how many."""
         wanted = (MESSAGES.c.alert_id == alert_id, MESSAGES.c.state.in_(("failed", "unknown")))
-        with self._write() as connection:
-            return connection.execute(update(MESSAGES).where(*wanted).values(state="waiting", due=now, tries=0, changed=now)).rowcount
+        return self._execute(update(MESSAGES).where(*wanted).values(state="waiting", due=now, tries=0, changed=now))
 
     def messages(self, alert_id: str, limit: int = 50) -> list[Message]:
         """Those that changed last first."""
         wanted = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
-        with self._read() as connection:
-            return [_message(row) for row in connection.execute(wanted.limit(limit))]
+        return [_message(row) for row in self._rows(wanted.limit(limit))]
 
     def counts(self, of: Collection[str] | None = None) -> dict[str, dict[State, int]]:
         """Alert → state → how many; ``of`` these alerts, or of all, which reads all messages there ever were."""
@@ -220,8 +214,7 @@ class Alerts(Part):
             return True
 
     def release(self, owner: str, *, now: datetime) -> None:
-        with self._write() as connection:
-            connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
+        self._execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == SENDER, ALERT_MARKS.c.owner == owner).values(until=now))
 
 
 CLAIM_BYTES: Final = 16

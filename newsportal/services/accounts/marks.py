@@ -246,14 +246,12 @@ class Searches(Part):
             ]
 
     def search(self, person_id: str, search_id: str) -> Search | None:
-        with self._read() as connection:
-            row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
+        row = self._row(select(SEARCHES).where(_mine(person_id, search_id)))
         return _search(row) if row is not None else None
 
     def rename(self, person_id: str, search_id: str, name: str) -> bool:
         """Whether there is such a search of this person. Raises ``SearchNotSaved``."""
-        with self._write() as connection:
-            return connection.execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))).rowcount > 0
+        return self._execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))) > 0
 
     def remove(self, person_id: str, search_id: str) -> Search | None:
         """What was removed, so that it can be kept again."""

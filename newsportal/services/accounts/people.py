@@ -16,8 +16,7 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, up
 from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Person, Role, drawn_id, drawn_password
 from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TRAIL
-from newsportal.store.dialects import reading as read
-from newsportal.store.dialects import writing as write
+from newsportal.store.dialects import Part
 
 FIRST = "admin"  # who is made at the first start
 NAME = re.compile(r"\w(?:[\w.@+-]| (?! )){0,62}\w|\w")  # letters of any script, digits, and `. @ + - _`; blanks inside
@@ -29,53 +28,49 @@ MOST_PASSWORD = 1000
 HASHED_AT_ONCE = 2  # Argon2 takes 64 MiB and 50 ms each: a flood of sign-ins must not take the machine's memory
 
 
-class People:
+class People(Part):
     """Errors are those of stores, and ``AccountError`` for what people can put right."""
 
     def __init__(self, engine: Engine, hasher: PasswordHasher | None = None) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._hasher = hasher or PasswordHasher()
         self._room = BoundedSemaphore(HASHED_AT_ONCE)
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
         """Raises ``AccountError`` for a name that is taken or cannot be one, and a password that is too short."""
         person, hashed = Person(drawn_id(), checked_name(name), role, now), self._hashed(checked_password(password))
-        with write(self._engine) as connection:
+        with self._write() as connection:
             _add(connection, person, hashed)
         return person
 
     def first(self, *, now: datetime) -> tuple[Person, str] | None:
         """An administrator with a password of ours, where there is nobody yet; None else. Of several who ask at once, one gets it."""
-        with read(self._engine) as connection:
+        with self._read() as connection:
             if _number(connection):
                 return None
         password = drawn_password()
         person, hashed = Person(drawn_id(), FIRST, Role.ADMIN, now), self._hashed(password)
-        with write(self._engine) as connection:
+        with self._write() as connection:
             if _number(connection):
                 return None
             _add(connection, person, hashed)
         return person, password
 
     def all(self) -> list[Person]:
-        with read(self._engine) as connection:
-            return [person_of(row) for row in connection.execute(select(PEOPLE).order_by(PEOPLE.c.named))]
+        return [person_of(row) for row in self._rows(select(PEOPLE).order_by(PEOPLE.c.named))]
 
     def named(self, name: str) -> Person | None:
-        with read(self._engine) as connection:
-            row = connection.execute(select(PEOPLE).where(PEOPLE.c.named == compared(name))).one_or_none()
+        row = self._row(select(PEOPLE).where(PEOPLE.c.named == compared(name)))
         return person_of(row) if row is not None else None
 
     def get(self, person_id: str) -> Person | None:
-        with read(self._engine) as connection:
-            row = connection.execute(select(PEOPLE).where(PEOPLE.c.id == person_id)).one_or_none()
+        row = self._row(select(PEOPLE).where(PEOPLE.c.id == person_id))
         return person_of(row) if row is not None else None
 
     def checked(self, name: str, password: str) -> Person | None:
         """Who has this name and password; None if nobody, or if he is disabled. It takes as long for a name that does not exist."""
         nobody = self._placeholder_hash  # made with the first question, whoever it is about
-        with read(self._engine) as connection:
-            row = connection.execute(select(PEOPLE).where(PEOPLE.c.named == compared(name))).one_or_none()
+        row = self._row(select(PEOPLE).where(PEOPLE.c.named == compared(name)))
         hashed = row.password if row is not None else nobody
         try:
             with self._room:
@@ -86,27 +81,26 @@ class People:
             return None
         if self._hasher.check_needs_rehash(hashed):
             again = self._hashed(password)
-            with write(self._engine) as connection:
-                connection.execute(update(PEOPLE).where(PEOPLE.c.id == row.id).values(password=again))
+            self._execute(update(PEOPLE).where(PEOPLE.c.id == row.id).values(password=again))
         return person_of(row)
 
     def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
         """Another password: all his sessions end, but the one of this digest."""
         hashed = self._hashed(checked_password(password))
-        with write(self._engine) as connection:
+        with self._write() as connection:
             connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(password=hashed))
             connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
 
     def set_role(self, person_id: str, role: Role) -> None:
         """Raises ``AccountError`` where nobody would be left to administer."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             if role is not Role.ADMIN:
                 _keep_one(connection, person_id)
             connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(role=role))
 
     def disable(self, person_id: str, disabled: bool = True) -> None:
         """Let nobody in by this name: his sessions end, his tokens do not count. Raises as :meth:`set_role`."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             if disabled:
                 _keep_one(connection, person_id)
                 connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id))
@@ -114,7 +108,7 @@ class People:
 
     def remove(self, person_id: str) -> None:
         """With sessions, tokens and whatever was kept. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
-        with write(self._engine) as connection:
+        with self._write() as connection:
             _keep_one(connection, person_id)
             his = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
             connection.execute(delete(MESSAGES).where(MESSAGES.c.alert_id.in_(his)))

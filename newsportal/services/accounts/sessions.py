@@ -47,8 +47,7 @@ class Tokens(Part):
         wanted = asked | {Right.READ}
         secret, token = PREFIX + drawn(), Token(drawn_id(), person.id, called, wanted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}
-        with self._write() as connection:
-            connection.execute(insert(TOKENS).values(digest=digest(secret), rights=sorted(wanted), **row))
+        self._execute(insert(TOKENS).values(digest=digest(secret), rights=sorted(wanted), **row))
         return token, secret
 
     def signed(self, secret: str, *, now: datetime) -> Signed | None:
@@ -57,27 +56,23 @@ class Tokens(Part):
             return None
         columns = (TOKENS.c.id.label("token_id"), TOKENS.c.rights, TOKENS.c.expires, TOKENS.c.used)
         asked = select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(TOKENS.c.digest == digest(secret))
-        with self._read() as connection:
-            row = connection.execute(asked).one_or_none()
+        row = self._row(asked)
         if row is None or row.disabled or (row.expires is not None and now >= row.expires):
             return None
         if row.used is None or now - row.used > USED_EVERY:
-            with self._write() as connection:
-                connection.execute(update(TOKENS).where(TOKENS.c.id == row.token_id).values(used=now))
+            self._execute(update(TOKENS).where(TOKENS.c.id == row.token_id).values(used=now))
         person = person_of(row)
         return Signed(person, _rights(row.rights) & person.rights, "token", row.token_id)
 
     def of(self, person_id: str | None = None) -> list[Token]:
         """His tokens, or everybody's, the newest first."""
         asked = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
-        with self._read() as connection:
-            return [_token(row) for row in connection.execute(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id))]
+        return [_token(row) for row in self._rows(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id))]
 
     def revoke(self, token_id: str, *, person_id: str | None = None) -> bool:
         """Whether there was one: of this person, where one is named."""
         asked = delete(TOKENS).where(TOKENS.c.id == token_id)
-        with self._write() as connection:
-            return connection.execute(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id)).rowcount > 0
+        return self._execute(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id)) > 0
 
 
 def _rights(named: Iterable[str]) -> frozenset[Right]:
@@ -108,13 +103,11 @@ class Sessions(Part):
         """Whose session ``secret`` is; None for none, one that is over, and one of a disabled person."""
         name = digest(secret)
         asked = select(PEOPLE, SESSIONS.c.begun, SESSIONS.c.seen).join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
-        with self._read() as connection:
-            row = connection.execute(asked.where(SESSIONS.c.digest == name)).one_or_none()
+        row = self._row(asked.where(SESSIONS.c.digest == name))
         if row is None or row.disabled or now - row.seen > IDLE or now - row.begun > LONGEST:
             return None
         if now - row.seen > SEEN_EVERY:
-            with self._write() as connection:
-                connection.execute(update(SESSIONS).where(SESSIONS.c.digest == name).values(seen=now))
+            self._execute(update(SESSIONS).where(SESSIONS.c.digest == name).values(seen=now))
         person = person_of(row)
         return Signed(person, person.rights, "session", name)
 
@@ -126,18 +119,15 @@ class Sessions(Part):
             return [Session(row.digest, row.begun, row.seen, row.address, row.agent) for row in rows]
 
     def end(self, secret: str) -> None:
-        with self._write() as connection:
-            connection.execute(delete(SESSIONS).where(SESSIONS.c.digest == digest(secret)))
+        self._execute(delete(SESSIONS).where(SESSIONS.c.digest == digest(secret)))
 
     def end_one(self, person_id: str, name: str) -> None:
         """That of this digest, if it is his."""
-        with self._write() as connection:
-            connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest == name))
+        self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest == name))
 
     def end_all(self, person_id: str, *, but: str | None = None) -> None:
         """All of his, but the one of this digest."""
-        with self._write() as connection:
-            connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
+        self._execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
 
 
 @dataclass(frozen=True, slots=True)

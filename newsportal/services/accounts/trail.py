@@ -30,8 +30,7 @@ class Trail(Part):
             "way": who.way if who else "command", "action": action[:ACTION_CHARS], "thing": thing, "details": dict(details or {}),
             "address": address[:ADDRESS_CHARS],
         }  # fmt: skip
-        with self._write() as connection:
-            connection.execute(insert(TRAIL).values(row))
+        self._execute(insert(TRAIL).values(row))
 
     def entries(
         self,
@@ -52,8 +51,7 @@ class Trail(Part):
             asked = asked.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
         if since is not None:
             asked = asked.where(TRAIL.c.at >= since)
-        with self._read() as connection:
-            return [_entry(row) for row in connection.execute(asked)]
+        return [_entry(row) for row in self._rows(asked)]
 
     def actions(self) -> list[str]:
         """What was ever done, in the order of the alphabet."""
