@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urljoin
+from zoneinfo import ZoneInfo
 
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Request, Response
@@ -23,7 +24,7 @@ from newsportal.extractors.lists.result_pages import read, target_of
 from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Topic
-from newsportal.sources.timing import refusal, zone
+from newsportal.sources.timing import refusal
 from newsportal.spiders.base import NewsSpider, in_thread, logger
 from newsportal.spiders.fetcher import document_of
 from newsportal.spiders.pages import USUAL_PRIORITY
@@ -135,7 +136,7 @@ class MetasearchSpider(NewsSpider):
         One that refused the last time is asked one question, for one page.
         """
         now = utcnow()
-        hour = now.astimezone(zone(self.tracker.sources.portal.timezone)).hour
+        hour = now.astimezone(ZoneInfo(self.tracker.sources.portal.timezone)).hour
         asked = []
         for topic in source.topics:
             pages = topic.breadth.pages(hour)
