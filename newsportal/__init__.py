@@ -1,3 +1,17 @@
 """newsportal: name your topics and sources in one file; a minute later you have your own topic news portal."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from newsportal.items import Article
+
 __version__ = "0.1.0"
+
+
+def extract(html: str | bytes, url: str, algorithm: str = "best") -> Article:
+    """The article of a page: title, text, date, author, pictures. Raises ``newsportal.errors.NotApplicable`` where there is none."""
+    from newsportal.extractors.pages import make_page, read_article
+
+    return read_article(make_page(html, url), algorithm=algorithm)

@@ -71,17 +71,16 @@ DEFAULT_REQUEST_HEADERS = {
 
 # What comes in
 
-ITEM_PIPELINES = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}  # {}
+ITEM_PIPELINES_BASE = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}  # {}: ITEM_PIPELINES add to it
 CONCURRENT_ITEMS = 16  # 100: extraction is work for the processor; more at once only wait for each other
-EXTENSIONS = {
+EXTENSIONS = {  # {}
     "newsportal.crawl.extensions.Workers": 400,
     "newsportal.crawl.extensions.RunReport": 500,
-    "scrapy.extensions.feedexport.FeedExporter": None,  # 0: articles go to the store; `newsportal export` writes files
-    "scrapy.extensions.telnet.TelnetConsole": None,  # 0
-    "scrapy.extensions.remote_control.RemoteControl": None,  # 0
 }
 TELNETCONSOLE_ENABLED = False  # True: a port that runs code
 REMOTE_CONTROL_ENABLED = False  # True: the same
+FEED_EXPORT_ENCODING = "utf-8"  # None: JSON would escape every Chinese character
+SPIDER_CONTRACTS = {"newsportal.spiders.command_line.SourceContract": 10}  # {}: scrapy check tries a source of sources.yaml
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # RFPDupeFilter: the link tracker knows what was seen, list pages are always visited
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # WARNING: what is dropped is counted in the run report
 

@@ -18,11 +18,13 @@ from newsportal.cli.source_adding import add, show, suggest
 from newsportal.cli.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.cli.source_status import health, schedule
 from newsportal.errors import NewsportalError, SourcesError
+from newsportal.services.jobs.scrapyd import CONFIGURATION
 from newsportal.services.trying.saved import plain, tried
 from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, schema_text
 
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="
+PROJECT = "[settings]\ndefault = newsportal.settings\n\n[deploy]\nurl = http://127.0.0.1:6800/\nproject = newsportal\n"
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -84,7 +86,7 @@ def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write a sources.yaml to start from, and its schema beside it."""
+    """Write a sources.yaml to start from, its schema, and the scrapy.cfg that makes the folder a Scrapy project."""
     if path.exists() and not force:
         raise NewsportalError(f"{path} is there already; --force writes over it")
     text = files("newsportal").joinpath(FILE_NAME).read_text("utf-8")
@@ -92,6 +94,8 @@ def init(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{rest}" if first.startswith(SCHEMA_LINE) else text, "utf-8")
     path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
+    if not (project := path.with_name(CONFIGURATION)).exists():
+        project.write_text(PROJECT, "utf-8")
     typer.echo(f"{path} written; look at it, then: newsportal up")
 
 

@@ -8,13 +8,18 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Self
 
+from scrapy.utils.spider import DefaultSpider
+
+from newsportal.crawl.item_adapter import register
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.sources.loading import VARIABLE, packaged
 from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
@@ -22,11 +27,21 @@ logger = logging.getLogger(__name__)
 ABOVE_PROJECT = 25  # Scrapy's priorities: project 20, spider 30, command line 40
 UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}  # in replay there is no server
 
+COMMANDS: Final = "scrapy.commands."
+BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
+
 
 class SourcesAddon:
     """Loads the file that ``NEWSPORTAL_SOURCES`` names (setting, environment), else a deployed egg's, else the nearest ``sources.yaml``."""
 
     sources: Sources
+    spider: type[Spider] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        addon = cls()
+        addon.spider = crawler.spidercls
+        return addon
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Raises ``SourcesError`` with every mistake of the file."""
@@ -41,6 +56,26 @@ class SourcesAddon:
         if settings.get("NEWSPORTAL_REPLAY"):
             for name, value in UNHURRIED.items():
                 settings.set(name, value, priority=ABOVE_PROJECT)
+        register()
+        if self.spider is not None and is_single_page(self.spider):
+            read_single_pages(settings)
+            for name, value in BENCH.items() if self.spider.__module__.startswith(COMMANDS) else ():
+                settings.set(name, value, priority=ABOVE_PROJECT)
+        elif settings.get("JOBDIR"):
+            logger.warning("JOBDIR keeps no requests: they wait in the store, and each crawl goes on where the last one stopped")
+
+
+def is_single_page(spider: type[Spider]) -> bool:
+    """Whether a command of Scrapy that reads single pages (``parse``, ``check``, ``fetch``, ``shell``, ``bench``) runs the spider: it has
+    replaced the spider's start."""
+    return issubclass(spider, DefaultSpider) or str(getattr(spider.start, "__module__", "")).startswith(COMMANDS)
+
+
+def read_single_pages(settings: BaseSettings) -> None:
+    """Nothing that waits for a crawl is taken, nothing waits for the next one, and no run is reported."""
+    settings.set("SCHEDULER", "scrapy.core.scheduler.Scheduler", priority=ABOVE_PROJECT)
+    extensions = {**settings.getdict("EXTENSIONS"), "newsportal.crawl.extensions.RunReport": None}
+    settings.set("EXTENSIONS", extensions, priority=ABOVE_PROJECT)
 
 
 def scrapy_settings(sources: Sources) -> dict[str, Any]:

@@ -45,6 +45,16 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class ListPage:
+    """The articles that a list page names. ``lists`` are other list pages that it links to, ``next`` its own further pages."""
+
+    url: str
+    links: tuple[Link, ...] = ()
+    lists: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """Bytes as they were served, and what the server said of them.
 

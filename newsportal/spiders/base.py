@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -24,6 +23,7 @@ from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import paused_until
+from newsportal.spiders.command_line import Described, SinglePage
 from newsportal.spiders.fetcher import lacks_browser, note_rendering
 from newsportal.spiders.pages import ArticlePages, ListPages, Source
 from newsportal.spiders.visiting import Visiting, rounds
@@ -43,21 +43,19 @@ FEW = 1000
 """Sources whose states are asked for one by one; those of more are read at once."""
 
 
-class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
-    """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links.
-
-    Arguments: ``source=NAME`` visits one source only, ``sources=["KEY", …]`` those of these keys; ``due=1`` only those whose time has come.
-    """
+class NewsSpider(Described, SinglePage, ListPages, ArticlePages, scrapy.Spider):
+    """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links. Their arguments
+    are those of ``Args``."""
 
     kind: ClassVar[str] = ""
     settled: ClassVar[bool] = True
     """Whether what is stored is done with; threads and photo stories grow."""
 
-    def __init__(self, source: str | None = None, due: str | None = None, sources: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.only = source
-        self.among = None if sources is None else frozenset(json.loads(sources))
-        self.due_only = due not in (None, "", "0", "false")
+    def __init__(self, **kwargs: Any) -> None:
+        """Raises ``NewsportalError`` for an argument that is none."""
+        self.args = self.check_arguments(kwargs)
+        super().__init__(**{name: value for name, value in kwargs.items() if name not in self.Args.model_fields})
+        self.only, self.among, self.due_only = self.args.source, self.args.sources, self.args.due
         self.visited: set[str] = set()
         self.thorough: set[str] = set()
         self.began = utcnow()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -19,7 +19,8 @@ from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
-from newsportal.items import Link, Post, Thread
+from newsportal.extractors.pages import read_thread
+from newsportal.items import Link, Page, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.spiders.base import NewsSpider, in_thread
@@ -32,6 +33,9 @@ MAX_BOARDS: Final = 200
 
 MAX_LEVEL: Final = 3
 """Boards within boards."""
+
+NO_LIST: Final = frozenset({"thread", "post", "login"})
+"""Kinds of pages whose links are not what the page is about."""
 
 CUT: Final = ("…", "...", "..")
 """How a title ends that its list has cut."""
@@ -108,6 +112,7 @@ class ForumSpider(NewsSpider):
 
     name = "forum"
     kind = "forum"
+    Source = Forum
     settled = False
 
     def __init__(self, **kwargs: Any) -> None:
@@ -122,8 +127,20 @@ class ForumSpider(NewsSpider):
 
     # lists
 
+    def entry_pages(self, source: Forum) -> Sequence[str]:
+        return source.boards or (source.url,)
+
+    def read_links(self, response: Response, source: Forum) -> list[Link | str]:
+        found = self.classify_page(response)
+        if found.kind in NO_LIST:
+            raise NotApplicable(found.kind)
+        return [*(board.url for board in found.boards), *(self.link(listed, source) for listed in found.threads)]
+
+    def read_page(self, page: Page, link: Link) -> Thread:
+        return read_thread(page, link)
+
     async def visit(self, source: Forum, state: SourceState) -> AsyncIterator[Request]:
-        for url in source.boards or (source.url,):
+        for url in self.entry_pages(source):
             if self._is_new(source, url):
                 yield self.list_page(url, source, self.parse_forum, root=True)
 

@@ -21,9 +21,11 @@ from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import Entry, entries
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.pagination import is_front_page
-from newsportal.items import Gallery, GalleryPage, Link
+from newsportal.extractors.pages import read_gallery
+from newsportal.items import Gallery, GalleryPage, Link, Page
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.command_line import SAMPLE
 from newsportal.spiders.fetcher import PageUnavailable, document_of
 from newsportal.spiders.image_fetcher import StoryImages, image_bytes
 from newsportal.spiders.multipage import fetch_pages
@@ -54,6 +56,18 @@ class GallerySpider(NewsSpider):
         return (source for source in self.tracker.sources.galleries if source.enabled)
 
     # index pages
+
+    def entry_pages(self, source: Source) -> Sequence[str]:
+        return source.seeds
+
+    def sample(self, response: Response) -> Source:
+        return Source(name=SAMPLE, seeds=(response.url,))
+
+    def read_links(self, response: Response, source: Source) -> list[Link | str]:
+        return [_link(entry, source) for entry in _index(response, source)[0]]
+
+    def read_page(self, page: Page, link: Link) -> Gallery:
+        return read_gallery(page, link)
 
     async def visit(self, source: Source, state: SourceState) -> AsyncIterator[Request]:
         listed = self._listed[source.key]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urljoin
 
 from scrapy.http import Request, Response
 
@@ -18,6 +19,7 @@ from newsportal.items import Link
 from newsportal.schedule.policies import add_hubs, ask_hub, choose_hubs, count_articles
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.command_line import SAMPLE
 from newsportal.spiders.fetcher import document_of
 from newsportal.store.results import SourceState
 
@@ -40,8 +42,17 @@ class HubSpider(NewsSpider):
         """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""
         return {**super().manners(source), LANE: source.key}
 
+    def entry_pages(self, source: Region) -> Sequence[str]:
+        return source.seeds or (source.prefix,)
+
+    def sample(self, response: Response) -> Region:
+        return Region(name=SAMPLE, prefix=urljoin(response.url, "/"))
+
+    def read_links(self, response: Response, source: Region) -> list[Link]:
+        return self.read(response, source)[0]
+
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
-        for url in source.seeds or (source.prefix,):
+        for url in self.entry_pages(source):
             self._listed[source.key].add(url)
             yield self.list_page(url, source, self.parse_hub, state=state, page=1)
         for request in await asyncio.to_thread(self.follow, source):

@@ -20,12 +20,13 @@ from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists import engines
 from newsportal.extractors.lists.engines import Engine, Result, ResultPage
 from newsportal.extractors.lists.redirect import needs_fetch
-from newsportal.extractors.lists.result_pages import read, target_of
+from newsportal.extractors.lists.result_pages import guess, read, target_of
 from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Topic
 from newsportal.sources.timing import refusal
 from newsportal.spiders.base import NewsSpider, in_thread, logger
+from newsportal.spiders.command_line import TopicArguments
 from newsportal.spiders.fetcher import document_of
 from newsportal.spiders.pages import USUAL_PRIORITY
 from newsportal.store.results import SourceState
@@ -67,9 +68,12 @@ class MetasearchSpider(NewsSpider):
     name = "metasearch"
     kind = "engine"
 
-    def __init__(self, topic: str | None = None, **kwargs: Any) -> None:
+    args: TopicArguments
+    Args = TopicArguments
+
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.topic = topic
+        self.topic = self.args.topic
         self._searches: tuple[Search, ...] | None = None
         self._blocked = self.of_visits(bool)
 
@@ -128,6 +132,15 @@ class MetasearchSpider(NewsSpider):
     def _note_refusal(self, source: Search, state: SourceState) -> None:
         if why := refusal(source.name, state, utcnow()):
             self.tracker.note(source.key, Message("note.topics-lost", topics=", ".join(topic.name for topic in source.topics), why=why))
+
+    def entry_pages(self, source: Search) -> Sequence[str]:
+        return tuple(source.engine.request(query, 0) for topic in source.topics for query in topic.queries)
+
+    def sample(self, response: Response) -> Search:
+        return Search(guess(document_of(response)), ())
+
+    def read_links(self, response: Response, source: Search) -> list[Link | str]:
+        return [_link(source, None, result) for result in self.read(response, source.engine).results]
 
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
         """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught.
@@ -205,7 +218,7 @@ class MetasearchSpider(NewsSpider):
             yield request
 
 
-def _link(source: Search, topic: Topic, result: Result) -> Link:
+def _link(source: Search, topic: Topic | None, result: Result) -> Link:
     return Link(
         url=target_of(result),
         source=source.key,
@@ -213,7 +226,7 @@ def _link(source: Search, topic: Topic, result: Result) -> Link:
         summary=result.summary,
         site=result.site,
         published=result.published,
-        topic=topic.name,
+        topic=topic.name if topic else None,
     )
 
 

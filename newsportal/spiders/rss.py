@@ -26,9 +26,14 @@ class RssSpider(NewsSpider):
 
     name = "rss"
     kind = "feed"
+    Source = Feed
 
     def sources(self) -> Iterable[Feed]:
         return (source for source in self.tracker.sources.feeds if source.enabled)
+
+    def read_links(self, response: Response, source: Feed) -> list[Link | str]:
+        found = feed.parse(response.body, response.url, header(response, "Content-Type"), utcnow())
+        return [_link(source, entry) for entry in found.entries if entry.url]
 
     async def visit(self, source: Feed, state: SourceState) -> AsyncIterator[Request]:
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})

@@ -52,6 +52,7 @@ class SitemapSpider(NewsSpider):
 
     name = "sitemap"
     kind = "sitemap"
+    Source = Sitemap
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -59,6 +60,10 @@ class SitemapSpider(NewsSpider):
 
     def sources(self) -> Iterable[Sitemap]:
         return (source for source in self.tracker.sources.sitemaps if source.enabled)
+
+    def read_links(self, response: Response, source: Sitemap) -> list[Link | str]:
+        found = _read(response)
+        return [entry.url if found.kind == "index" else _link(source, entry) for entry in found.entries]
 
     async def visit(self, source: Sitemap, state: SourceState) -> AsyncIterator[Request]:
         self._progress[source.key] = Progress({source.url})
@@ -69,11 +74,7 @@ class SitemapSpider(NewsSpider):
         return self.list_page(url, source, self.parse_sitemap, state=state, meta=meta, depth=depth)
 
     async def parse_sitemap(self, response: Response, source: Sitemap, depth: int = 0) -> AsyncIterator[Any]:
-        if urlsplit(response.url).path == "/robots.txt":
-            named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(response.body, response.url)]
-            found = sitemap.Sitemap("index", tuple(named))
-        else:
-            found = await in_thread(sitemap.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
+        found = await in_thread(_read, response)
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
@@ -165,6 +166,14 @@ class SitemapSpider(NewsSpider):
         progress = self._progress.pop(key, None)
         for why, number in sorted(progress.skipped.items()) if progress else ():
             self.tracker.note(key, Message(f"left.{why}", number=number))
+
+
+def _read(response: Response) -> sitemap.Sitemap:
+    """A sitemap or an index; those that robots.txt names are an index, too. Raises ``NotApplicable``."""
+    if urlsplit(response.url).path == "/robots.txt":
+        named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(response.body, response.url)]
+        return sitemap.Sitemap("index", tuple(named))
+    return sitemap.parse(response.body, response.url, header(response, "Content-Type"), utcnow())
 
 
 def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:

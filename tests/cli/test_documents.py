@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import runpy
 import shlex
@@ -24,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "commands.md"
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-SCRAPYS_OWN = ("list", "crawl", "shell", "fetch", "settings")
+SCRAPYS_OWN = ("list", "crawl", "shell", "fetch", "settings", "parse", "check", "bench")
 SPIDER_CLASSES = {
     "metasearch": "metasearch.MetasearchSpider",
     "rss": "rss.RssSpider",
@@ -114,7 +113,7 @@ def _check_scrapy(words: list[str]) -> None:
         return
     assert words[0] in SPIDERS
     spider = load_object(f"newsportal.spiders.{SPIDER_CLASSES[words[0]]}")
-    takes = {name for kind in spider.__mro__[:3] for name in inspect.signature(kind.__init__).parameters}
+    takes = set(spider.Args.model_fields)
     given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-a"}
     assert given <= takes
 

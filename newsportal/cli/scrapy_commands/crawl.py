@@ -1,0 +1,31 @@
+"""``scrapy crawl``: refuses wrong arguments before anything starts; exit status 1 for a crawl that broke off, as ``newsportal crawl``."""
+
+from __future__ import annotations
+
+import argparse
+
+from scrapy.commands import crawl
+from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
+from scrapy.spiders import Spider
+
+from newsportal.errors import NewsportalError
+
+
+class Command(crawl.Command):
+    def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
+        self._created = super()._create_crawler(spidercls)
+        if check := getattr(self._created.spidercls, "check_arguments", None):
+            check(self._spider_arguments)
+        return self._created
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from newsportal.cli.crawl import BROKEN
+
+        self._spider_arguments = opts.spargs
+        try:
+            super().run(args, opts)
+        except NewsportalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        if self._created.stats.get_value("finish_reason") in BROKEN:
+            self.exitcode = 1

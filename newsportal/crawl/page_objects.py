@@ -1,0 +1,68 @@
+"""Our extraction for any Scrapy project, through scrapy-poet (``pip install "newsportal[poet]"``)::
+
+    ADDONS = {"newsportal.crawl.page_objects.PageObjects": 500}
+
+    def parse_article(self, response, article: Article): ...   # or links: ListPage, thread: Thread, gallery: Gallery
+
+A subclass with ``@handle_urls("site.example")`` and ``@field`` methods replaces single fields for one site.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from scrapy_poet import Addon
+from web_poet import WebPage, handle_urls
+from web_poet.fields import get_fields_dict
+from web_poet.utils import ensure_awaitable
+
+from newsportal.crawl.item_adapter import register
+from newsportal.extractors.pages import READERS, make_page
+from newsportal.items import Article, Gallery, ListPage, Thread
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+EVERY_SITE = ""
+FALLBACK = 100  # below web-poet's 500: a project's own page objects win
+
+
+class PageObjects(Addon):  # type: ignore[misc]
+    """The add-on: scrapy-poet with the page objects of this module."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        register()
+
+
+class NewsPage(WebPage):  # type: ignore[misc]
+    """What the page objects share. Raises ``NotApplicable`` for a page that is none of its kind."""
+
+    reader: ClassVar[str]
+
+    async def to_item(self) -> Any:
+        response = self.response
+        page = make_page(bytes(response.body), str(response.url), response.headers.get("Content-Type"))
+        own = {name: await ensure_awaitable(getattr(self, name)) for name in get_fields_dict(self)}
+        return replace(READERS[self.reader](page), **own)
+
+
+@handle_urls(EVERY_SITE, to_return=Article, priority=FALLBACK)
+class ArticlePage(NewsPage):
+    reader = "article"
+
+
+@handle_urls(EVERY_SITE, to_return=ListPage, priority=FALLBACK)
+class LinksPage(NewsPage):
+    reader = "links"
+
+
+@handle_urls(EVERY_SITE, to_return=Thread, priority=FALLBACK)
+class ThreadPage(NewsPage):
+    reader = "thread"
+
+
+@handle_urls(EVERY_SITE, to_return=Gallery, priority=FALLBACK)
+class GalleryPage(NewsPage):
+    reader = "gallery"

@@ -1,0 +1,108 @@
+"""A page in, an item out: what ``newsportal.extract``, ``scrapy shell``, ``scrapy parse`` and page objects return.
+
+Pure: nothing is fetched, stored or learnt, so no page changes the next one's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors import extractor, gallery
+from newsportal.extractors.feeds import feed
+from newsportal.extractors.forum import poster
+from newsportal.extractors.forum.thread import read_page
+from newsportal.extractors.lists import hub
+from newsportal.extractors.lists.pagination import find_pager
+from newsportal.items import Article, Extraction, Gallery, Link, ListPage, Page, Thread
+from newsportal.text import clean, dom
+
+SOURCE: Final = "page"
+"""The source of items that no list page named."""
+
+
+def make_page(html: str | bytes, url: str, content_type: str | None = None) -> Page:
+    """A page that is read now. Text counts as UTF-8, whatever encoding it declares."""
+    if isinstance(html, str):
+        html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
+    return Page(url, html, datetime.now(UTC), content_type=content_type)
+
+
+def read_article(page: Page, link: Link | None = None, algorithm: str = "best") -> Article:
+    """The article of a page; ``pages`` names the pages of a longer one. Raises ``NotApplicable``."""
+    document = dom.document(page)
+    found = extractor(algorithm)(document, link, page.fetched)
+    article = fill(Article(page.url, link or Link(page.url, SOURCE), page.fetched), found)
+    return replace(article, pages=tuple(find_pager(document).several_pages))
+
+
+def fill(article: Article, found: Extraction) -> Article:
+    """What the article has stays; the link's word comes last."""
+    link = article.link
+    return replace(
+        article,
+        title=clean(article.title or found.title or link.title or ""),
+        text=article.text or found.text,
+        html=article.html or found.html,
+        published=article.published or found.published or link.published,
+        author=article.author or found.author or link.author,
+        origin=article.origin or found.origin,
+        site=article.site or link.site,
+        images=article.images or found.images,
+        language=article.language or found.language,
+        algorithm=article.algorithm or found.algorithm,
+        pages=found.pages,
+        canonical=found.canonical,
+    )
+
+
+def read_list(page: Page, link: Link | None = None) -> ListPage:
+    """The articles that a front page, channel or feed names, with what it says of them. Raises ``NotApplicable`` for a broken feed."""
+    try:
+        found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+    except NotApplicable as error:
+        if error.reason != "not-a-feed":
+            raise
+    else:
+        fields = [(entry.url, entry.title, entry.summary, entry.published or entry.updated, entry.author) for entry in found.entries]
+        links = [Link(url, SOURCE, title, text, published=at, author=by) for url, title, text, at, by in fields if url]
+        return ListPage(page.url, tuple(links))
+    document = dom.document(page)
+    named = hub.links(document, now=page.fetched)
+    links = [Link(one.url, SOURCE, one.text or None, one.summary, published=one.published) for one in named if one.kind == "article"]
+    lists = tuple(one.url for one in named if one.kind == "hub")
+    return ListPage(page.url, tuple(links), lists, tuple(hub.next_pages(document)))
+
+
+def read_thread(page: Page, link: Link | None = None) -> Thread:
+    """The posts of one page of a forum's thread. Raises ``NotApplicable``."""
+    found = read_page(dom.document(page), poster("best"), page.fetched)
+    link = link or Link(page.url, SOURCE)
+    return Thread(
+        url=link.url,
+        title=link.title or found.title or link.url,
+        link=link,
+        fetched=page.fetched,
+        posts=found.posts,
+        last_page=page.url,
+        whole=found.next is None,
+        language=found.language,
+    )
+
+
+def read_gallery(page: Page, link: Link | None = None) -> Gallery:
+    """A photo story, as far as one of its pages shows it. Raises ``NotApplicable``."""
+    link = link or Link(page.url, SOURCE)
+    story = gallery.assemble([gallery.read(dom.document(page), link=link, now=page.fetched)], link=link)
+    names = ("images", "text", "published", "author", "origin", "language", "pages", "total", "missing", "complete")
+    fields: dict[str, Any] = {name: getattr(story, name) for name in names}
+    return Gallery(url=link.url, title=story.title or link.url, link=link, fetched=page.fetched, site=link.site, **fields)
+
+
+READERS: Final[Mapping[str, Callable[[Page], Any]]] = MappingProxyType(
+    {"article": read_article, "links": read_list, "thread": read_thread, "gallery": read_gallery}
+)

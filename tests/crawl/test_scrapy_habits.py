@@ -1,0 +1,212 @@
+"""What users of Scrapy do by habit, in a folder that ``newsportal source init`` made: each command and option does what it says."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from forked import run
+
+from newsportal.store import open_store
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
+pytestmark = pytest.mark.slow
+
+SPIDERS = ["forum", "gallery", "hub", "metasearch", "rss", "sitemap"]
+SOURCE = "溪峰在线"  # a feed and a region of the made-up Web
+OTHER = "海棠都市网"
+PIPELINE = """\
+from itemadapter import ItemAdapter
+
+class Mark:
+    def process_item(self, item):
+        adapter = ItemAdapter(item)
+        adapter["keywords"] = ["marked"]
+        return item
+"""
+
+
+@pytest.fixture(scope="module")
+def others() -> Iterator[dict[str, Any]]:
+    """The entries of sources.yaml for a made-up forum and a made-up host of photo stories, and their addresses."""
+    from madeup.forums import MadeUpForums
+    from madeup.photos import MadeUpPhotos
+
+    with MadeUpForums() as forums, MadeUpPhotos() as photos:
+        entries = f"\nforums:\n  - name: 论坛\n    url: {forums.url('phpbb')}\ngalleries:\n{photos.entries('guanlan')}"
+        yield {"entries": entries, "hosts": [url.split("/")[2].split(":")[0] for url in (forums.url("phpbb"), photos.url("guanlan"))]}
+
+
+@pytest.fixture(scope="module")
+def folder(web: MadeUpWeb, others: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh project: ``newsportal source init``, then sources on loopback instead of those of the template."""
+    web.reset()
+    folder = tmp_path_factory.mktemp("项目")
+    assert run("source", "init", cwd=folder).returncode == 0
+    text = web.sources(folder / "sources.yaml").read_text("utf-8") + others["entries"]
+    (folder / "sources.yaml").write_text(text.replace("allow_private: [", f"allow_private: [{', '.join(others['hosts'])}, "), "utf-8")
+    (folder / "mine.py").write_text(PIPELINE, "utf-8")
+    return folder
+
+
+def scrapy(folder: Path, *words: str) -> CompletedProcess[str]:
+    done = run(*words, module="scrapy", cwd=folder)
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    return done
+
+
+def stored(folder: Path) -> set[str]:
+    opened = open_store(f"sqlite:///{folder}/data/newsportal.db", create=False)
+    try:
+        return {article.url for article in opened.all_articles()}
+    finally:
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def exported(folder: Path) -> list[dict[str, Any]]:
+    """What ``-O`` writes while the crawl fills the store."""
+    done = scrapy(folder, "crawl", "rss", "-a", f"source={SOURCE}", "-O", "out.jsonl")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def settled(folder: Path, exported: list[dict[str, Any]]) -> CompletedProcess[str]:
+    """A crawl with settings that users know from Scrapy."""
+    settings = {
+        "FEEDS": json.dumps({"feed.csv": {"format": "csv"}}),
+        "ITEM_PIPELINES": json.dumps({"mine.Mark": 950}),
+        "TELNETCONSOLE_ENABLED": "1",
+        "TELNETCONSOLE_PORT": "0",
+        "JOBDIR": "job",
+        "STATS_DUMP": "1",
+    }
+    words = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
+    return scrapy(folder, "crawl", "rss", "-a", f"source={OTHER}", *words)
+
+
+def test_init_makes_a_scrapy_project(folder: Path) -> None:
+    assert scrapy(folder, "list").stdout.split() == SPIDERS
+    assert scrapy(folder, "settings", "--get", "BOT_NAME").stdout.strip() == "newsportal"
+
+
+def test_a_scrapy_cfg_that_is_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine\n", "utf-8")
+    assert run("source", "init", cwd=tmp_path).returncode == 0
+    assert "mine" in (tmp_path / "scrapy.cfg").read_text("utf-8")
+
+
+def test_output_has_every_stored_article_with_its_fields(web: MadeUpWeb, folder: Path, exported: list[dict[str, Any]]) -> None:
+    gold = {article["url"]: article for article in web.manifest()["articles"]}
+    assert len(exported) > 5
+    assert {row["url"] for row in exported} <= stored(folder)
+    for row in exported:
+        assert row["title"] == gold[row["url"]]["title"]
+        assert row["text"]
+        assert row["published"][-6:] == "+08:00"
+        assert (row["source"], row["site"]) == (f"feed:{SOURCE}", SOURCE)
+        assert row["image_urls"] == [image["url"] for image in row["images"]]
+        assert {"author", "topics", "category", "keywords", "language"} <= set(row)
+        assert not {"page", "link", "extraction", "keys"} & set(row)
+    assert "\\u" not in (folder / "out.jsonl").read_text("utf-8")
+
+
+def test_feeds_are_written_as_configured_and_pipelines_of_the_project_run_beside_ours(folder: Path, settled: Any) -> None:
+    with (folder / "feed.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 5
+    assert {row["source"] for row in rows} == {f"feed:{OTHER}"}
+    assert {row["keywords"] for row in rows} == {"marked"}
+    assert {row["url"] for row in rows} <= stored(folder)
+
+
+def test_the_log_names_telnet_stats_and_what_jobdir_is_not_needed_for(settled: CompletedProcess[str]) -> None:
+    assert settled.returncode == 0
+    assert "Telnet console listening on 127.0.0.1" in settled.stderr
+    assert "'finish_reason': 'finished'" in settled.stderr
+    assert "JOBDIR keeps no requests: they wait in the store" in settled.stderr
+
+
+def test_a_wrong_argument_is_refused_with_the_nearest_name(folder: Path) -> None:
+    done = scrapy(folder, "crawl", "rss", "-a", f"sourc={SOURCE}")
+    assert done.returncode == 2
+    assert "the spider rss has no argument 'sourc'; did you mean 'source'? it has: source, sources, due" in done.stderr
+    assert "argument due='soon' of the spider hub" in scrapy(folder, "crawl", "hub", "-a", "due=soon").stderr
+
+
+@pytest.mark.parametrize(("spider", "argument"), [("rss", "source=NOSUCH"), ("metasearch", "topic=NOSUCH")])
+def test_a_source_or_topic_that_is_not_there_fails(folder: Path, spider: str, argument: str) -> None:
+    done = scrapy(folder, "crawl", spider, "-a", argument)
+    assert done.returncode == 1
+    assert "'NOSUCH'; it has: " in done.stderr
+
+
+def test_parse_reads_list_pages_and_articles_and_stores_nothing(web: MadeUpWeb, folder: Path, exported: list[dict[str, Any]]) -> None:
+    before, begin = stored(folder), web.addresses["kunzhou"]
+    listed = scrapy(folder, "parse", "--spider", "hub", f"{begin}/", "--nocolour").stdout
+    assert listed.count(f"<GET {begin}/") > 5
+    feed = scrapy(folder, "parse", "--spider", "rss", f"{begin}/rss/news.xml", "--nocolour").stdout
+    assert feed.count(f"<GET {begin}/") > 5
+    row = exported[0]
+    item = scrapy(folder, "parse", "--spider", "rss", row["url"], "--nocolour").stdout
+    assert f"'title': {row['title']!r}" in item
+    deep = scrapy(
+        folder, "parse", "--spider", "sitemap", "-d", "2", f"{web.addresses['harbour']}/sitemap_index.xml", "--nocolour", "--noitems"
+    )
+    assert deep.stdout.count(f"<GET {web.addresses['harbour']}/") > 5
+    assert stored(folder) == before
+
+
+def test_check_tries_a_source_of_every_spider(folder: Path) -> None:
+    done = scrapy(folder, "check", "-v")
+    assert [spider for spider in SPIDERS if f"[{spider}] parse (@returns post-hook) ... ok" not in done.stderr] == []
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_check_fails_where_a_source_cannot_be_read(folder: Path) -> None:
+    done = run("check", "rss", "-a", "source=深院网", module="scrapy", cwd=folder)  # its robots.txt answers 500
+    assert (done.returncode, "FAILED" in done.stderr) == (1, True)
+
+
+def test_the_shell_has_our_readers(folder: Path, exported: list[dict[str, Any]]) -> None:
+    row = exported[0]
+    assert scrapy(folder, "shell", row["url"], "-c", "(article().title, response.status)").stdout.strip() == str((row["title"], 200))
+    counted = scrapy(folder, "shell", "--spider", "hub", row["url"].partition("/20")[0], "-c", "len(links().links)").stdout
+    assert int(counted) >= 0
+
+
+def test_fetch_prints_a_page(web: MadeUpWeb, folder: Path) -> None:
+    assert "Disallow: /private/" in scrapy(folder, "fetch", "--nolog", f"{web.addresses['kunzhou']}/robots.txt").stdout
+
+
+def test_bench_runs(folder: Path) -> None:
+    done = scrapy(folder, "bench", "-s", "CLOSESPIDER_PAGECOUNT=20", "-s", "STATS_DUMP=1")
+    assert "'finish_reason': 'closespider_pagecount'" in done.stderr, done.stderr[-3000:]
+
+
+def test_closespider_ends_a_crawl_and_its_exit_status_is_0(folder: Path) -> None:
+    done = scrapy(folder, "crawl", "hub", "-a", "source=The Harbour Ledger", "-s", "CLOSESPIDER_ITEMCOUNT=2")
+    assert (done.returncode, "Closing spider (closespider_itemcount)" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("spider", SPIDERS)
+def test_tools_can_list_the_arguments(spider: str) -> None:
+    from scrapy.settings import Settings
+    from scrapy.spiderloader import SpiderLoader
+
+    found: Any = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": ["newsportal.spiders"]})).load(spider)
+    schema = found.metadata["param_schema"]
+    assert set(schema["properties"]) == {"source", "sources", "due"} | ({"topic"} if spider == "metasearch" else set())
+    assert all(value["description"] for value in schema["properties"].values())
+    assert schema["additionalProperties"] is False
+    assert found.metadata["title"] == spider
+    assert found.metadata["description"]
+    assert found(due="1", sources='["a"]', _job="17").args.due
