@@ -10,9 +10,9 @@ from newsportal.cli.context import sources_path
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_rows
 from newsportal.errors import NewsportalError
+from newsportal.messages import did_you_mean
 from newsportal.sources import edit
 from newsportal.sources.categories import drop, list_categories, put, values_of
-from newsportal.sources.spelling import did_you_mean
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A category, as `category list` shows it.")]
 Words = Annotated[list[str] | None, typer.Option("--word", help="A word that nearly decides alone; may be repeated; '' for none.")]

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from newsportal.errors import EgressDenied
 from newsportal.items.report import Run
+from newsportal.messages import did_you_mean
 from newsportal.net import egress
 from newsportal.sources import Sources
-from newsportal.sources.spelling import did_you_mean
 
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""

@@ -12,10 +12,10 @@ from newsportal.cli.context import open_all, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
 from newsportal.cli.output import print_json, print_rows, report_progress
 from newsportal.errors import NewsportalError
+from newsportal.messages import did_you_mean
 from newsportal.services.topics.changing import assign as assign_to
 from newsportal.services.topics.preview import DAYS, counts, preview
 from newsportal.sources import Sources, Topic
-from newsportal.sources.spelling import did_you_mean
 from newsportal.store.results import StoryFilter
 from newsportal.text import clean
 

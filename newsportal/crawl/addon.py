@@ -1,18 +1,23 @@
 """A Scrapy add-on that turns ``sources.yaml`` into settings, so that ``scrapy crawl``, scrapyd and ``newsportal crawl`` agree.
 
-What the file says stands above ``newsportal.settings`` and below the command line (``-s``).
+What the file says stands above ``newsportal.settings`` and below the command line (``-s``). Our items, as ``itemadapter`` (exports, other
+people's pipelines) sees them.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from itemadapter import ItemAdapter
+from itemadapter.adapter import AdapterInterface
 from scrapy.utils.spider import DefaultSpider
 
-from newsportal.crawl.item_adapter import register
+from newsportal.items import Article, Gallery, Thread
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.sources.loading import VARIABLE, packaged
 from newsportal.sources.uris import mask
@@ -29,6 +34,12 @@ UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_E
 
 COMMANDS: Final = "scrapy.commands."
 BENCH: Final = {"NEWSPORTAL_ALLOW_PRIVATE": ["localhost"], **UNHURRIED}  # Scrapy's own server on this machine
+
+
+INTERNAL: Final = frozenset(
+    "link page identity keys decision wrapped extraction topic_marks canonical later listed last_page looked weight failure".split()
+)
+"""What the stages need of an item, and nobody else."""
 
 
 class SourcesAddon:
@@ -99,3 +110,52 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
     if sources.archive:
         found["NEWSPORTAL_ARCHIVE"] = str(sources.archive)
     return found
+
+
+class NewsItemAdapter(AdapterInterface):
+    """Articles, threads and photo stories. Our own stages replace them, for they are frozen; here a field is set in place.
+
+    ``source`` names the source; ``image_urls`` is what Scrapy's ``ImagesPipeline`` downloads.
+    """
+
+    @classmethod
+    def is_item_class(cls, item_class: type) -> bool:
+        return issubclass(item_class, (Article, Thread, Gallery))
+
+    @classmethod
+    def get_field_names_from_class(cls, item_class: type) -> list[str]:
+        return [*fields_of(item_class), "source", "image_urls"]
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "source":
+            return self.item.link.source
+        if name == "image_urls":
+            return [image.url for image in getattr(self.item, "images", ()) if image.dropped is None]
+        if name not in fields_of(type(self.item)):
+            raise KeyError(name)
+        return getattr(self.item, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in fields_of(type(self.item)):
+            raise KeyError(f"{type(self.item).__name__} has no field {name!r} that can be set")
+        object.__setattr__(self.item, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        raise KeyError(f"fields of {type(self.item).__name__} cannot be deleted: {name!r}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.get_field_names_from_class(type(self.item)))
+
+    def __len__(self) -> int:
+        return len(self.get_field_names_from_class(type(self.item)))
+
+
+def fields_of(item_class: type) -> list[str]:
+    """The public fields of the class itself."""
+    return [field.name for field in fields(item_class) if field.name not in INTERNAL]
+
+
+def register() -> None:
+    """Let ``itemadapter`` know our items; may be called again."""
+    if NewsItemAdapter not in ItemAdapter.ADAPTER_CLASSES:
+        ItemAdapter.ADAPTER_CLASSES = (NewsItemAdapter, *ItemAdapter.ADAPTER_CLASSES)

@@ -17,7 +17,7 @@ from web_poet import WebPage, handle_urls
 from web_poet.fields import get_fields_dict
 from web_poet.utils import ensure_awaitable
 
-from newsportal.crawl.item_adapter import register
+from newsportal.crawl.addon import register
 from newsportal.extractors.pages import READERS, make_page
 from newsportal.items import Article, Gallery, ListPage, Thread
 

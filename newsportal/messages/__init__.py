@@ -11,9 +11,10 @@ The English sentences are the tables of this package, by code; those of other la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from difflib import get_close_matches
 from typing import Any, Final, Union
 
 from newsportal.messages import crawling, labels, reasons, sources
@@ -30,6 +31,9 @@ SENTENCES: Final[Mapping[str, str]] = {
     **sources.SENTENCES,
 }
 """Code -> English template. ``text`` holds words that are not ours: of a library, a server, a database."""
+
+
+NEAR: Final = 0.6  # difflib's own default for "close"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -148,3 +152,15 @@ def from_dict(stored: Any) -> Message:
     if not isinstance(stored, dict):
         return as_text(stored)
     return Message(str(stored.get("code")), **{name: value_of(value) for name, value in stored.get("params", {}).items()})
+
+
+def nearest(word: str, allowed: Iterable[str]) -> str | None:
+    """The allowed word most like ``word`` (case, ``-`` and ``_`` do not count), or ``None`` when none is near."""
+    plain = {name.casefold().replace("-", "_").strip(): name for name in allowed}
+    near = get_close_matches(word.casefold().replace("-", "_").strip(), plain, n=1, cutoff=NEAR)
+    return plain[near[0]] if near else None
+
+
+def did_you_mean(word: object, allowed: Iterable[str]) -> Message | None:
+    near = nearest(str(word), allowed)
+    return Message("hint.near", near=repr(near)) if near else None

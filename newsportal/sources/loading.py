@@ -13,13 +13,12 @@ from pydantic import ValidationError
 from newsportal import text
 from newsportal.errors import Problem, SourcesError
 from newsportal.extractors.lists import engines
-from newsportal.messages import Message
+from newsportal.messages import Message, did_you_mean
 from newsportal.sources import problems
 from newsportal.sources.building import describe_value, listed
 from newsportal.sources.models import KINDS, Sources
 from newsportal.sources.reading import Mistake, Tree, Unreadable, read
 from newsportal.sources.reading import Path as KeyPath
-from newsportal.sources.spelling import did_you_mean
 
 
 def built_in() -> tuple[str, ...]:

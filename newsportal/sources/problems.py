@@ -9,11 +9,10 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from newsportal.messages import Message, Value
+from newsportal.messages import Message, Value, did_you_mean
 from newsportal.sources.building import describe_value, listed
 from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Path, Tree
-from newsportal.sources.spelling import did_you_mean
 
 MessageAndHint = tuple[Message, Message | None]  # message and hint
 

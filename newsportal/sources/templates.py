@@ -11,8 +11,7 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Final
 
-from newsportal.messages import Message
-from newsportal.sources.spelling import did_you_mean
+from newsportal.messages import Message, did_you_mean
 
 FIELDS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from newsportal.messages import Message
-from newsportal.sources.spelling import nearest
+from newsportal.messages import Message, nearest
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAME} or ${NAME:-what to take when it is unset}
 UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")

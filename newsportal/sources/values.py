@@ -21,9 +21,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from pydantic_core import PydanticCustomError
 
 from newsportal.extractors.lists import selector
-from newsportal.messages import Message, as_text
+from newsportal.messages import Message, as_text, did_you_mean
 from newsportal.sources import patterns, uris
-from newsportal.sources.spelling import did_you_mean
 from newsportal.store import STORES, destination_instead
 from newsportal.text import dom
 

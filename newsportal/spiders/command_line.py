@@ -16,7 +16,7 @@ from scrapy.http import Request, Response
 from newsportal.errors import EngineBlocked, NewsportalError, NotApplicable
 from newsportal.extractors.pages import read_article
 from newsportal.items import Link, Page
-from newsportal.sources.spelling import nearest
+from newsportal.messages import nearest
 from newsportal.spiders.fetcher import page_of
 from newsportal.spiders.pages import PageRequests
 

@@ -14,7 +14,7 @@ from forked import run
 from itemadapter import ItemAdapter
 
 import newsportal
-from newsportal.crawl.item_adapter import NewsItemAdapter, register
+from newsportal.crawl.addon import NewsItemAdapter, register
 from newsportal.errors import NotApplicable
 from newsportal.extractors.pages import make_page, read_list
 

@@ -1,9 +1,10 @@
-"""The download handler that the settings name, and the middleware that stops a crawl whose files cannot be read."""
+"""The download handler that the settings name, answers from a saved crawl, and the middleware that stops one whose files cannot be read."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -12,26 +13,32 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import DownloadCancelledError, NotConfigured
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
 
 from newsportal.crawl.handlers.guarded import GATE, OF_PAGE, GuardedHandler, delay_of, host_of
-from newsportal.crawl.handlers.replay import answer
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
 from newsportal.messages import Message, joined
-from newsportal.net.archive import Exchange, Index, Writer, open_index
-from newsportal.net.egress import Policy, check_url
+from newsportal.net.archive import Exchange, Index, Recorded, Writer, open_index
+from newsportal.net.egress import Policy, TooLarge, check_url, decompress
 from newsportal.net.rendering import Limits, missing, renderable
 from newsportal.net.rendering.chromium import Setup
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Headers, Response
     from scrapy.settings import BaseSettings
 
     from newsportal.crawl.handlers.rendered import Renderer
 
 logger = logging.getLogger(__name__)
+
+MISSING = 404
+"""What a URL that the archive lacks answers."""
+
+PROBE = 1 << 20
+"""Bytes unpacked to see whether a body is packed as its header says."""
 
 File = TypeVar("File", Index, Writer)
 
@@ -254,3 +261,35 @@ class Guard:
         if isinstance(exception, EgressDenied) and self._stats:
             self._stats.inc_value("egress/denied")
             self._stats.inc_value(f"egress/denied/{exception.reason}")
+
+
+def answer(request: Request, index: Index, max_bytes: int) -> Response:
+    """The archive's answer; a 404 flagged ``replay-missing`` where it has none. Raises ``DownloadCancelledError`` for one too long."""
+    found = index.get(request.url, max_bytes or None)
+    if found is None:
+        return Response(request.url, status=MISSING, flags=["replay-missing"])
+    if found.truncated:
+        raise DownloadCancelledError(f"more than {max_bytes} bytes in {index.path}: {request.url}")
+    headers = Headers()
+    for name, value in _honest(found):
+        headers.appendlist(name, value.encode("utf-8"))
+    headers["Content-Length"] = str(len(found.body))
+    kind = responsetypes.from_args(headers=headers, url=request.url, body=found.body)
+    return kind(request.url, status=found.status, headers=headers, body=found.body, flags=["replay"], protocol="HTTP/1.1")
+
+
+def _honest(found: Recorded) -> list[tuple[str, str]]:
+    """Headers without a content encoding that was undone before the archive was written (many crawlers keep the header)."""
+    encodings = ", ".join(value for name, value in found.headers if name.lower() == "content-encoding")
+    if not encodings or _is_packed(found.body, encodings):
+        return list(found.headers)
+    return [(name, value) for name, value in found.headers if name.lower() != "content-encoding"]
+
+
+def _is_packed(body: bytes, encodings: str) -> bool:
+    try:
+        return bool(decompress(body, encodings, PROBE)) or not body
+    except TooLarge:
+        return True
+    except (ValueError, zlib.error):
+        return False

@@ -1,26 +1,58 @@
-"""The two places where the frontier meets Scrapy's middlewares: hosts are asked only while this process holds them, and what callbacks make
-is marked with the lease under which they ran."""
+"""The places where the frontier meets Scrapy's middlewares: hosts are asked only while this process holds them, not before they want to be
+asked again (Retry-After), and what callbacks make is marked with the lease under which they ran."""
 
 from __future__ import annotations
 
+import email.utils
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import IgnoreRequest
 
 from newsportal.crawl.backoff import RetryAfter
 from newsportal.crawl.host_locks import Ending, HostPaused
 from newsportal.crawl.leases import LEASE, marked
-from newsportal.crawl.middlewares.retry import PATIENT, read_retry_after
 from newsportal.crawl.requests import host_of
 from newsportal.crawl.scheduler import Scheduler, scheduler_of
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+
+PATIENT = frozenset({429, 503})
+"""Statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)."""
+
+MAX_WAIT = timedelta(days=1)
+"""A Retry-After of ten years means: not today."""
+
+
+def read_retry_after(response: Response, now: datetime) -> float | None:
+    """Seconds that a 429 or 503 asks to wait (a number or a date), at most a day; ``None`` where it asks for none that is to come."""
+    if response.status not in PATIENT:
+        return None
+    written = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
+    if written.isdecimal():
+        return min(float(written[:12]), MAX_WAIT.total_seconds()) or None
+    try:
+        moment = email.utils.parsedate_to_datetime(written)
+        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(seconds, MAX_WAIT.total_seconds()) if seconds > 0 else None
+
+
+class PatientRetryMiddleware(RetryMiddleware):
+    """Scrapy's retries; an answer that asks to wait goes to the spider instead, which rests the source or defers the link."""
+
+    def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Request | Response:
+        if read_retry_after(response, datetime.now(UTC)):
+            return response
+        return super().process_response(request, response)
 
 
 class NotNow(IgnoreRequest):

@@ -15,11 +15,11 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Boolean, Date, DateTime, Enum, Integer, Numeric, String, Table, UniqueConstraint, Uuid, type_coerce
 from sqlalchemy import Column as TableColumn
 
+from newsportal.messages import did_you_mean
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import Refused
 from newsportal.sources import templates
 from newsportal.sources.publishing import Column, Scalar, Target
-from newsportal.sources.spelling import did_you_mean
 from newsportal.sources.templates import MOMENTS, NUMBERS
 from newsportal.store.results import StoredArticle
 

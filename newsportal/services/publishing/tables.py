@@ -44,11 +44,11 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.messages import did_you_mean
 from newsportal.services.publishing import columns
 from newsportal.services.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
 from newsportal.services.publishing.columns import bound, key_of, row_of
 from newsportal.sources.publishing import Target
-from newsportal.sources.spelling import did_you_mean
 from newsportal.store.dialect import place_of
 from newsportal.store.dialects import open_engine, reading, writing
 from newsportal.store.outbox import Entry

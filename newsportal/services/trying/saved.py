@@ -11,14 +11,13 @@ from newsportal.errors import NewsportalError
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.lists import engines
 from newsportal.items import Page
-from newsportal.messages import to_json
+from newsportal.messages import did_you_mean, to_json
 from newsportal.net.archive import open_index
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.services.trying.forum import forum_trial
 from newsportal.services.trying.gallery import gallery_trial
 from newsportal.services.trying.trial import Reading, Trial, Unread, article, engine_trial, fetcher, page_of, query_for, trials
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
-from newsportal.sources.spelling import did_you_mean
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
