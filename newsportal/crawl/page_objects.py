@@ -24,8 +24,7 @@ from newsportal.items import Article, Gallery, ListPage, Thread
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-EVERY_SITE = ""
-FALLBACK = 100  # below web-poet's 500: a project's own page objects win
+FALLBACK = 100  # for every site (""), below web-poet's 500: a project's own page objects win
 
 
 class PageObjects(Addon):  # type: ignore[misc]
@@ -48,21 +47,21 @@ class NewsPage(WebPage):  # type: ignore[misc]
         return replace(READERS[self.reader](page), **own)
 
 
-@handle_urls(EVERY_SITE, to_return=Article, priority=FALLBACK)
+@handle_urls("", to_return=Article, priority=FALLBACK)
 class ArticlePage(NewsPage):
     reader = "article"
 
 
-@handle_urls(EVERY_SITE, to_return=ListPage, priority=FALLBACK)
+@handle_urls("", to_return=ListPage, priority=FALLBACK)
 class LinksPage(NewsPage):
     reader = "links"
 
 
-@handle_urls(EVERY_SITE, to_return=Thread, priority=FALLBACK)
+@handle_urls("", to_return=Thread, priority=FALLBACK)
 class ThreadPage(NewsPage):
     reader = "thread"
 
 
-@handle_urls(EVERY_SITE, to_return=Gallery, priority=FALLBACK)
+@handle_urls("", to_return=Gallery, priority=FALLBACK)
 class GalleryPage(NewsPage):
     reader = "gallery"

@@ -1,6 +1,6 @@
 """Our commands as ``scrapy`` commands, for those whose hands know ``scrapy crawl``: the same code, the same options.
 
-Scrapy names a command after its module, so each has a file of its own.
+Scrapy names a command after its module, so each has a file of its own: ``scrapy doctor`` is ``newsportal doctor``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,3 @@
-"""``scrapy doctor``: see ``newsportal doctor --help``."""
-
 from newsportal.cli.scrapy_commands import command
 
 Command = command(__name__)

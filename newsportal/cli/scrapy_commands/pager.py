@@ -1,5 +1,3 @@
-"""``scrapy pager``: see ``newsportal pager --help``."""
-
 from newsportal.cli.scrapy_commands import command
 
 Command = command(__name__)

@@ -1,5 +1,3 @@
-"""``scrapy results``: see ``newsportal results --help``."""
-
 from newsportal.cli.scrapy_commands import command
 
 Command = command(__name__)

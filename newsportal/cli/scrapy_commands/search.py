@@ -1,5 +1,3 @@
-"""``scrapy search``: see ``newsportal search --help``."""
-
 from newsportal.cli.scrapy_commands import command
 
 Command = command(__name__)

@@ -1,5 +1,3 @@
-"""``scrapy source``: see ``newsportal source --help``."""
-
 from newsportal.cli.scrapy_commands import command
 
 Command = command(__name__)

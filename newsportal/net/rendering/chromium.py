@@ -13,16 +13,17 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Final
 
 from newsportal.errors import DependencyMissing, RenderFailed
 from newsportal.net.rendering import launch
-from newsportal.net.rendering.folders import new_folder, sweep
 from newsportal.net.rendering.memory import Watch
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
 CLOSE_SECONDS: Final = 10.0  # For a browser to end by itself; then it is killed
 START_SECONDS: Final = 60.0  # For a browser to start on a machine that has much to do; it takes half a second
 WATCH_SECONDS: Final = 0.5  # Between two looks at the browser's memory
+FOLDER: Final = "newsportal-browser-"  # How the names of such folders begin
+NEVER_STARTED: Final = 3600.0  # seconds; a browser writes its process number within a minute
 WALLS: Final = (
     "--proxy-server=http://127.0.0.1:9",  # also for WebSocket; WebTransport does not work behind a proxy
     "--proxy-bypass-list=<-loopback>",  # loopback is no exception
@@ -197,3 +200,58 @@ def _plain(error: Exception) -> str:
     lines: Iterable[str] = (line.strip() for line in str(error).splitlines())
     told = [line for line in lines if line and "<launch" not in line and not line.startswith(("╔", "║", "╚", "Call log", "Browser logs"))]
     return " ".join(told[:2])[:300] or type(error).__name__
+
+
+# Where a browser's launcher and profile lie while it runs, and the end of those that killed crawls left
+
+
+def candidates() -> Iterator[Path]:
+    """Folders in which ours may lie, the system's own for temporary files first. Some machines let no program run there (noexec)."""
+    yield Path(tempfile.gettempdir())
+    cache = os.environ.get("XDG_CACHE_HOME")
+    with suppress(RuntimeError):  # nobody's home
+        yield Path(cache) if cache else Path.home() / ".cache"
+    yield Path("/var/tmp")  # noqa: S108 - the folder within is made by mkdtemp, and ours alone
+
+
+def runs_programs(folder: Path) -> bool:
+    """Whether a program that lies in ``folder`` may be started, as far as the system tells."""
+    noexec = getattr(os, "ST_NOEXEC", 0)  # Linux alone has it
+    try:
+        return not noexec or not os.statvfs(folder).f_flag & noexec
+    except OSError:
+        return False
+
+
+def new_folder() -> Path:
+    """A folder for a browser, in the first place where it can be made and its launcher run. Raises ``OSError``, with what helps."""
+    why = None
+    for place in candidates():
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            if runs_programs(place):
+                return Path(tempfile.mkdtemp(prefix=FOLDER, dir=place))
+        except OSError as error:
+            why = error
+    tried = ", ".join(map(str, candidates()))
+    raise OSError(f"no folder for the browser: none of {tried} can be written and lets programs run; name one in TMPDIR") from why
+
+
+def sweep() -> None:
+    for place in dict.fromkeys(candidates()):
+        for folder in place.glob(f"{FOLDER}*"):
+            with suppress(OSError):  # another user's, or gone meanwhile
+                if _abandoned(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _abandoned(folder: Path) -> bool:
+    try:
+        pid = int((folder / "pid").read_text().split()[0])
+    except (FileNotFoundError, ValueError, IndexError):
+        return time() - folder.stat().st_mtime > NEVER_STARTED
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False  # also one of another user's, which has its number now: swept when that ends

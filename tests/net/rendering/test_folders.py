@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.net.rendering import folders
+from newsportal.net.rendering import chromium
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
 
     def make(*names: str) -> list[Path]:
         made = [tmp_path / name for name in names]
-        monkeypatch.setattr(folders, "candidates", lambda: iter(made))
+        monkeypatch.setattr(chromium, "candidates", lambda: iter(made))
         return made
 
     return make
@@ -27,8 +27,8 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
 
 def test_where_no_program_may_run_another_folder_is_taken(places: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
     (bare, other) = places("bare", "other")
-    monkeypatch.setattr(folders, "runs_programs", lambda place: place != bare)
-    found = folders.new_folder()
+    monkeypatch.setattr(chromium, "runs_programs", lambda place: place != bare)
+    found = chromium.new_folder()
     assert found.parent == other
     assert found.stat().st_mode & 0o777 == 0o700
     assert list(bare.iterdir()) == []
@@ -37,23 +37,23 @@ def test_where_no_program_may_run_another_folder_is_taken(places: Callable[..., 
 def test_where_none_will_do_it_is_said_what_helps(places: Callable[..., list[Path]], monkeypatch: pytest.MonkeyPatch) -> None:
     (blocked, bare) = places("blocked", "bare")
     blocked.write_text("a file in its place")
-    monkeypatch.setattr(folders, "runs_programs", lambda place: False)
+    monkeypatch.setattr(chromium, "runs_programs", lambda place: False)
     with pytest.raises(OSError, match="name one in TMPDIR") as caught:
-        folders.new_folder()
+        chromium.new_folder()
     assert str(bare) in str(caught.value)
 
 
 @pytest.mark.skipif(not os.path.ismount("/proc"), reason="needs a file system mounted noexec")
 def test_the_system_says_where_programs_may_not_run(tmp_path: Path) -> None:
     noexec = "noexec" in next(line for line in Path("/proc/mounts").read_text().splitlines() if line.split()[1] == "/proc")
-    assert folders.runs_programs(Path("/proc")) is not noexec
-    assert not folders.runs_programs(tmp_path / "nowhere")
+    assert chromium.runs_programs(Path("/proc")) is not noexec
+    assert not chromium.runs_programs(tmp_path / "nowhere")
 
 
 def test_the_systems_own_folder_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(chromium.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert list(folders.candidates())[:2] == [tmp_path, tmp_path / "cache"]
+    assert list(chromium.candidates())[:2] == [tmp_path, tmp_path / "cache"]
 
 
 def test_what_killed_browsers_left_is_swept(places: Callable[..., list[Path]]) -> None:
@@ -68,7 +68,7 @@ def test_what_killed_browsers_left_is_swept(places: Callable[..., list[Path]]) -
     for name in ("never", "torn"):
         os.utime(place / f"newsportal-browser-{name}", (1, 1))
     (place / "newsportal-else").mkdir()
-    folders.sweep()
+    chromium.sweep()
     assert sorted(folder.name for folder in place.iterdir()) == [
         "newsportal-browser-alive",
         "newsportal-browser-starting",
