@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -72,18 +72,13 @@ def columns(log: Log) -> Clicks:
             whole[1].append(story)
             real[0].append(hours(view.at))
             real[1].append(share(view))
-    readers, ranks = _ranked(tuple(found))
+    readers = tuple(sorted(found))
+    ranks = np.empty(len(found), dtype=np.int64)
+    ranks[[found[name] for name in readers]] = np.arange(len(found))
     reader, story_column = (np.array(column, dtype=np.int64) for column in whole)
     at, shares = (np.array(column, dtype=np.float64) for column in real)
     published = np.array([hours(item.published) for item in items], dtype=np.float64)
     return Clicks(readers, items, published, *_once(ranks[reader], story_column, at, shares))
-
-
-def _ranked(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    order = sorted(range(len(names)), key=names.__getitem__)
-    ranks = np.empty(len(names), dtype=np.int64)
-    ranks[order] = np.arange(len(names))
-    return tuple(names[place] for place in order), ranks
 
 
 def _once(reader: Ints, story: Ints, at: Floats, share: Floats) -> tuple[Ints, Ints, Floats, Floats]:

@@ -17,7 +17,7 @@ Of each story's row the ``KEPT`` largest stay; of equal values those of the stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -64,7 +64,11 @@ def pair_sums(clicks: Clicks) -> Sums:
     """c, w and s of the pairs that :func:`viewed_jointly` or :func:`after` keeps. Stories go by in blocks, so memory is bounded by
     what is kept."""
     damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
-    parts = [near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)]
+    return joined([near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)])
+
+
+def joined(parts: Sequence[Sums]) -> Sums:
+    """The sums of all ranges of stories, one after another."""
     if not parts:
         return Sums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
     return Sums(*(np.concatenate(columns) for columns in zip(*(_columns(part) for part in parts), strict=True)))

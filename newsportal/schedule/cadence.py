@@ -122,7 +122,8 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
             continue
         at = visit.at.timestamp()
         before = read[number + 1].at.timestamp() if number + 1 < len(read) else None
-        told = [] if doubted else _believed([moment.timestamp() for moment in visit.published], before, at)
+        earliest = at - WEEKS if before is None else before  # at the first visit, times of the weeks before it are believed
+        told = [] if doubted else [stamp for moment in visit.published if earliest < (stamp := moment.timestamp()) <= at]
         points += told
         if before is not None:
             _spread(spans, _place(before, cells), _place(at, cells), visit.new - len(told))
@@ -138,11 +139,6 @@ def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
 def _place(seconds: float, cells: Grid) -> int:
     """The cell of a moment; the first or the last for what lies outside."""
     return min(max(cells.cell(seconds), 0), cells.now - 1)
-
-
-def _believed(told: list[float], before: float | None, at: float) -> list[float]:
-    """The times that can be: between the visits; at the first visit, those of the weeks before it."""
-    return [moment for moment in told if (at - WEEKS if before is None else before) < moment <= at]
 
 
 WEEKS = 14 * 86_400.0  # seconds. What a first visit lists of older things is an archive, not a cadence.

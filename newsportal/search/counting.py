@@ -78,7 +78,11 @@ def days(zone: tzinfo | None) -> Callable[[int], str]:
         if number not in offsets:
             offsets[number] = _offset(number, there)
         if (offset := offsets[number]) is None:
-            return _day(EPOCH + moment * MICROSECOND, there)
+            exact = EPOCH + moment * MICROSECOND
+            try:
+                return exact.astimezone(there).date().isoformat()
+            except OverflowError:  # the first and the last day of the calendar
+                return exact.date().isoformat()
         day = (moment + offset) // DAY
         if day not in names:
             names[day] = date.fromordinal(EPOCH.toordinal() + day).isoformat()
@@ -101,10 +105,3 @@ def here() -> tzinfo:
     found = datetime.now().astimezone().tzinfo
     assert found  # astimezone() gives one
     return found
-
-
-def _day(moment: datetime, zone: tzinfo) -> str:
-    try:
-        return moment.astimezone(zone).date().isoformat()
-    except OverflowError:  # the first and the last day of the calendar
-        return moment.date().isoformat()

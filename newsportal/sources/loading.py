@@ -49,13 +49,6 @@ def _items(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, item
 
 
-def _mapping(item: dict[str, Any], *keys: str) -> dict[str, Any]:
-    for key in keys:
-        found = item.get(key)
-        item = found if isinstance(found, dict) else {}
-    return item
-
-
 def _names(value: Any, kind: str) -> Iterator[tuple[int, str]]:
     for index, item in _items(value, kind):
         if isinstance(item.get("name"), str):
@@ -67,7 +60,8 @@ def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], kno
     for kind in kinds:
         for index, item in _items(tree.value, kind):
             within, last = ((key[0],), key[1]) if isinstance(key, tuple) else ((), key)
-            given = _mapping(item, *within).get(last)
+            holder = item.get(within[0]) if within else item
+            given = holder.get(last) if isinstance(holder, dict) else None
             names = enumerate(given) if isinstance(given, list) else [(None, given)]
             for place, name in names:
                 if isinstance(name, str) and name.strip() not in names_known:

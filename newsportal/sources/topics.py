@@ -57,7 +57,11 @@ class Breadth(Part):
         table = [_pages(value.get("default", 2), ("default",))] * 24
         for span, pages in value.items():
             if span != "default":
-                for hour in _hours_at(span):
+                try:
+                    hours = hours_of(span)
+                except ValueError as error:
+                    raise mistake(Message("sources.or-default", why=error.args[0]), at=(span,)) from error
+                for hour in hours:
                     table[hour] = _pages(pages, (span,))
         return {"by_hour": tuple(table)}
 
@@ -81,13 +85,6 @@ def _pages(value: Any, at: tuple[str | int, ...]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_PAGES:
         raise mistake(Message("sources.pages", found=repr(value), most=MAX_PAGES), at=at)
     return value
-
-
-def _hours_at(span: Any) -> tuple[int, ...]:
-    try:
-        return hours_of(span)
-    except ValueError as error:
-        raise mistake(Message("sources.or-default", why=error.args[0]), at=(span,)) from error
 
 
 class Topic(Source):

@@ -54,13 +54,11 @@ def convert_html(fragment: str, script: Script) -> str:
     return "".join([*pieces, convert(fragment[last:], script)])
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _remembered(text: str, script: Script) -> str:
-    return _converted(text, script)
-
-
 def _converted(text: str, script: Script) -> str:
     return str(_converter(script).convert(text))
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(_converted)
 
 
 @made_once

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, Row, delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Person, Right, Session, Signed, Token, digest, drawn, drawn_id
@@ -67,7 +67,8 @@ class Tokens(Part):
     def of(self, person_id: str | None = None) -> list[Token]:
         """His tokens, or everybody's, the newest first."""
         asked = select(TOKENS).order_by(TOKENS.c.created.desc(), TOKENS.c.id)
-        return [_token(row) for row in self._rows(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id))]
+        rows = self._rows(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id))
+        return [Token(row.id, row.person_id, row.name, _rights(row.rights), row.created, row.expires, row.used) for row in rows]
 
     def revoke(self, token_id: str, *, person_id: str | None = None) -> bool:
         """Whether there was one: of this person, where one is named."""
@@ -78,10 +79,6 @@ class Tokens(Part):
 def _rights(named: Iterable[str]) -> frozenset[Right]:
     """A right that a later version knew, or an earlier one, is none."""
     return frozenset(right for right in Right if right in set(named))
-
-
-def _token(row: Row[Any]) -> Token:
-    return Token(row.id, row.person_id, row.name, _rights(row.rights), row.created, row.expires, row.used)
 
 
 IDLE = timedelta(days=14)  # a session that nobody used for so long is over

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import insert, select
 
 from newsportal.services.accounts.base import Entry, Signed
 from newsportal.services.accounts.tables import ACTION_CHARS, ADDRESS_CHARS, TRAIL
@@ -51,7 +51,8 @@ class Trail(Part):
             asked = asked.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
         if since is not None:
             asked = asked.where(TRAIL.c.at >= since)
-        return [_entry(row) for row in self._rows(asked)]
+        rows = self._rows(asked)
+        return [Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
 
     def actions(self) -> list[str]:
         """What was ever done, in the order of the alphabet."""
@@ -62,7 +63,3 @@ class Trail(Part):
         """Who ever changed something; a command has no name."""
         with self._read() as connection:
             return list(connection.scalars(select(TRAIL.c.person).distinct().where(TRAIL.c.person != "").order_by(TRAIL.c.person)))
-
-
-def _entry(row: Row[Any]) -> Entry:
-    return Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address)

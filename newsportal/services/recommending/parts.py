@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -106,12 +106,6 @@ def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
     first, second, value = neighbours.added(first, second, values, len(views))
     return neighbours.near(Sums(first, second, *value.T), damping, views)
-
-
-def joined(ranges: Sequence[Sums]) -> Sums:
-    if not ranges:
-        return Sums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
-    return Sums(*(np.concatenate([getattr(sums, field.name) for sums in ranges]) for field in fields(Sums)))
 
 
 Latest = tuple[float, str, Ints]  # a reader: when the latest view was, the name, and the latest stories in the order of time

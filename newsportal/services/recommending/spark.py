@@ -125,7 +125,7 @@ class Log:
         shares = self._parts.flatMap(partial(parts.blocks, moment=moment, ranges=ranges)).groupByKey()
         pairs = dict(shares.mapValues(lambda some: parts.merged_sums(some, *shared.value)).collect())
         rows = parts.rows(self._parts.flatMap(partial(parts.latest, moment=moment)).toLocalIterator(), self.stories)
-        sums = signals.Sums(popular, damped, parts.joined([pairs[number] for number in sorted(pairs)]), rows)
+        sums = signals.Sums(popular, damped, neighbours.joined([pairs[number] for number in sorted(pairs)]), rows)
         return signals.assembled(self._items, self._published, moment, sums)
 
     def moments(self, begin: float, end: float) -> list[Moment]:

@@ -65,7 +65,11 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
     named, capped = _named(index, rule, since) if index is not None else _newest(store, since)
     found = _matching(store, rule, topic, named)
-    goes = _going(store, rule, topic, since) if topic is not None and rule == whole else ()
+    goes: tuple[StoredArticle, ...] = ()
+    if topic is not None and rule == whole:  # of the topic's newest stories those that keywords brought and these words do not find
+        heads = [story.head.id for story in store.stories(StoryFilter(topic, since=since, limit=PAGE)).stories]
+        brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
+        goes = tuple(one for one in brought if not finds(rule, one))
     newest = tuple(sorted(found.values(), key=lambda one: one.article.moment, reverse=True))
     shown = tuple(replace(one, words=_standing(rule, one.article)) for one in newest[:SHOWN])
     return Preview(len(newest), sum(not one.known for one in newest), shown, goes, len(named), capped or rule != whole)
@@ -123,14 +127,6 @@ def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
 def _standing(rule: TopicRule, article: StoredArticle) -> tuple[str, ...]:
     words = (*rule.must, *rule.any)
     return tuple(word for word in words if finds(TopicRule("", any=(word,)), article))
-
-
-def _going(store: Store, rule: TopicRule, topic: str, since: datetime) -> tuple[StoredArticle, ...]:
-    """Of the topic's newest stories those that keywords brought and these words do not find."""
-    which = StoryFilter(topic, since=since, limit=PAGE)
-    heads = [story.head.id for story in store.stories(which).stories]
-    brought = (one for one in _articles(store, heads) if any(mark.topic == topic and mark.by == KEYWORDS for mark in one.topic_marks))
-    return tuple(one for one in brought if not finds(rule, one))
 
 
 def lead(article: StoredArticle) -> str:

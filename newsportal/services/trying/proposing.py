@@ -183,8 +183,14 @@ def proposed(
     chosen = found if everything else found[:1]
     taken: set[str] = set()
     new = [one for one in chosen if holder(one, known) is None] or chosen[:1]  # if none is new, entry() raises
-    previews = tuple(_preview(one, entry(one, name, category, known, taken), taken, known, visit) for one in new)
-    return Offer(previews, tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
+    previews: list[Preview] = []
+    for one in new:
+        values = entry(one, name, category, known, taken)
+        taken.add(values["name"])
+        trial = Trial(f"{one.family}:{values['name']}", one.address, one.links)
+        reading = article(trial, None, visit) if one.kind in ("feeds", "sitemaps", "regions") else None
+        previews.append(Preview(one, values, reading, overlap(known, one.links)))
+    return Offer(tuple(previews), tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
 
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> str:
@@ -209,13 +215,6 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
     if not found:
         raise NoSource("find.none")
     return found, notes
-
-
-def _preview(found: Proposal, values: dict[str, str], taken: set[str], known: Sources, visit: Visitor) -> Preview:
-    taken.add(values["name"])
-    trial = Trial(f"{found.family}:{values['name']}", found.address, found.links)
-    reading = article(trial, None, visit) if found.kind in ("feeds", "sitemaps", "regions") else None
-    return Preview(found, values, reading, overlap(known, found.links))
 
 
 def figures(found: Proposal) -> list[str]:
