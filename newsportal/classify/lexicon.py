@@ -97,7 +97,17 @@ class Lexicon:
         return Facts(NAME)
 
     def classify(self, title: str, text: str) -> Answer:
-        return self._answer(self._sums(self._weighed(title, text)), least(text))
+        sums = self._sums(self._weighed(title, text))
+        if not sums:
+            return NONE
+        ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
+        total = sum(sums.values()) + DOUBT
+        scores = {self.categories[number].name: value / total for number, value in ranked}
+        best, second = ranked[0][1], ranked[1][1] if len(ranked) > 1 else 0.0
+        if best < least(text) or best - second < LEAD * best:
+            return Answer(None, scores)
+        label = self.categories[ranked[0][0]].name
+        return Answer(label, scores, (label,))
 
     def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
         return [self.classify(title, text) for title, text in documents]
@@ -177,18 +187,6 @@ class Lexicon:
             for number, value in self._values[word].items():
                 sums[number] += value * times
         return sums
-
-    def _answer(self, sums: Mapping[int, float], enough: float) -> Answer:
-        if not sums:
-            return NONE
-        ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
-        total = sum(sums.values()) + DOUBT
-        scores = {self.categories[number].name: value / total for number, value in ranked}
-        best, second = ranked[0][1], ranked[1][1] if len(ranked) > 1 else 0.0
-        if best < enough or best - second < LEAD * best:
-            return Answer(None, scores)
-        label = self.categories[ranked[0][0]].name
-        return Answer(label, scores, (label,))
 
 
 def least(text: str) -> float:

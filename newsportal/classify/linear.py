@@ -69,7 +69,15 @@ class Linear:
         if len(at) < FEWEST:
             return NONE
         scores = values @ self.weights[at] + self._bias(len(at))
-        return self._several(scores) if self.facts.several else self._single(scores)
+        if self.facts.several:
+            chances = calibration.logistic(self.curves[:, 0] * scores + self.curves[:, 1])
+            given = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
+            labels = tuple(self.labels[at] for at in given)
+            return Answer(labels[0] if labels else None, dict(zip(self.labels, chances.tolist(), strict=True)), labels)
+        shares = calibration.softmax(scores * self.factor).tolist()
+        best = int(scores.argmax())
+        label = self.labels[best] if scores[best] >= self.least else None
+        return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
 
     def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
         return [self.classify(title, text) for title, text in documents]
@@ -81,18 +89,6 @@ class Linear:
         mean = self.bias.mean()
         bias: Matrix = mean + (self.bias - mean) * (features / self.short)
         return bias
-
-    def _single(self, scores: Matrix) -> Answer:
-        shares = calibration.softmax(scores * self.factor).tolist()
-        best = int(scores.argmax())
-        label = self.labels[best] if scores[best] >= self.least else None
-        return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
-
-    def _several(self, scores: Matrix) -> Answer:
-        chances = calibration.logistic(self.curves[:, 0] * scores + self.curves[:, 1])
-        given = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
-        labels = tuple(self.labels[at] for at in given)
-        return Answer(labels[0] if labels else None, dict(zip(self.labels, chances.tolist(), strict=True)), labels)
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """The words under the features that decided: what they add to the label's score, against the mean of the other labels."""

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row
 from newsportal.errors import SearchError, StoreError
 from newsportal.search import finding, suggesting
 from newsportal.search.base import Query, Results, Status
-from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, renew, seen
+from newsportal.search.docs import Doc, cut, cuts, doc_of, renew, seen
 from newsportal.search.layout import BUILDING, FTS, FTS_DEFAULTS, META, VERSION, create, drop, forget, insert_cuts, insert_doc, tune, unpack
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
 from newsportal.store.results import Change
@@ -55,17 +55,6 @@ def take_over(connection: Connection, generation: int, position: int) -> None:
     for other in range(1, meta(connection, "last_generation") + 1):
         if other != generation:
             drop(connection, other)
-
-
-def _apply(connection: Connection, generation: int, id: str, doc: Doc | None, words: Cut | None) -> None:
-    if doc is None or words is not None:
-        forget(connection, generation, id)
-    if doc is None:
-        return
-    if words is None:  # only its story changed
-        connection.exec_driver_sql(f"UPDATE docs_{generation} SET story_id = ? WHERE id = ?", (doc.story_id, id))  # noqa: S608
-    else:
-        insert_cuts(connection, generation, [(insert_doc(connection, generation, doc), words)])
 
 
 def _changes(connection: Connection) -> int:
@@ -134,7 +123,13 @@ class SqliteIndex:
             if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
                 return False
             for id in ids:
-                _apply(connection, generation, id, docs.get(id), words.get(id))
+                doc, cut_words = docs.get(id), words.get(id)
+                if doc is None or cut_words is not None:
+                    forget(connection, generation, id)
+                if doc is not None and cut_words is not None:
+                    insert_cuts(connection, generation, [(insert_doc(connection, generation, doc), cut_words)])
+                elif doc is not None:  # only its story changed
+                    connection.exec_driver_sql(f"UPDATE docs_{generation} SET story_id = ? WHERE id = ?", (doc.story_id, id))  # noqa: S608
             remember(connection, "position", changes[-1].seq)
         return True
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from itertools import combinations
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any
@@ -76,7 +77,7 @@ def _danger(tree: Any, allowed: int, within: bool) -> str | None:
 def _danger_within(kind: Any, value: Any) -> str | None:
     if _is_open(kind, value):
         return "a repeat stands within a repeat"
-    if kind is sre.BRANCH and _alike(value[1]):
+    if kind is sre.BRANCH and any(one & other for one, other in combinations(map(_starts, value[1]), 2)):
         return "alternatives that can start alike stand within a repeat"
     return "a reference to a group stands within a repeat" if kind is sre.GROUPREF else None
 
@@ -101,11 +102,6 @@ def _parts(kind: Any, value: Any) -> list[Any]:
 
 SAMPLE = (*map(chr, range(0x21, 0x7F)), "é", "中", "\u3000")
 """The characters by which two parts are compared: those of URLs, and one for each further kind."""
-
-
-def _alike(branches: list[Any]) -> bool:
-    starts = [_starts(branch) for branch in branches]
-    return any(one & other for index, one in enumerate(starts) for other in starts[index + 1 :])
 
 
 def _starts(tree: Any) -> frozenset[str]:

@@ -162,7 +162,7 @@ async def _follow(
         following = check_url(_join(url, target), policy)
         if not follow:
             raise Redirected(url, following)
-        if _origin(following) != _origin(url):
+        if origin(following) != origin(url):
             headers = {name: value for name, value in headers.items() if name not in SECRETS}
         url = following
     raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
@@ -175,7 +175,7 @@ def _join(url: str, target: str) -> str:
         raise EgressDenied(target, "malformed") from error
 
 
-def _origin(url: str) -> tuple[str, str]:
+def origin(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc
 

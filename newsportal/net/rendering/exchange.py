@@ -6,9 +6,10 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urldefrag, urljoin
 
 from newsportal.errors import FetchFailed
+from newsportal.net.egress.client import MAX_REDIRECTS, REDIRECTS, SECRETS, origin
 from newsportal.text.encoding import LABELS, decode
 
 
@@ -29,12 +30,9 @@ class Limits:
         return max(64, min(512, self.memory // 2 // 1024 // 1024))
 
 
-REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-MAX_REDIRECTS: Final = 5  # As for pages
 METHODS: Final = frozenset({"GET", "HEAD", "POST"})  # What pages ask with when they are read; the others change something on a server
 # Headers of the browser's that whoever asks in its place writes himself.
 OURS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())
-SECRETS: Final = frozenset({"authorization", "cookie"})  # They go to the origin they were meant for, and to no other
 # Headers of an answer that no longer hold once its body is unpacked, name another way to the server, or would make a page a download.
 UNTRUE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "alt-svc", "content-disposition"})
 HTML: Final = re.compile(r"^\s*(text/html|application/xhtml\+xml)\b", re.IGNORECASE)
@@ -126,11 +124,6 @@ def _next(asked: PageRequest, status: int, target: str) -> PageRequest:
     if status == 303 or (status in (301, 302) and asked.method == "POST"):
         return replace(asked, url=url, headers=headers, method="GET", body=b"")
     return replace(asked, url=url, headers=headers)
-
-
-def origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc
 
 
 def same_page(one: str, other: str) -> bool:

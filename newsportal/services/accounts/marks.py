@@ -77,7 +77,10 @@ class Marks(Part):
     def set_read(self, person_id: str, story_id: str, read: bool, *, now: datetime) -> None:
         with self._write() as connection:
             _put(connection, person_id, story_id, {"read": read, "at": now})
-            _bound(connection, person_id)
+            mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_(None))
+            if connection.execute(select(func.count()).select_from(MARKS).where(mine)).scalar_one() > MAX_MARKS + SPARE:
+                oldest = connection.scalar(select(MARKS.c.at).where(mine).order_by(MARKS.c.at.desc()).offset(MAX_MARKS).limit(1))
+                connection.execute(delete(MARKS).where(mine, MARKS.c.at <= oldest))
 
     def star(self, person_id: str, story_id: str, starred: bool, *, now: datetime) -> None:
         """Raises ``TooManyStarred``. A story that has its star already keeps its place among the starred ones."""
@@ -141,7 +144,13 @@ class Marks(Part):
 
         Answers how many rows of the change log were read.
         """
-        position, read = self._position(store), 0
+        with self._read() as connection:
+            known = connection.scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
+        last = store.last_seq()
+        if known is None or known > last:  # for the first time, or of a log that is shorter than what was read of it: from its end on
+            known = last
+            self._remember(last)
+        position, read = int(known), 0
         while rows := store.changes(after=position, limit=STEP):
             ids = [row.id for row in rows if row.kind == "fold"]
             with self._read() as connection:
@@ -155,16 +164,6 @@ class Marks(Part):
             self._remember(position)
         return read
 
-    def _position(self, store: Store) -> int:
-        """Where following goes on: at the end of the log for the first time, and for a log that is shorter than what was read of it."""
-        with self._read() as connection:
-            known = connection.scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
-        last = store.last_seq()
-        if known is not None and known <= last:
-            return int(known)
-        self._remember(last)
-        return last
-
     def _remember(self, position: int) -> None:
         with self._write() as connection:
             upsert(connection, FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))
@@ -173,15 +172,6 @@ class Marks(Part):
 def _put(connection: Connection, person_id: str, story_id: str, values: Mapping[str, Any]) -> None:
     row = {"person_id": person_id, "story_id": story_id, **values}
     upsert(connection, MARKS, [row], update=tuple(values))
-
-
-def _bound(connection: Connection, person_id: str) -> None:
-    """Delete the oldest marks above the bound; starred ones stay."""
-    mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_(None))
-    if connection.execute(select(func.count()).select_from(MARKS).where(mine)).scalar_one() <= MAX_MARKS + SPARE:
-        return
-    oldest = connection.scalar(select(MARKS.c.at).where(mine).order_by(MARKS.c.at.desc()).offset(MAX_MARKS).limit(1))
-    connection.execute(delete(MARKS).where(mine, MARKS.c.at <= oldest))
 
 
 def _join(connection: Connection, old: str, new: str) -> None:

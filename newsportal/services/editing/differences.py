@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import SequenceMatcher
@@ -65,7 +65,13 @@ def difference(old: str, new: str) -> list[Line]:
         return [*_all("gone", before), *_all("new", after)]
     found = list[Line]()
     for step in steps:
-        found += _all("same", step.after) if step.same else _replaced(step.before, step.after, budget)
+        if step.same:
+            found += _all("same", step.after)
+            continue
+        for place in range(max(len(step.before), len(step.after))):  # each beside its counterpart, as far as they are alike
+            left, right = step.before[place : place + 1], step.after[place : place + 1]
+            mixed = _words(left[0], right[0], budget) if left and right else None
+            found += [mixed] if mixed is not None else [*_all("gone", left), *_all("new", right)]
     return found
 
 
@@ -125,17 +131,6 @@ def _price(before: Sequence[str], after: Sequence[str]) -> int:
 
 def _all(kind: Kind, lines: Sequence[str]) -> list[Line]:
     return [(Piece(kind, line),) for line in lines]
-
-
-def _replaced(gone: Sequence[str], new: Sequence[str], budget: Budget) -> Iterator[Line]:
-    """Paragraphs in place of others: each beside its counterpart, as far as they are alike."""
-    for place in range(max(len(gone), len(new))):
-        left, right = gone[place : place + 1], new[place : place + 1]
-        mixed = _words(left[0], right[0], budget) if left and right else None
-        if mixed is not None:
-            yield mixed
-        else:
-            yield from (*_all("gone", left), *_all("new", right))
 
 
 def _words(old: str, new: str, budget: Budget) -> Line | None:

@@ -156,7 +156,11 @@ class Server:
     def send(self, project: str, version: str, egg: bytes) -> dict[str, Any]:
         """A new version; the answer's ``spiders`` says how many the server found in it."""
         boundary = token_hex(16)
-        body = _multipart({"project": project, "version": version}, egg, boundary)
+        fields = {"project": project, "version": version}
+        parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()]
+        parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="egg"; filename="project.egg"\r\n')
+        parts.append("Content-Type: application/octet-stream\r\n\r\n")
+        body = b"".join(("".join(parts).encode(), egg, f"\r\n--{boundary}--\r\n".encode()))
         return self._answered(self._ask("POST", "/addversion.json", body, f"multipart/form-data; boundary={boundary}"))
 
     def text(self, path: str) -> str | None:
@@ -211,13 +215,6 @@ def _short(message: str) -> str:
     """What scrapyd says, without the way there through its process' modules."""
     told = message.strip()
     return f"{told.splitlines()[-1].strip()} (its own log says more)" if "Traceback (most recent call last)" in told else told
-
-
-def _multipart(fields: Mapping[str, str], egg: bytes, boundary: str) -> bytes:
-    parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items()]
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="egg"; filename="project.egg"\r\n'
-    head += "Content-Type: application/octet-stream\r\n\r\n"
-    return b"".join((*parts, head.encode(), egg, f"\r\n--{boundary}--\r\n".encode()))
 
 
 STATES: Mapping[str, State] = {"pending": "waiting", "running": "running", "finished": "done"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -128,7 +128,10 @@ def gather(
     there = store.corpora.articles(name) if store.corpora.find(name) else {}
     stories, counts = set[str](), defaultdict[str, Counter[str]](Counter)
     candidates, corrected = [], []
-    for article in _watched(store, progress):
+    total = max(1, store.tally().articles)
+    for number, article in enumerate(store.all_articles()):
+        if number % AT_ONCE == 0:
+            progress(min(1.0, number / total), "looking at articles")
         label = there.get(article.id)
         if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not what an editor left out
             corrected.append(NewDocument(article.category, article_id=article.id))
@@ -150,14 +153,6 @@ def _join(store: Store, name: str, documents: Sequence[NewDocument], source: Lab
         return Brought()
     store.corpora.create(name, now=datetime.now(UTC), note="from-articles")
     return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
-
-
-def _watched(store: Store, say: Progress) -> Iterator[StoredArticle]:
-    total = max(1, store.tally().articles)
-    for number, article in enumerate(store.all_articles()):
-        if number % AT_ONCE == 0:
-            say(min(1.0, number / total), "looking at articles")
-        yield article
 
 
 def categories(known: Sources) -> dict[str, str]:
