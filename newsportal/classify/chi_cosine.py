@@ -140,7 +140,9 @@ def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> t
     if not place:
         return [], np.zeros(0), np.zeros((0, labels))
     with_word = np.bincount(of[rows] * len(place) + columns, minlength=labels * len(place)).reshape(labels, -1).astype(float)
-    kept = _chosen(chi(with_word, np.bincount(of, minlength=labels).astype(float)))
+    scores = chi(with_word, np.bincount(of, minlength=labels).astype(float))
+    first = np.argsort(-scores, axis=1, kind="stable")[:, :WORDS_OF_A_CLASS]  # of each class
+    kept = np.unique(first[np.take_along_axis(scores, first, axis=1) > 0.0])
     idf = np.log(len(counts) / with_word.sum(axis=0))
     new = np.full(len(place), -1)
     new[kept] = np.arange(len(kept))
@@ -161,10 +163,3 @@ def chi(with_word: Matrix, documents: Matrix) -> Matrix:
     d = total - documents[:, None] - b
     difference = a * d - b * c
     return np.where(difference > 0, total * difference**2 / np.maximum((a + c) * (b + d) * (a + b) * (c + d), 1e-12), 0.0)
-
-
-def _chosen(values: Matrix) -> NDArray[np.intp]:
-    """The words with the highest CHI of each class, together."""
-    first = np.argsort(-values, axis=1, kind="stable")[:, :WORDS_OF_A_CLASS]
-    picked = np.take_along_axis(values, first, axis=1) > 0.0
-    return np.unique(first[picked])

@@ -163,15 +163,12 @@ def factors(seen: Floats, expected: Floats, unit: float) -> Floats:
     (n + κ) / (e + κ), and the chance of the table is a product of negative binomials. κ is the one of :data:`KAPPAS` that maximises it.
     """
     found, hoped = seen / unit, expected / unit
-    kappa = KAPPAS[int(np.argmax(_evidence(found, hoped)))]
+    each = KAPPAS[:, None]
+    alone = _log_gamma(KAPPAS)[:, None] - each * np.log(each)
+    # the logarithm of the table's chance under each κ, up to what all have in common
+    evidence = (_log_gamma(found + each) - alone - (found + each) * np.log(hoped + each)).sum(axis=1)
+    kappa = KAPPAS[int(np.argmax(evidence))]
     return np.asarray((found + kappa) / (hoped + kappa))
-
-
-def _evidence(found: Floats, hoped: Floats) -> Floats:
-    """The logarithm of the table's chance under each κ, up to what all have in common."""
-    kappa = KAPPAS[:, None]
-    alone = _log_gamma(KAPPAS)[:, None] - kappa * np.log(kappa)
-    return np.asarray((_log_gamma(found + kappa) - alone - (found + kappa) * np.log(hoped + kappa)).sum(axis=1))
 
 
 def _log_gamma(x: Floats) -> Floats:

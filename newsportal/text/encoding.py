@@ -105,7 +105,10 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     except UnicodeDecodeError:
         pass
     sample = _sample(body)
-    if _nearly_utf8(sample):
+    text = sample.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+    if broken <= BROKEN_SHARE * (beyond_ascii - broken):  # UTF-8 all the same
         return body.decode("utf-8", "replace"), "utf-8"
     declared = [name for name in dict.fromkeys(_declared(body, content_type)) if not name.startswith("utf")]
     codec = _best_reading(sample, declared)
@@ -139,13 +142,6 @@ def _declared(body: bytes, content_type: str | None) -> Iterator[str]:
         codec = LABELS.get(label.lower().strip())
         if codec:
             yield codec
-
-
-def _nearly_utf8(sample: bytes) -> bool:
-    text = sample.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return broken <= BROKEN_SHARE * (beyond_ascii - broken)
 
 
 def _best_reading(sample: bytes, declared: list[str]) -> str:

@@ -79,7 +79,11 @@ class Writer:
         date = {"WARC-Date": _date(exchange.when)}
         if exchange.address:
             date["WARC-IP-Address"] = exchange.address
-        answer = _record(exchange.url, "response", _answer_line(exchange.status), exchange.headers, exchange.body, date)
+        try:
+            phrase = HTTPStatus(exchange.status).phrase
+        except ValueError:
+            phrase = ""
+        answer = _record(exchange.url, "response", (f"{exchange.status} {phrase}", "HTTP/1.1"), exchange.headers, exchange.body, date)
         pair = {**date, "WARC-Concurrent-To": answer.rec_headers.get_header("WARC-Record-ID")}
         kept = tuple((name, value) for name, value in exchange.request_headers if name.lower() not in SECRETS)
         path = "/" + safe_url_string(exchange.url).partition("://")[2].partition("/")[2]
@@ -133,13 +137,6 @@ class _AsServed(StatusAndHeaders):  # type: ignore[misc]
 
 def _date(when: datetime | None) -> str:
     return (when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _answer_line(status: int) -> tuple[str, str]:
-    try:
-        return f"{status} {HTTPStatus(status).phrase}", "HTTP/1.1"
-    except ValueError:
-        return f"{status} ", "HTTP/1.1"
 
 
 def _record(url: str, kind: str, line: tuple[str, str], headers: Headers, body: bytes, warc: Mapping[str, str]) -> Any:

@@ -27,7 +27,7 @@ from newsportal.net.rendering import launch
 from newsportal.net.rendering.memory import Watch
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserType, Playwright
+    from playwright.async_api import Browser, Playwright
 
     from newsportal.net.rendering.exchange import Limits
 
@@ -136,19 +136,11 @@ class Chromium:
             self._playwright = await async_playwright().start()
         await asyncio.to_thread(sweep)
         self._folder = new_folder()
-        browser = await self._launched(self._playwright.chromium, program, self._folder)
-        pid, isolated = (int(word) for word in (self._folder / "pid").read_text().split())
-        self.isolated = bool(isolated)
-        self.watch.begin(pid)
-        logger.info("browser %s started%s", browser.version, "" if isolated else " (not in a network namespace of its own)")
-        return browser
-
-    async def _launched(self, kind: BrowserType, program: str, folder: Path) -> Browser:
-        wrapper = folder / "chromium"
-        words = (sys.executable, "-I", launch.__file__, str(folder / "pid"), "1" if self.setup.isolate else "0", program)
+        wrapper = self._folder / "chromium"
+        words = (sys.executable, "-I", launch.__file__, str(self._folder / "pid"), "1" if self.setup.isolate else "0", program)
         wrapper.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
         wrapper.chmod(0o700)
-        return await kind.launch(
+        browser = await self._playwright.chromium.launch(
             executable_path=wrapper,
             args=[*WALLS, *SPARING, f"--js-flags=--max-old-space-size={self.setup.limits.heap_megabytes}"],
             chromium_sandbox=os.geteuid() != 0,  # Chromium has none for root
@@ -157,6 +149,11 @@ class Chromium:
             handle_sighup=False,
             timeout=START_SECONDS * 1000,
         )
+        pid, isolated = (int(word) for word in (self._folder / "pid").read_text().split())
+        self.isolated = bool(isolated)
+        self.watch.begin(pid)
+        logger.info("browser %s started%s", browser.version, "" if isolated else " (not in a network namespace of its own)")
+        return browser
 
     async def watched(self) -> None:
         while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -65,12 +65,11 @@ def _of_topic(work: Work, alert: Alert) -> list[Found]:
         cursor = page.next
         if cursor is None:
             break
-    return [(story, _first(alert, of_topic(alert, _versions(work, story)))) for story in found[:MOST]]
-
-
-def _versions(work: Work, story: Story) -> Sequence[StoredArticle]:
-    whole = work.store.story(story.id) if story.count > 1 else None
-    return whole.versions if whole is not None else (story.head,)
+    dated: list[Found] = []
+    for story in found[:MOST]:
+        whole = work.store.story(story.id) if story.count > 1 else None
+        dated.append((story, _first(alert, of_topic(alert, whole.versions if whole is not None else (story.head,)))))
+    return dated
 
 
 def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:

@@ -72,7 +72,12 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
         )
         section = "[deploy]" if name == DEFAULT else f"[deploy:{name}]"
         raise TargetError(f"{where}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
-    return _with_credentials(_read(name, file, known[name], environ), environ)
+    said = {key: Template(value).safe_substitute(environ) for key, value in known[name].items()}
+    if not said.get("url"):
+        raise TargetError(f"{file}: the target {name!r} has no url; write: url = http://127.0.0.1:6800/")
+    credentials = said.get("username") or None, said.get("password") or None
+    found = Target(_checked(said["url"]), said.get("project") or PROJECT, *credentials, said.get("version") or None)
+    return _with_credentials(found, environ)
 
 
 def _read_targets(file: Path) -> dict[str, dict[str, str]]:
@@ -87,14 +92,6 @@ def _read_targets(file: Path) -> dict[str, dict[str, str]]:
         if section.startswith("deploy:"):
             rows[section.removeprefix("deploy:")] = base | dict(parser.items(section))
     return rows
-
-
-def _read(name: str, file: Path, row: Mapping[str, str], environ: Mapping[str, str]) -> Target:
-    said = {key: Template(value).safe_substitute(environ) for key, value in row.items()}
-    if not said.get("url"):
-        raise TargetError(f"{file}: the target {name!r} has no url; write: url = http://127.0.0.1:6800/")
-    credentials = said.get("username") or None, said.get("password") or None
-    return Target(_checked(said["url"]), said.get("project") or PROJECT, *credentials, said.get("version") or None)
 
 
 def _checked(url: str) -> str:

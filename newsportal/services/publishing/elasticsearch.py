@@ -142,7 +142,10 @@ class ElasticsearchTarget(DocumentTarget):
             return
         missing = self._missing(client)
         if missing is None:
-            mappings = {"dynamic": False, "_source": {"excludes": ["words"]}, "properties": properties(_analyzer(client))}
+            nodes = client.options(ignore_status=403).nodes.info(metric="plugins").get("nodes", {}).values()
+            plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
+            analyzer = next((ANALYSERS[name] for name in ANALYSERS if plugins and all(name in some for some in plugins)), "standard")
+            mappings = {"dynamic": False, "_source": {"excludes": ["words"]}, "properties": properties(analyzer)}
             try:
                 client.indices.create(index=self._index, mappings=mappings, settings=SETTINGS)
             except ApiError as error:
@@ -182,12 +185,6 @@ class ElasticsearchTarget(DocumentTarget):
             return Refused("its document is larger than the server takes; raise http.max_content_length there")
         shut = status in (401, 403) and "read-only" not in text
         return (TargetAway if isinstance(error, StoreUnavailable) and not shut else TargetUnfit)(text)
-
-
-def _analyzer(client: Elasticsearch) -> str:
-    nodes = client.options(ignore_status=403).nodes.info(metric="plugins").get("nodes", {}).values()
-    plugins = [{plugin["name"] for plugin in node.get("plugins", ())} for node in nodes]
-    return next((ANALYSERS[name] for name in ANALYSERS if plugins and all(name in some for some in plugins)), "standard")
 
 
 def _document(article: StoredArticle) -> dict[str, Any]:
