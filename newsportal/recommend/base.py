@@ -7,10 +7,9 @@ fit; ``extended`` adds what was published and seen since.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +53,3 @@ class Log:
 
     views: Iterable[View]
     items: Iterable[Item]
-
-
-class Model(Protocol):
-    """A method that has learnt. Every model answers new readers (an empty history) and leaves out what ``without`` names."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What was learnt, in figures for people (JSON): α, λ, half-lives, weights, counts."""
-        ...
-
-    def recommend(
-        self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
-    ) -> tuple[Recommendation, ...]:
-        """At most ``n`` stories, the best first; never one of ``history`` or ``without``, nor one published after ``now``.
-
-        ``history`` may come in any order. ``reader``: with the day of ``now`` the seed of what is shown to explore; "" explores nothing.
-        """
-        ...
-
-    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Self:
-        """The model with stories that were published and seen since it learnt; costs little, and never changes this one."""
-        ...

@@ -84,7 +84,10 @@ GROUPS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """What was learnt of a log, and how much each figure counts."""
+    """What was learnt of a log, and how much each figure counts; ``facts``: figures for people, as JSON.
+
+    It answers new readers (an empty history), and leaves out what ``without`` names.
+    """
 
     learnt: Learnt
     weights: Weights
@@ -107,7 +110,10 @@ class Best:
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
     ) -> tuple[Recommendation, ...]:
-        """As :class:`newsportal.recommend.base.Model` promises: the best, varied, and with ``reader`` some to explore."""
+        """At most ``n`` stories, the best first, varied; never one of ``history`` or ``without``, nor one published after ``now``.
+
+        ``history`` may come in any order. ``reader``: with the day of ``now`` the seed of what is shown to explore; "" explores nothing.
+        """
         known, last = self._history(history)
         question = signals.question_of(self.learnt, known, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
@@ -136,7 +142,7 @@ class Best:
         return tuple(self.learnt.items[story].story for story in order)
 
     def extended(self, views: Iterable[View], items: Iterable[Item]) -> Best:
-        """With what came since: new stories have their content, age and first views."""
+        """With what was published and seen since: new stories have their content, age and first views. It costs little."""
         learnt = packing.extended(self.learnt, views, items)
         return replace(self, learnt=learnt, facts={**self.facts, "stories": len(learnt.items)})
 

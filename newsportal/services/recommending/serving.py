@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from newsportal.errors import ModelError, StoreError
 from newsportal.recommend import best, signals
-from newsportal.recommend.base import Log, Model, Recommendation
+from newsportal.recommend.base import Log, Recommendation
 from newsportal.recommend.clicks import columns, hours
 from newsportal.services.recommending.parts import DAYS, items, new_items
 from newsportal.store.results import Story
@@ -46,11 +46,11 @@ class _Fitted:
 
     made: datetime | None
     since: datetime
-    base: Model
-    model: Model
+    base: best.Best
+    model: best.Best
 
 
-def early(store: Store, now: datetime, days: int) -> Model:
+def early(store: Store, now: datetime, days: int) -> best.Best:
     """What the latest views tell before a fit has learnt how much each figure counts. Raises ``StoreError``."""
     views = store.readers.recent(now - timedelta(days=days), limit=EARLY_VIEWS)
     clicks = columns(Log(views, items(store.readers, now, days=days)))
@@ -101,7 +101,7 @@ class Recommender:
         self._fitted = _Fitted(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
         self._looked = self._clock()
 
-    def _base(self, now: datetime) -> tuple[datetime | None, datetime, Model]:
+    def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best]:
         """The newest fit that can be read, else what the first views tell; and since when the rest is new."""
         known = self._fitted
         fit = self._store.readers.fit(newer_than=known.made if known else None)
