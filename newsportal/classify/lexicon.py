@@ -86,7 +86,11 @@ class Lexicon:
             for weight, words in category.words.items():
                 for word in filter(None, map(plain, words)):
                     self._values[word][number] = max(VALUE[weight], self._values[word].get(number, 0.0))
-        self._starts: dict[str, tuple[str, ...]] = _by_start(word for word in self._values if not word.isascii())
+        starts: dict[str, list[str]] = defaultdict(list)  # words by their first two characters
+        for word in self._values:
+            if not word.isascii():
+                starts[word[:2]].append(word)
+        self._starts = {start: tuple(sorted(those, key=len, reverse=True)) for start, those in starts.items()}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -198,14 +202,6 @@ def plain(word: str) -> str:
     """A word as it is looked for; ``""`` for one that would be found everywhere (a single Chinese character, a single letter)."""
     folded = " ".join(fold_characters(word.replace("_", " ")).split())
     return folded if len(folded) > 1 else ""
-
-
-def _by_start(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Words by their first two characters, the longest first."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for word in words:
-        found[word[:2]].append(word)
-    return {start: tuple(sorted(those, key=len, reverse=True)) for start, those in found.items()}
 
 
 @cache

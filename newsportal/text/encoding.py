@@ -155,7 +155,11 @@ def _best_reading(sample: bytes, declared: list[str]) -> str:
         if score > best_score:
             best, best_score = codec, score
     if best_score < READS_BADLY and not declared:
-        return _guess(sample) or best
+        from charset_normalizer import from_bytes  # loaded late: most pages never need it
+
+        found = from_bytes(sample).best()
+        if found and not found.encoding.startswith("utf"):
+            return LABELS.get(found.encoding.replace("_", "-"), found.encoding)
     return best
 
 
@@ -202,10 +206,3 @@ def _score(text: str) -> float:
     if not total:
         return 0.0
     return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total
-
-
-def _guess(sample: bytes) -> str | None:
-    from charset_normalizer import from_bytes  # loaded late: most pages never need it
-
-    found = from_bytes(sample).best()
-    return LABELS.get(found.encoding.replace("_", "-"), found.encoding) if found and not found.encoding.startswith("utf") else None

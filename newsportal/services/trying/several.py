@@ -53,7 +53,14 @@ def looked(
     taken: dict[Kind, set[str]] = {}
     for url in addresses[:MAX_ADDRESSES]:
         tell(url)
-        found.append(_numbered(_looked(url, known, tell, kind, everything), known, taken))
+        one, choices = _looked(url, known, tell, kind, everything), list[Choice]()
+        for choice in one.choices:
+            names = taken.setdefault(choice.kind, set())
+            if choice.proposal is not None and choice.values["name"] in names:
+                choice = replace(choice, values={**choice.values, **entry(choice.proposal, None, None, known, names)})
+            names.add(choice.values["name"])
+            choices.append(choice)
+        found.append(replace(one, choices=tuple(choices)))
     return found
 
 
@@ -77,17 +84,6 @@ def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family 
         except AlreadyThere as error:
             there = error.key
     return Found(url, tuple(choices), offer.notes, there=there)
-
-
-def _numbered(found: Found, known: Sources, taken: dict[Kind, set[str]]) -> Found:
-    choices = []
-    for choice in found.choices:
-        names = taken.setdefault(choice.kind, set())
-        if choice.proposal is not None and choice.values["name"] in names:
-            choice = replace(choice, values={**choice.values, **entry(choice.proposal, None, None, known, names)})
-        names.add(choice.values["name"])
-        choices.append(choice)
-    return replace(found, choices=tuple(choices))
 
 
 def listed(body: bytes, known: Sources) -> list[Found]:
