@@ -20,7 +20,7 @@ from rich.text import Text
 
 from newsportal.classify.base import Progress as Say
 from newsportal.errors import NewsportalError
-from newsportal.messages import format_time
+from newsportal.messages import Message, format_time
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.store.copying import Tell
 from newsportal.text import clean
@@ -32,9 +32,11 @@ T = TypeVar("T")
 
 
 def print_json(*rows: Any) -> None:
-    """One line of JSON for each row; moments in ISO 8601."""
+    """One line of JSON for each row; moments in ISO 8601, messages as their sentences."""
     for row in rows:
-        typer.echo(json.dumps(row, ensure_ascii=False, default=lambda value: value.isoformat()))
+        typer.echo(
+            json.dumps(row, ensure_ascii=False, default=lambda value: str(value) if isinstance(value, Message) else value.isoformat())
+        )
 
 
 def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
