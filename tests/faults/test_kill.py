@@ -69,7 +69,11 @@ def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, w
 
 
 def test_what_lies_behind_a_list_page_that_failed_comes_with_the_next_run(portal: Any, web: MadeUpWeb, whole: Any) -> None:
-    """Else the first page, whose entries are all stored by then, would end the visit before the second."""
+    """Else the first page, whose entries are all stored by then, would end the visit before the second. Hub pages would lead to the same
+    articles, so none is followed."""
+    text = portal.sources.read_text("utf-8")
+    portal.sources.write_text(text.replace("  pages: 5\n", "  pages: 5\n  depth: 0\n"), "utf-8")
+    assert "depth: 0" in portal.sources.read_text("utf-8")
     second = [hub["pages"][1] for hub in web.manifest()["hubs"] if hub["page"] == 1 and len(hub["pages"]) > 1]
     for url in second:
         web.fail(url, status=404)
