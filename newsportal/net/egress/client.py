@@ -159,20 +159,17 @@ async def _follow(
             return Page(
                 url=url, body=body, fetched=datetime.now(UTC), status=answer.status, content_type=answer.headers.get("content-type")
             )
-        following = check_url(_join(url, target), policy)
+        try:
+            target = urljoin(url, target.strip())
+        except ValueError as error:
+            raise EgressDenied(target, "malformed") from error
+        following = check_url(target, policy)
         if not follow:
             raise Redirected(url, following)
         if origin(following) != origin(url):
             headers = {name: value for name, value in headers.items() if name not in SECRETS}
         url = following
     raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
-
-
-def _join(url: str, target: str) -> str:
-    try:
-        return urljoin(url, target.strip())
-    except ValueError as error:
-        raise EgressDenied(target, "malformed") from error
 
 
 def origin(url: str) -> tuple[str, str]:

@@ -166,16 +166,11 @@ class _Reader:
         elif len(self.feeds) >= MAX_FEEDS:
             raise _Enough("too-many")
         else:
-            folder = next(filter(None, reversed(self._folders)), None) or _category(told.get("category"))
+            category = told.get("category", "").partition(",")[0].strip("/ ").rpartition("/")[2]  # Linux of /Technology/Linux,/Open
+            folder = next(filter(None, reversed(self._folders)), None) or category[:MAX_TEXT] or None
             title = (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
             self.feeds[url] = Outline(url, title, folder, self._absolute(told.get("htmlurl")))
 
     def _absolute(self, written: str | None) -> str | None:
         url = dom.join(self._base, written) if written else None
         return None if url is None or url.startswith(NOWHERE) else url
-
-
-def _category(written: str | None) -> str | None:
-    """The first of ``/Technology/Linux,/Open``: its last part."""
-    first = (written or "").partition(",")[0].strip("/ ")
-    return first.rpartition("/")[2][:MAX_TEXT] or None

@@ -193,7 +193,10 @@ class Server:
         except (ValueError, KeyError, TypeError) as error:
             raise RunnerRefused(f"what answers at {self.target.url} is no scrapyd") from error
         if status != "ok":
-            raise RunnerRefused(f"scrapyd at {self.target.url} says: {_short(str(said.get('message', status)))}")
+            told = str(said.get("message", status)).strip()
+            if "Traceback (most recent call last)" in told:  # without the way there through its process' modules
+                told = f"{told.splitlines()[-1].strip()} (its own log says more)"
+            raise RunnerRefused(f"scrapyd at {self.target.url} says: {told}")
         return dict(said)
 
     def _checked(self, answer: Answer) -> Answer:
@@ -206,12 +209,6 @@ class Server:
         if answer.status >= 500:
             raise RunnerUnavailable(f"scrapyd at {self.target.url} answers with status {answer.status}")
         return answer
-
-
-def _short(message: str) -> str:
-    """What scrapyd says, without the way there through its process' modules."""
-    told = message.strip()
-    return f"{told.splitlines()[-1].strip()} (its own log says more)" if "Traceback (most recent call last)" in told else told
 
 
 STATES: Mapping[str, State] = {"pending": "waiting", "running": "running", "finished": "done"}

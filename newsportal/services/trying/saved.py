@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -85,14 +86,11 @@ def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, 
         saved_ones = saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)
         if saved_ones:
             return saved_ones, "archive"
-    return [page for address in addresses[:NEWEST] if (page := _fetched(address, fetch)) is not None], "newest"
-
-
-def _fetched(address: str, fetch: Any) -> Page | None:
-    try:
-        return page_of(address, fetch)
-    except Unread:
-        return None  # the others tell enough
+    found: list[Page] = []
+    for address in addresses[:NEWEST]:
+        with suppress(Unread):  # the others tell enough
+            found.append(page_of(address, fetch))
+    return found, "newest"
 
 
 def addresses_of(source: Source) -> list[str]:
