@@ -112,19 +112,15 @@ class Classifier(Protocol):
 
     def classify(self, title: str, text: str) -> Answer:
         """The answer on one article; either part may be empty."""
-        ...
 
     def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
         """The answers on articles, each a title and a text; faster than one by one."""
-        ...
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """What in this article decided about ``label`` (the best one, if not said), the weightiest first; empty if nothing did."""
-        ...
 
     def saved(self) -> bytes:
         """All of it as a file, without pickle; :func:`restore` reads it."""
-        ...
 
 
 class Trainable(Protocol):
@@ -132,11 +128,9 @@ class Trainable(Protocol):
 
     def train(self, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Classifier:
         """A classifier made of ``examples``. Raises ``ModelError`` when nothing can be learnt from them."""
-        ...
 
     def restored(self, data: bytes) -> Classifier:
         """What ``saved`` wrote. Raises ``ModelError`` for anything else."""
-        ...
 
 
 def quiet(share: float, what: str) -> None:

@@ -92,11 +92,9 @@ class Refers(Protocol):
 
     def refer(self, value: object) -> tuple[str, str] | None:
         """Kind and name of an object; ``None`` for one that it does not know."""
-        ...
 
     def referred(self, kind: str, name: str) -> object:
         """The object. Raises ``LookupError`` if it has gone."""
-        ...
 
 
 class DupeFilter:

@@ -44,7 +44,6 @@ class Finder(Protocol):
 
     def judge(self, document: Document) -> Verdict:
         """Compare with all earlier documents, then remember this one too. Never raises for a strange document."""
-        ...
 
 
 @runtime_checkable
@@ -53,7 +52,6 @@ class Matcher(Finder, Protocol):
 
     def matches(self, document: Document) -> list[Verdict]:
         """As :meth:`judge`, with every close earlier document, the fullest first."""
-        ...
 
 
 T = TypeVar("T")

@@ -35,7 +35,6 @@ class Learner(Protocol):
 
     def learn(self, document: Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         """Take the page in without an answer; ``found`` is the article on it, where it has been read. Never raises for a bad page."""
-        ...
 
     def __call__(self, document: Document, link: Link | None, fetched: datetime) -> Extraction: ...
 
@@ -46,11 +45,9 @@ class Keeper(Learner, Protocol):
 
     def saved(self) -> str:
         """What was learnt, as text that :meth:`restore` takes."""
-        ...
 
     def restore(self, text: str) -> None:
         """Go on from there. Raises an error of ``newsportal.errors`` for a text that :meth:`saved` did not write."""
-        ...
 
 
 def extractor(name: str) -> Extract:

@@ -23,7 +23,6 @@ class Ranker(Protocol):
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """The best ``n`` stories, none of the history or published after ``now``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,21 +28,17 @@ class TrainingLog(Protocol):
 
     def when(self, share: float) -> float:
         """The hour before which this share of the views lies: that of a view, the lower where the share falls between two."""
-        ...
 
     def learnt(self, moment: float) -> Learnt: ...
 
     def moments(self, begin: float, end: float) -> list[Moment]:
         """What readers did between two hours: those that :func:`newsportal.recommend.blend.drawn` draws."""
-        ...
 
     def alpha(self) -> float:
         """The median of w_c / w_s."""
-        ...
 
     def rate(self) -> float:
         """λ: the mean age of what was looked at, in hours."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,19 +106,15 @@ class Index(Protocol):
 
     def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
         """Queries that begin as ``typed`` does: topics, names and words of titles, the frequent ones first. Its last word is completed."""
-        ...
 
     def follow(self, store: Store) -> int:
         """Take in what changed since the last call; answers how many rows of the change log were read."""
-        ...
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
         """Build anew beside the present index, then swap: searches go on meanwhile. Answers the number of articles."""
-        ...
 
     def position(self) -> int:
         """The change log position up to which everything is indexed."""
-        ...
 
     def status(self) -> Status: ...
 

@@ -97,7 +97,6 @@ class Renewable(Protocol):
 
     def cut_otherwise(self) -> bool:
         """Whether some words are found by their characters alone, since the index was cut by another segmenter or other own words."""
-        ...
 
     def rebuild(self, store: Store) -> Any: ...
 

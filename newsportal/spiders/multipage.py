@@ -37,21 +37,17 @@ class Pages(Protocol[FoundIn]):
 
     def wanted(self) -> Sequence[str]:
         """The addresses to ask for now, together; each once."""
-        ...
 
     def take(self, page: FoundIn, asked: str) -> None: ...
 
     def refuse(self, asked: str, reason: str) -> None:
         """The answer is none of the item's pages, or cannot be read."""
-        ...
 
     def fail(self, asked: str, outcome: Outcome) -> None:
         """There is no answer."""
-        ...
 
     def end(self, reason: str) -> None:
         """No further page is asked for."""
-        ...
 
 
 async def fetch_pages(

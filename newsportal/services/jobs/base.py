@@ -80,31 +80,24 @@ class Runner(Protocol):
     @property
     def where(self) -> str:
         """For people: which runner it is."""
-        ...
 
     def start(self, id: str, wanted: Wanted) -> None:
         """Start a job, or let it wait for its turn. May be repeated with the same id after ``RunnerUnavailable``: it starts once."""
-        ...
 
     def jobs(self) -> list[Job]:
         """All it knows of, also those that others started, the newest first."""
-        ...
 
     def log(self, id: str) -> str | None:
         """What the job logged so far; ``None`` if there is no such job, or its log is gone."""
-        ...
 
     def cancel(self, id: str) -> bool:
         """End a job. A crawl stores what it has in hand, and ends at once when asked a second time. False: it does not run."""
-        ...
 
     def hasten(self) -> None:
         """Jobs that :meth:`close` waits for end at once. Called from a signal handler."""
-        ...
 
     def close(self) -> None:
         """End the jobs that do not go on without this process."""
-        ...
 
 
 def new_id() -> str:

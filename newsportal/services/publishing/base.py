@@ -71,23 +71,18 @@ class Target(Protocol):
 
     def check(self) -> Sequence[str]:
         """Look at the place without changing it. Answers what is allowed, and what somebody should know. Raises ``TargetUnfit``."""
-        ...
 
     def digest(self, article: StoredArticle) -> str:
         """Of all that would stand there: another digest, another text. Raises ``Refused``."""
-        ...
 
     def put(self, article: StoredArticle, entry: Entry) -> Placed:
         """Let the article stand there, in place of what stands there of it. Raises ``Refused``, ``PutOff``, ``Unwanted``, ``Overtaken``."""
-        ...
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         """Take it back. Nothing happens where it does not stand. ``article`` is ``None`` for one that is not in the store any more."""
-        ...
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         """What ``put``, or ``remove`` for an entry that is to go, would do; nothing is changed."""
-        ...
 
     def close(self) -> None: ...
 
@@ -99,7 +94,6 @@ class BulkTarget(Target, Protocol):
 
     def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
         """``put`` each; answers in the same order, with the error that ``put`` would raise about one article."""
-        ...
 
 
 DIGEST_BYTES = 20
