@@ -245,7 +245,7 @@ def test_a_file_that_cannot_be_written_is_told_and_what_was_typed_is_kept(editor
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(editing, "_replace", full)
+    monkeypatch.setattr(editing, "replace_file", full)
     page = editor.post("/topics/save", data={**fields(editor.get("/topics/new").text), "name": "台风", "any": "台风 登陆"})
     assert page.status_code == 503
     assert "No space left on device" in page.text

@@ -105,7 +105,7 @@ def tidied(body: Body) -> dom.Element:
     top = _common(page, body)
     if top is None:
         return whole
-    kept = _kept_boxes(page, body, top)
+    kept = _boxes_of_text(page, body, top)
     original = page.nodes[top]
     copy = copy_of(original)
     pairs = dict(zip(original.iter(), copy.iter(), strict=True))
@@ -144,7 +144,7 @@ def _common(page: Blocks, body: Body) -> int | None:
     return box
 
 
-def _kept_boxes(page: Blocks, body: Body, top: int) -> set[int]:
+def _boxes_of_text(page: Blocks, body: Body, top: int) -> set[int]:
     """The boxes of the text, and those of pictures that stand in it or shortly before it, captions included."""
     kept: set[int] = set()
     for block, wanted in zip(page.blocks, body.chosen, strict=True):
