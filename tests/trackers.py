@@ -37,9 +37,13 @@ galleries:
 
 @pytest.fixture
 def crawler(tmp_path: Path) -> Crawler:
-    path = tmp_path / "sources.yaml"
-    path.write_text(SOURCES, "utf-8")
-    blank_store(tmp_path / "data" / "newsportal.db").close()
+    return make_crawler(tmp_path, SOURCES)
+
+
+def make_crawler(folder: Path, sources: str) -> Crawler:
+    path = folder / "sources.yaml"
+    path.write_text(sources, "utf-8")
+    blank_store(folder / "data" / "newsportal.db").close()
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)

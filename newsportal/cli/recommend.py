@@ -252,7 +252,7 @@ def for_(
     if (reader is None) != new:
         raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
     with open_record(sources) as (known, store):
-        found = Recommender(store, days=known.recommendation.days).recommended(reader, datetime.now(UTC), number)
+        found = Recommender(store, known.recommendation).recommended(reader, datetime.now(UTC), number)
     for place, suggestion in enumerate(found, 1):
         if as_json:
             print_json(_row(suggestion))

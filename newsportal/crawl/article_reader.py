@@ -23,9 +23,12 @@ class ArticleReader:
     """Blocking; may be called from several threads."""
 
     def __init__(self, sources: Sources, sites: SiteMemory) -> None:
-        self._rules = {place.key: place.article for place in (*sources.feeds, *sources.sitemaps, *sources.regions) if place.article}
+        places = (*sources.feeds, *sources.sitemaps, *sources.regions)
+        self._rules = {place.key: place.article for place in places if place.article}
         self._sites = sites
-        self._best = Best(sites.knowledge)
+        chosen = [(place.key, place.extractor) for place in places] + [(engine.key, engine.extractor) for engine in sources.engines]
+        self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in chosen if choice}
+        self._usual = sites.extractor(sources.extractor.method, sources.extractor.options)
 
     def first(self, article: Article) -> PageRead:
         """An article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
@@ -56,7 +59,7 @@ class ArticleReader:
         """The extraction and the pager. The pages of a thread are other people's posts."""
         pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
         self._sites.recall(document.url)
-        return PageRead(document.url, self._best(document, link, fetched), pager)
+        return PageRead(document.url, self._extractors.get(link.source, self._usual)(document, link, fetched), pager)
 
     def _page(self, article: Article, page: Page) -> PageRead:
         if is_front_page(article.url):
@@ -69,8 +72,9 @@ class ArticleReader:
                 raise
             read = _carried(article)
         else:
-            if read.pager.first is None:  # a further page may repeat what its first page says, and is no witness
-                self._best.learn(document, article.link, page.fetched, read.found)
+            used = self._extractors.get(article.source, self._usual)
+            if isinstance(used, Best) and read.pager.first is None:  # a further page may repeat what its first page says: no witness
+                used.learn(document, article.link, page.fetched, read.found)
         return _ruled(read, article.wrapped or self._wrapped(article.source, document, page.fetched))
 
 

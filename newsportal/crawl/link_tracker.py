@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -88,6 +88,7 @@ class LinkTracker(SourceStates):
         self.sites = record.sites
         self.models = record.models
         self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
+        self._titled: Counter[str] = Counter()
         self._counted: dict[str, set[str]] = defaultdict(set)  # links that the report counts as new and that have no outcome here yet
         self._met: set[str] = set()
 
@@ -102,6 +103,7 @@ class LinkTracker(SourceStates):
         for link in links:
             by_name.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.stored_urls.find_stored, list(by_name)) | await backoff.paused(self, list(by_name.values()))
+        known |= await self._find_titles({name: link for name, link in by_name.items() if name not in known})
         wanted = [link for name, link in by_name.items() if name not in known]
         requests = await self.open(wanted, spider, ask, again=again)
         stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
@@ -110,6 +112,14 @@ class LinkTracker(SourceStates):
             self.visit_counts.published(by_name[name].source, [by_name[name].published])
         fresh = tuple(link for name, link in by_name.items() if name in requests)
         return Filtered(tuple(requests[name_of(link)] for link in fresh), stale, fresh)
+
+    async def _find_titles(self, links: Mapping[str, Link]) -> set[str]:
+        """The names of links whose titles repeat a stored one, where that tells reposts (paper A, 3.3): they are not fetched."""
+        titles = {name: link.title for name, link in links.items() if link.title}
+        found = await asyncio.to_thread(self.store.find_titles, titles, now=utcnow())
+        for name in found:
+            self._titled[links[name].source] += 1
+        return found
 
     async def count_listed(
         self, entries: Iterable[tuple[str, Link]], fresh: Collection[str], known: Collection[str], broken: Iterable[Link] = ()
@@ -248,7 +258,10 @@ class LinkTracker(SourceStates):
             await self._finish(link, FAILED, reason)
 
     async def note_waiting(self, sources: Collection[str]) -> None:
-        """Say in the report which links of these sources wait for another try."""
+        """Say in the report which links of these sources wait for another try, and how many were left for their titles."""
+        for source in sources:
+            if number := self._titled.pop(source, 0):
+                self.note(source, Message("note.known-titles", number=number))
         try:
             rows = await asyncio.to_thread(self.store.links.waiting)
         except StoreError:

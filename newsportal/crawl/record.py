@@ -14,7 +14,9 @@ from weakref import WeakValueDictionary
 from newsportal.classify import base
 from newsportal.crawl.seen_filter import open_filter
 from newsportal.crawl.visit_counters import Reach
-from newsportal.errors import ModelError, StoreError
+from newsportal.errors import LibraryError, ModelError, StoreError
+from newsportal.extractors import Extract, Keeper, extractor
+from newsportal.extractors.article.best import Best
 from newsportal.extractors.article.site import MAX_PAGES, MAX_SITES, PageLines, SiteKnowledge, packed, site_of, unpacked
 from newsportal.messages import Message
 from newsportal.store import open_store
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LEARNT: Final = "extractor:"  # how the name begins under which the store keeps what a paper's method learnt, among the sites
 RECHECK: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
 
 
@@ -108,6 +111,25 @@ class SiteMemory:
         self._met: set[str] = set()
         self._unread: set[str] = set()
         self._lock = Lock()
+        self._extractors: dict[tuple[str, tuple[tuple[str, float], ...]], Extract] = {}
+
+    def extractor(self, method: str, options: Mapping[str, float]) -> Extract:
+        """The one that all readers of a choice share. What a method of a paper learnt in earlier crawls is read first."""
+        key = (method, tuple(sorted(options.items())))
+        with self._lock:
+            if key not in self._extractors:
+                made: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
+                self._restore(method, made)
+                self._extractors[key] = made
+            return self._extractors[key]
+
+    def _restore(self, method: str, made: Extract) -> None:
+        if isinstance(made, Keeper) and not isinstance(made, Best):
+            try:
+                for text in self._store.site_lines(LEARNT + method).values():
+                    made.restore(text.decode())
+            except (StoreError, LibraryError, ValueError) as error:
+                logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
 
     def recall(self, url: str) -> None:
         """Load what the store knows of a page's site, before the page is read."""
@@ -129,8 +151,14 @@ class SiteMemory:
 
     def keep(self, now: datetime) -> None:
         """Save what is known of the sites that were met, at the end of the crawl."""
+        learnt = {}
+        for (method, _), made in list(self._extractors.items()):
+            if isinstance(made, Keeper) and not isinstance(made, Best):
+                if method == "summary_anchor":  # joined with what other processes learnt meanwhile
+                    self._restore(method, made)
+                learnt[LEARNT + method] = {"": made.saved().encode()}
         try:
-            self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
+            self._store.save_site_lines({**self._packed_sites(), **learnt}, now=now, most=MAX_SITES)
         except StoreError as error:
             logger.warning("what was learnt of sites is lost: %s", error)
 
@@ -179,4 +207,6 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
     record = _RECORDS.get(sources.store)
     if record is None:
         record = _RECORDS[sources.store] = Record(sources, settings)
+    chosen = sources.duplicates
+    record.store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)
     return record

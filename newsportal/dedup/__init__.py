@@ -5,8 +5,9 @@ A finder is fed documents in time order and gives a verdict on each; adding one 
 
 from __future__ import annotations
 
+from datetime import timedelta
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from newsportal.dedup.document import Finder
 
@@ -20,10 +21,16 @@ FINDERS: Final[dict[str, str]] = {
 """Name → module of this package and its class; loaded when it is asked for."""
 
 
-def finder(name: str) -> Finder:
-    """A fresh finder called ``name``. Raises ``ValueError`` that lists the names there are."""
+THETA: Final = {"feature_string": "ratio", "cosine": "threshold"}
+"""Method → its parameter θ."""
+
+
+def finder(name: str, *, theta: float | None = None, days: float | None = None) -> Finder:
+    """A fresh finder called ``name``; ``days``: how far back it compares. Raises ``ValueError`` that lists the names there are."""
     if name not in FINDERS:
         raise ValueError(f"no finder of duplicates is called {name!r}; there are: {', '.join(FINDERS)}")
     module, _, attribute = FINDERS[name].partition(":")
-    made: Finder = getattr(import_module(f"{__name__}.{module}"), attribute)()
+    options: dict[str, Any] = {} if theta is None else {THETA[name]: theta}
+    options |= {} if days is None else {"span": timedelta(days=days)}
+    made: Finder = getattr(import_module(f"{__name__}.{module}"), attribute)(**options)
     return made

@@ -79,9 +79,11 @@ class Alike:
     score: float
 
 
-def compare(one: PhotoStory, other: PhotoStory) -> Alike | None:
-    """Whether two photo stories are one, by the rule above."""
+def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> Alike | None:
+    """Whether two photo stories are one, by the rule above; with ``theta`` as the paper tells it, by their words alone."""
     words = cosine(one.words, other.words)
+    if theta is not None:
+        return Alike("same-words", words) if words >= theta else None
     matched = matches(one.pictures, other.pictures)
     printed = comparable(one.pictures, other.pictures)
     fewer = printed if printed >= ENOUGH else min(len(one.pictures), len(other.pictures))

@@ -39,6 +39,23 @@ class TitleIndex:
         return len(self._window)
 
     def judge(self, document: Document) -> Verdict:
+        verdict, words = self.find(document), title_words(document.title)
+        if not words:
+            return verdict
+        time = self._window.time_of(document.published)
+        for old in self._window.enter(self._next, time):
+            for word in set(self._titles.pop(old)[0]):
+                del self._index[word][old]
+                if not self._index[word]:
+                    del self._index[word]
+        self._titles[self._next] = (words, document.id, time)
+        for word in words:
+            self._index[word][self._next] = None
+        self._next += 1
+        return verdict
+
+    def find(self, document: Document) -> Verdict:
+        """As :meth:`judge`; nothing is remembered."""
         words = title_words(document.title)
         if not words:
             return NEW
@@ -49,15 +66,6 @@ class TitleIndex:
                 best, score = document_id, len(words) / len(earlier)
                 if score == 1.0:
                     break
-        for old in self._window.enter(self._next, time):
-            for word in set(self._titles.pop(old)[0]):
-                del self._index[word][old]
-                if not self._index[word]:
-                    del self._index[word]
-        self._titles[self._next] = (words, document.id, time)
-        for word in words:
-            self._index[word][self._next] = None
-        self._next += 1
         return Verdict(best, "title-words", score) if best is not None else NEW
 
     def _holding(self, words: tuple[str, ...], time: float) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from typing import Final, Protocol, runtime_checkable
 
@@ -50,11 +51,11 @@ class Keeper(Learner, Protocol):
         """Go on from there. Raises an error of ``newsportal.errors`` for a text that :meth:`saved` did not write."""
 
 
-def extractor(name: str) -> Extract:
-    """The extractor called ``name``; a fresh one where it remembers pages. Raises ``ValueError`` that lists the names there are."""
+def extractor(name: str, **options: float) -> Extract:
+    """The extractor called ``name`` with its parameters; a fresh one where it remembers pages. Raises ``ValueError`` with the names."""
     if name not in EXTRACTORS:
         raise ValueError(f"no extraction algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}")
     module, _, attribute = EXTRACTORS[name].partition(":")
     found = getattr(import_module(f"{__name__}.{module}"), attribute)
-    made: Extract = found() if isinstance(found, type) else found
+    made: Extract = found() if isinstance(found, type) else partial(found, **options) if options else found
     return made

@@ -17,6 +17,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "note.layout-changed": "layout changed: the template-free reader took over",
     "note.retries-articles": "asks again for articles that an earlier run could not fetch",
     "note.one-address": "several entries of a list lead to one address, where only one article can be fetched",
+    "note.known-titles": "%(number)s links were not followed: their titles are those of stored articles (title-words)",
     "note.links-wait": "%(number)s links wait for another try (%(reason)s), the first at %(at)s",
     "note.given-up": "articles that could not be fetched for %(days)s days or more are given up (%(reason)s)",
     "note.hung": "some pages hung in the browser in %(runs)s runs or more, and are left alone for %(days)s days",

@@ -27,6 +27,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "sources.at-least": "found %(found)s; allowed: at least %(limit)s",
     "sources.less-than": "found %(found)s; allowed: less than %(limit)s",
     "sources.at-most": "found %(found)s; allowed: at most %(limit)s",
+    "sources.no-parameter": "%(method)s has no %(key)s; allowed with: %(allowed)s",
     "sources.longer-than": "found %(found)s, which is more than %(key)s (%(limit)s); allowed: at most that",
     "sources.too-long": "found %(found)s characters; allowed: up to %(limit)s",
     "sources.empty-list": "found an empty list; allowed: at least one",

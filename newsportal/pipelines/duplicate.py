@@ -16,4 +16,6 @@ from newsportal.pipelines.base import Stage, retry
 class DuplicatePipeline(Stage):
     async def process(self, article: Article) -> Article:
         article = replace(article, keys=fold_keys(article.title, article.text))
+        if self.tracker.sources.duplicates.method != "judge":
+            return article  # a paper's method compares in the order in which articles are stored
         return replace(article, decision=await retry(self.tracker.store.decide_fold, article, now=utcnow()))

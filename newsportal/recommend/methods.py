@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
 from newsportal.recommend import best, formulas, neighbours, signals
-from newsportal.recommend.base import View
+from newsportal.recommend.base import Item, Recommendation, View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
 
 Scores: TypeAlias = Callable[["Question"], Floats]  # the score of every story for a question
@@ -45,6 +45,10 @@ class Scored:
     again: bool = False
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+        return tuple(self.clicks.items[place].story for place, _ in self.best(history, now, n))
+
+    def best(self, history: Sequence[View], now: datetime, n: int) -> list[tuple[int, float]]:
+        """The numbers of the best ``n`` stories, each with its score."""
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
         own = {self.numbers[view.story]: share(view) for view in reversed(latest) if view.story in self.numbers}
         stories = np.array(list(reversed(own)), dtype=np.int64)
@@ -53,7 +57,7 @@ class Scored:
         if not self.again:
             score[stories] = -np.inf
         order = np.lexsort((np.arange(len(score)), -score))[:n]
-        return tuple(self.clicks.items[place].story for place in order if np.isfinite(score[place]))
+        return [(int(place), float(score[place])) for place in order if np.isfinite(score[place])]
 
 
 def _scored(clicks: Clicks, scores: Scores) -> Scored:
@@ -109,13 +113,33 @@ def vsknn(clicks: Clicks, now: float) -> Scored:
     return _scored(clicks, lambda question: signals.votes(rows, question.history, clicks.stories))
 
 
-def paper(clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE) -> Scored:
+def paper(
+    clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
+) -> Scored:
     """The paper's: mean-centred neighbours, faded by W(t)."""
-    model = neighbours.fit(clicks, unit=unit, rate=rate)
+    model = neighbours.fit(clicks, unit=unit, rate=rate, alpha=alpha)
     rows = {reader: number for number, reader in enumerate(clicks.readers)}
     return _scored(
         clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now, rows.get(question.reader))
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A method as a model that the portal asks. Views and stories since wait until it is fitted again."""
+
+    scored: Scored
+    facts: Mapping[str, Any]
+
+    def recommend(
+        self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
+    ) -> tuple[Recommendation, ...]:
+        by = "neighbours" if any(view.story in self.scored.numbers for view in history) else "fresh"
+        found = ((self.scored.clicks.items[place].story, score) for place, score in self.scored.best(history, now, n + len(without)))
+        return tuple(Recommendation(story, round(score, 6), by) for story, score in found if story not in without)[:n]
+
+    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Served:
+        return self
 
 
 METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {

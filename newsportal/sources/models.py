@@ -16,6 +16,8 @@ from newsportal.sources.parts import (
     Alerting,
     CategoryWords,
     Classifying,
+    Duplicates,
+    Extracting,
     Frontier,
     Part,
     Pictures,
@@ -78,6 +80,10 @@ class Sources(Part):
     """When a trained model takes the lexicon's place."""
     recommendation: Recommending = Recommending()
     """Whether stories are recommended to readers, and how."""
+    extractor: Extracting = Extracting()
+    """How articles are read, where their source names no method of its own."""
+    duplicates: Duplicates = Duplicates()
+    """By what articles are taken for reposts."""
     engines: tuple[CustomEngine, ...] = ()
     """Search engines of one's own, besides the built-in ones."""
     feeds: tuple[Feed, ...] = ()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 
 from newsportal.messages import Message
 from newsportal.sources.uris import mask
@@ -42,6 +43,66 @@ class Part(BaseModel):
 
 
 Priority = Annotated[int, Field(ge=1, le=9)]  # how urgent a source's links are: 9 goes first, whatever the host
+
+
+def _has_parameters(part: Part, method: str, parameters: Mapping[str, Collection[str]]) -> None:
+    """Raises the mistake of the first parameter that is given and that the method has not."""
+    for name in part.model_fields_set - {"method"}:
+        key = type(part).model_fields[name].alias or name
+        if key in parameters and method not in parameters[key]:
+            message = Message("sources.no-parameter", key=key, method=method, allowed=", ".join(parameters[key]))
+            raise mistake(message, at=(key,))
+
+
+class Method(Part):
+    """A method with its parameters; its name alone stands for the mapping."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_name(cls, value: Any) -> Any:
+        return {"method": value} if isinstance(value, str) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        mapping = handler.resolve_ref_schema(handler(core_schema))
+        return {"anyOf": [{"enum": mapping["properties"]["method"]["enum"]}, mapping], "description": cls.__doc__ or ""}
+
+
+class Extracting(Method):
+    """How articles are read from their pages: a method's name, or a mapping with its parameters."""
+
+    method: Literal["best", "cevc", "cetd", "cetd_threshold", "cepr", "cetr", "table_stats", "summary_anchor", "url_tree"] = "best"
+    """best, or a method of a paper."""
+    least: Annotated[int, Field(ge=0, le=10_000)] | None = Field(default=None, alias="P")
+    """table_stats: a block with no more characters is no candidate (P); by default 50."""
+    share: Annotated[float, Field(gt=0, lt=1)] | None = Field(default=None, alias="T")
+    """table_stats: the share of the outer block's characters above which an inner one takes its place (T); by default 0.65."""
+
+    @model_validator(mode="after")
+    def _check_parameters(self) -> Extracting:
+        _has_parameters(self, self.method, {"P": ("table_stats",), "T": ("table_stats",)})
+        return self
+
+    @property
+    def options(self) -> dict[str, float]:
+        return self.model_dump(include={"least", "share"}, exclude_none=True)
+
+
+class Duplicates(Method):
+    """By what articles are taken for reposts: a method's name, or a mapping with its parameters."""
+
+    method: Literal["judge", "trie", "title_index", "feature_string", "cosine"] = "judge"
+    """judge, or a method of a paper; with title_index reposts are not fetched, either."""
+    theta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """feature_string: the share of the longer string that a run must pass (0.5); cosine: the least cosine (0.3)."""
+    days: Annotated[float, Field(gt=0, le=366)] | None = None
+    """How far back articles are compared: trie 1, feature_string 7, title_index and cosine without end."""
+
+    @model_validator(mode="after")
+    def _check_method(self) -> Duplicates:
+        papers = ("trie", "title_index", "feature_string", "cosine")
+        _has_parameters(self, self.method, {"theta": ("feature_string", "cosine"), "days": papers})
+        return self
 
 
 class Source(Part):
@@ -234,6 +295,14 @@ class Recommending(Part):
     """The hour, in the portal's time zone, at which newsportal up learns anew."""
     days: Annotated[int, Field(ge=1, le=366)] = 30
     """Stories of the last days that may be recommended without anybody having looked at them."""
+    method: Literal["best", "paper"] = "best"
+    """best: all that speaks for a story, weighed by what readers looked at; paper: readers alike, and the story's age (paper C)."""
+    alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """paper: the share of a story's pictures from which it is liked (α); by default the median of what was looked at."""
+    rate: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, alias="lambda")
+    """paper: how interest rises and fades with age (λ); by default 5.6."""
+    unit: Literal["hours", "days"] = "hours"
+    """paper: in what ages are counted."""
 
 
 class Scheduling(Part):

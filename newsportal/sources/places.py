@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from newsportal.messages import Message
-from newsportal.sources.parts import Minutes, Part, Priority, Source
+from newsportal.sources.parts import Extracting, Minutes, Part, Priority, Source
 from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Reading(Place):
     """true: the classifier chooses each article's category; category holds where it is not sure."""
     article_: ArticleSelectors | None = Field(default=None, alias="article")
     """This source's own rule for its article pages; by default they are read without one."""
+    extractor: Extracting | None = None
+    """How its article pages are read; by default as extractor says for all."""
 
     @property
     def article(self) -> ArticleRule | None:

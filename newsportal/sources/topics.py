@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validato
 from newsportal.extractors.lists.custom_engine import custom
 from newsportal.extractors.lists.engines import Engine
 from newsportal.messages import Message
-from newsportal.sources.parts import Minutes, Part, Priority, Source
+from newsportal.sources.parts import Extracting, Minutes, Part, Priority, Source
 from newsportal.sources.uris import mask
 from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, mistake, one_or_many
 
@@ -177,6 +177,8 @@ class CustomEngine(Source):
     """An exception from politeness.obey_robots for its result pages, such as those of a SearXNG instance of one's own."""
     priority: Priority = 5
     """How urgent its pages and results are, from 1 to 9: those of 9 are fetched first, whatever their host."""
+    extractor: Extracting | None = None
+    """How the articles that it finds are read; by default as extractor says for all."""
     wrapper: Wrapper | None = None
     """Where the parts of a result stand; without it the list of results is found by its shape."""
 

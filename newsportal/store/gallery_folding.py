@@ -59,15 +59,20 @@ def compared_image(row: Mapping[str, Any]) -> Image:
 
 
 def most_like(
-    story: PhotoStory, story_id: str, others: Iterable[Mapping[str, Any]], images: Mapping[str, Sequence[Image]], apart: Collection[str]
-) -> Found | None:  # fmt: skip
+    story: PhotoStory,
+    story_id: str,
+    others: Iterable[Mapping[str, Any]],
+    images: Mapping[str, Sequence[Image]],
+    apart: Collection[str],
+    theta: float | None = None,
+) -> Found | None:
     """Of ``others`` (with their ``words``) the one that is most like ``story``, if one is: the surest, then the earliest. Those of its own
     story, and of those ``apart``, are out."""
     best: Found | None = None
     for other in sorted(others, key=lambda row: (row["moment"], row["id"])):
         if other["story_id"] in apart or other["story_id"] == story_id:
             continue
-        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))))
+        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))), theta)
         if alike and (best is None or alike.score > best.alike.score):
             best = Found(other, alike)
     return best
@@ -141,7 +146,7 @@ def is_one(connection: Connection, id: str, other: str) -> bool:
     """Whether two stored photo stories are one, by what is known of them now."""
     images = _pictures(connection, [id, other])
     one, two = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
-    return compare(one, two) is not None
+    return compare(one, two, connection.get_execution_options().get("cosine")) is not None
 
 
 def _row(connection: Connection, id: str) -> Mapping[str, Any]:
@@ -164,7 +169,8 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
     near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
     images = _pictures(connection, near)
-    return most_like(story, row["story_id"], _stored(connection, near), images, apart)
+    theta = connection.get_execution_options().get("cosine")
+    return most_like(story, row["story_id"], _stored(connection, near), images, apart, theta)
 
 
 def _stored(connection: Connection, ids: Collection[str]) -> list[Mapping[str, Any]]:

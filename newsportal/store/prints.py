@@ -11,17 +11,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
+from newsportal.dedup import finder
+from newsportal.dedup.document import Document, Verdict
 from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
 from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
 from newsportal.dedup.shingle_index import Holders, Likely, indexed
+from newsportal.dedup.title_index import TitleIndex
 from newsportal.items import Article, Fold
+from newsportal.store.columns import EPOCH
 from newsportal.store.tables import ARTICLES, CHANGES, PRINTS, STORIES
 
 SPAN: Final = timedelta(days=WINDOW)  # a text is remembered so long after it was seen, and repeats texts whose moments are so near
@@ -75,6 +79,7 @@ class PrintIndex:
         self._number = 0  # of the last row that is known
         self.last_seq = 0
         self.read = False
+        self.finder: FinderIndex | None = None  # tells what an article repeats in place of the judge
         self._lock = Lock()
         self._batch = Lock()
 
@@ -137,6 +142,63 @@ class PrintIndex:
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
             self._holders.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
+
+
+STORED = select(*(ARTICLES.c[name] for name in ("id", "url", "title", "text", "first_seen")))
+CHANGED = (
+    STORED.add_columns(CHANGES.c.seq)
+    .join(CHANGES, CHANGES.c.id == ARTICLES.c.id)
+    .where(CHANGES.c.kind == "article", CHANGES.c.seq > bindparam("seq"))
+    .order_by(CHANGES.c.seq)
+)
+STORY_OF = select(ARTICLES.c.story_id).where(ARTICLES.c.id == bindparam("article"))
+
+
+class FinderIndex:
+    """The stored articles as a finder of :mod:`newsportal.dedup` remembers them, for who chose a paper's method in place of the judge.
+
+    Shared between threads; one a database. What it names is looked up in the store, so a write that is rolled back does no harm.
+    """
+
+    def __init__(self, method: str, *, theta: float | None = None, days: float | None = None) -> None:
+        self.choice = (method, theta, days)
+        self._finder = finder(method, theta=theta, days=days)
+        self._days = {"trie": 1.0, "feature_string": 7.0}.get(method) if days is None else days
+        self._seq: int | None = None
+        self._known: set[str] = set()
+        self._lock = Lock()
+
+    def follow(self, connection: Connection) -> None:
+        """Remember what was stored since. Before a transaction writes: rows of its own are remembered as they are judged."""
+        with self._lock:
+            seq = last_seq(connection)
+            if self._seq is None:
+                since = datetime.now(UTC) - timedelta(days=self._days) if self._days else EPOCH
+                rows = connection.execute(STORED.where(ARTICLES.c.first_seen >= since).order_by(ARTICLES.c.first_seen, ARTICLES.c.id))
+            else:
+                rows = connection.execute(CHANGED, {"seq": self._seq})
+            for row in rows:
+                if row.id not in self._known:
+                    self._judge(dict(row._mapping))
+            self._seq = seq
+
+    def repeated(self, connection: Connection, row: Mapping[str, Any], apart: Collection[str]) -> Fold | None:
+        """The stored article that ``row``, which is about to be written, repeats; stories of ``apart`` are out."""
+        with self._lock:
+            found = self._judge(row)
+        story = connection.scalar(STORY_OF, {"article": found.duplicate_of}) if found.duplicate_of else None
+        return Fold(story, str(found.duplicate_of), str(found.reason), round(found.score, 3)) if story and story not in apart else None
+
+    def find_titles(self, titles: Mapping[str, str], now: datetime) -> set[str]:
+        """Of ``titles`` by the names of their links those that stored ones hold (paper A); none by other methods."""
+        if not isinstance(self._finder, TitleIndex):
+            return set()
+        with self._lock:
+            return {name for name, title in titles.items() if self._finder.find(Document("", "", title, "", now)).duplicate_of}
+
+    def _judge(self, row: Mapping[str, Any]) -> Verdict:
+        self._known.add(row["id"])
+        return self._finder.judge(Document(row["id"], row["url"], row["title"], row["text"], row["first_seen"]))
 
 
 def _indexed(row: Any) -> Codes:

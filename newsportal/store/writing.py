@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Engine, bindparam, func, insert, select, update
 
+from newsportal.dedup.cosine import THRESHOLD
 from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldDecision, FoldKey, TopicMark, content_id
 from newsportal.store import prints
@@ -18,7 +19,7 @@ from newsportal.store.dialects import Part, upsert
 from newsportal.store.folding import choose, hidden_with, new_story, refresh, save_keys
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.prints import Printed, PrintIndex, printed
+from newsportal.store.prints import FinderIndex, Printed, PrintIndex, printed
 from newsportal.store.reading import find
 from newsportal.store.results import Added
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
@@ -67,7 +68,12 @@ def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], n
 def _repeated(
     connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed, apart: Collection[str] = ()
 ) -> Fold | None:
-    """What an article repeats: what its text says, else what its keys say. Stories of ``apart`` are out."""
+    """What an article repeats: what its text says, else what its keys say; or what the finder of the store's choice says.
+
+    Stories of ``apart`` are out.
+    """
+    if new.index.finder is not None:
+        return new.index.finder.repeated(connection, row, apart)
     return prints.repeated(connection, row, new, apart) or choose(connection, row, keys, apart)
 
 
@@ -199,6 +205,22 @@ class Writing(Part):
         super().__init__(engine)
         self._prints = PrintIndex()
 
+    def fold_by(self, method: str, *, theta: float | None = None, days: float | None = None) -> None:
+        """Tell by this method of :mod:`newsportal.dedup` what articles repeat from now on; photo stories by ``cosine`` or by their rule."""
+        known = self._prints.finder
+        if method == "judge":
+            self._prints.finder = None
+        elif known is None or known.choice != (method, theta, days):
+            self._prints.finder = FinderIndex(method, theta=theta, days=days)
+        self._engine.update_execution_options(cosine=(theta or THRESHOLD) if method == "cosine" else None)
+
+    def find_titles(self, titles: Mapping[str, str], *, now: datetime) -> set[str]:
+        """Of titles by the names of links those that repeat a stored one; none unless they tell reposts (:meth:`fold_by`)."""
+        if self._prints.finder is None or not titles:
+            return set()
+        self._read_prints()
+        return self._prints.finder.find_titles(titles, now)
+
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
         """Store ``article`` (its ``identity``, ``title`` and ``text`` are set) and fold it into the story that it repeats, if any: by
         its text (``dedup.judge``'s rule, against the stored texts of its window), else by its ``keys``.
@@ -209,6 +231,7 @@ class Writing(Part):
         new = printed(self._prints, article)
         self._read_prints()
         with self._write() as connection:
+            self._follow(connection)
             added = add(connection, article, keys, new, now)
             finish_stored(connection, [article])
             return added
@@ -223,6 +246,7 @@ class Writing(Part):
             return []
         self._read_prints()
         with self._prints.unless_it_fails(), self._write() as connection:
+            self._follow(connection)
             added = [add(connection, article, keys, new, now) for article, keys, new in made]
             finish_stored(connection, [article for article, _, _ in made])
             return added
@@ -241,6 +265,13 @@ class Writing(Part):
         while not self._prints.read:  # in pages, while others may write
             with self._read() as connection:
                 self._prints.catch_up(connection)
+        if self._prints.finder is not None:
+            with self._read() as connection:
+                self._follow(connection)
+
+    def _follow(self, connection: Connection) -> None:
+        if self._prints.finder is not None:
+            self._prints.finder.follow(connection)
 
     def declare(self, name: str, of: str) -> None:
         """The article known as ``of`` declares that ``name`` is its address (``rel=canonical``). Not known by it: nobody proved it.

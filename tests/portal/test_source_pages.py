@@ -445,3 +445,15 @@ def test_two_who_go_back_to_a_version_at_once_both_find_it_done(made: Any, path:
     editor.post(form.get("action"), data=sent)
     assert "sources.yaml 此后又有改动" in editor.get("/sources/versions").text
     assert path.read_text("utf-8").endswith("# other\n")
+
+
+def test_how_articles_are_read_is_chosen_in_the_form(made: Any, path: Path) -> None:
+    client, page = made(), "/sources/region:丙网"
+    path.write_text(path.read_text("utf-8").replace("hours: 6-23", "extractor: cevc"), "utf-8")
+    assert fields(client.get(page).text)["extractor.method"] == ["cevc"]
+    assert save(client, page, extractor__method="table_stats", extractor__P="40").status_code == 200
+    assert load(path).regions[0].extractor.options == {"least": 40}
+    assert "table_stats" in save(client, page, extractor__method="cepr").text
+    assert load(path).regions[0].extractor.method == "table_stats", "cepr has no P: nothing is written"
+    save(client, page, extractor__method="", extractor__P="")
+    assert load(path).regions[0].extractor is None

@@ -82,3 +82,13 @@ def test_a_story_that_grows_may_turn_out_a_repeat(store: Store) -> None:
 def test_dates_at_the_ends_of_the_calendar_are_borne(store: Store) -> None:
     for year in (1, 9999):
         save(store, f"a/{year}", "雪后古城银装素裹", "大雪。", SNOW, datetime(year, 1, 1, tzinfo=UTC))
+
+
+def test_by_cosine_the_words_alone_decide(store: Store) -> None:
+    store.fold_by("cosine", theta=0.9)
+    first = save(store, "a/1", "每日一图", "今日精选。", SNOW)
+    assert save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW).outcome == "stored", "the same pictures"
+    again = save(store, "c/1", "每日一图", "今日精选。", SEA)
+    assert (again.outcome, again.story_id) == ("folded", first.story_id)
+    store.fold_by("judge")
+    assert save(store, "d/1", "每日一图", "今日精选。", ("1111222233334444",) * 3 + ("aaaa",)).outcome == "stored"

@@ -18,6 +18,7 @@ one that is not found, it stands alone. Published: 88.2 % of the parsed pages fo
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
@@ -28,7 +29,7 @@ from html import unescape
 from threading import Lock
 from typing import Final
 
-from newsportal.errors import NotApplicable
+from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.article.tidy import markup_of
@@ -208,6 +209,24 @@ class SummaryAnchor:
                 self._found(read_source(document.html), anchor, site, fetched)
             except NotApplicable:
                 return  # the page teaches nothing; whoever asks for its body hears why
+
+    def saved(self) -> str:
+        with self._lock:
+            sites = {site: {layout: since.isoformat() for layout, since in own.items()} for site, own in self._layouts.items()}
+        return json.dumps({"summary_anchor": sites}, ensure_ascii=False)
+
+    def restore(self, text: str) -> None:
+        """Add what :meth:`saved` wrote, before what is known here. Raises ``LibraryError`` for another text."""
+        try:
+            sites = json.loads(text)["summary_anchor"]
+            known = [(datetime.fromisoformat(at), site, layout) for site, own in sites.items() for layout, at in own.items()]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LibraryError("no blocks of summaries") from error
+        with self._lock:
+            known += [(at, site, layout) for site, own in self._layouts.items() for layout, at in own.items()]
+            self._layouts.clear()
+        for at, site, layout in sorted(known):
+            self._remember(site, layout, at)
 
     def _found(self, source: Source, anchor: str | None, site: str | None, fetched: datetime) -> Block:
         block = find_block(source, anchor) if anchor else None

@@ -38,13 +38,13 @@ WORD: Final = re.compile(r"[^\W\d_]+")
 WORD_CHARS: Final = 2  # Chinese characters that a word of another script counts as
 
 
-def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
-    """The page's article by its tables. Raises ``NotApplicable("no-body")`` where no block has more than ``P`` characters."""
+def extract(document: dom.Document, link: Link | None, fetched: datetime, *, least: float = P, share: float = T) -> Extraction:
+    """The page's article by its tables. Raises ``NotApplicable("no-body")`` where no block has more than ``least`` (P) characters."""
     body = body_of(document)
     counts = count(body)
-    block = choose(counts, tables_or_blocks(body, counts))
+    block = choose(counts, tables_or_blocks(body, counts, share), least, share)
     if block is None:
-        raise NotApplicable("no-body", f"no block has more than {P} characters")
+        raise NotApplicable("no-body", f"no block has more than {least} characters")
     return answer(document, fetched, "table_stats", text_lines(block, LEFT_OUT), [block])
 
 
@@ -71,7 +71,7 @@ def tables_or_blocks(body: dom.Element, counts: dict[dom.Element, int], share: f
     return [node for node in counts if node.tag in BLOCKS]
 
 
-def choose(counts: dict[dom.Element, int], blocks: Iterable[dom.Element], least: int = P, share: float = T) -> dom.Element | None:
+def choose(counts: dict[dom.Element, int], blocks: Iterable[dom.Element], least: float = P, share: float = T) -> dom.Element | None:
     """Steps 2 to 4; ``counts`` holds the whole page in document order. Of equal counts the outer one comes first."""
     candidates = sorted((node for node in blocks if counts[node] > least), key=lambda node: -counts[node])
     if not candidates:

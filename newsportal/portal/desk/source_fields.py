@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
+from newsportal.extractors import EXTRACTORS
 from newsportal.portal.language import _
 
 Way = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
@@ -47,6 +48,13 @@ ALLOW = Field("allow", _("Only addresses with"), "lines", _("A part of the addre
 DENY = Field("deny", _("Never addresses with"), "lines")
 AGE = Field("max_age", _("Oldest, in days"), "number")
 
+EXTRACTOR: Final = (
+    Field("extractor.method", _("How its articles are read"), "choice", _("Empty: as sources.yaml says for all."),
+          choices=tuple(EXTRACTORS)),
+    Field("extractor.P", _("table_stats: least characters of a block (P)"), "number"),
+    Field("extractor.T", _("table_stats: least share of an inner block (T)"), "number"),
+)  # fmt: skip
+
 PLACE: Final = (TOPICS, CATEGORY)
 MANNERS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
 ARTICLE: Final = (
@@ -71,7 +79,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (BELONGS, (*PLACE, CLASSIFY)),
         (READS, (
             Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
-            Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False),
+            Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False), *EXTRACTOR,
         )),
         (VISITS, MANNERS),
         (SELECTORS, ARTICLE),
@@ -79,7 +87,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
     "sitemaps": (
         (WHERE, (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), needed=True))),
         (BELONGS, (*PLACE, CLASSIFY)),
-        (READS, (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"))),
+        (READS, (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"), *EXTRACTOR)),
         (VISITS, MANNERS),
         (SELECTORS, ARTICLE),
     ),
@@ -92,7 +100,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
         (READS, (
             ALLOW, DENY, Field("pages", _("Pages of each list"), "number"),
             Field("depth", _("Depth of hub pages"), "number", _("Links below the list pages; 0: only these are read.")),
-            Field("hubs", _("Hub pages of one visit at most"), "number"),
+            Field("hubs", _("Hub pages of one visit at most"), "number"), *EXTRACTOR,
         )),
         (VISITS, (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS)),
         (SELECTORS, ARTICLE),
@@ -139,7 +147,7 @@ FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
             Field("wrapper.link", _("Where the link stands"), "lines"),
             Field("wrapper.site", _("Where the publisher stands"), "lines"),
             Field("wrapper.summary", _("Where the summary stands"), "lines"),
-            Field("wrapper.date", _("Where the date stands"), "lines"),
+            Field("wrapper.date", _("Where the date stands"), "lines"), *EXTRACTOR,
         )),
     ),
 }  # fmt: skip
@@ -165,7 +173,7 @@ def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
     """What stands in the field for an entry as it stands in the file. Of topics, their names."""
     value: Any = entry
     for step in field.key.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
+        value = value.get(step) if isinstance(value, Mapping) else value if step == "method" else None  # a method's name alone
     if field.way == "topics":
         return tuple(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else (str(value),) if value else ()
     if field.way == "lines":

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from newsportal.errors import NewsportalError
+from newsportal.extractors import extractor
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.lists import engines
 from newsportal.items import Page
@@ -120,7 +121,9 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
     if isinstance(source, Gallery):
         return [gallery_trial(source, fetch)]
     rule = source.article if isinstance(source, Feed | Sitemap | Region) else None
-    return [(trial, article(trial, rule, fetch)) for trial in trials(source, known, fetch, query)]
+    choice = getattr(source, "extractor", None) or known.extractor
+    free = extractor(choice.method, **choice.options)
+    return [(trial, article(trial, rule, fetch, free)) for trial in trials(source, known, fetch, query)]
 
 
 def unknown(name: str, known: Sources) -> str:

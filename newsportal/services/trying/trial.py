@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NewsportalError, NotApplicable
+from newsportal.extractors import Extract
 from newsportal.extractors.article import best
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.feeds import feed, sitemap
@@ -113,14 +114,14 @@ def first_reading(trial: Trial, read: Callable[[Link], Reading]) -> Reading | No
     return reading
 
 
-def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | None:
-    """The first article that can be read: by the source's own rule where that finds a body, else without one, as the crawl does."""
+def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> Reading | None:
+    """The first article that can be read: by the source's own rule where that finds a body, else by ``free``, as the crawl does."""
 
     def read(link: Link) -> Reading:
         page = page_of(link.url, fetch)
         document = dom.document(page)
         ruled = apply(rule, document, page.fetched) if rule else None
-        return Reading(page.url, ruled if ruled is not None and ruled.text else best.extract(document, link, page.fetched))
+        return Reading(page.url, ruled if ruled is not None and ruled.text else free(document, link, page.fetched))
 
     return first_reading(trial, read)
 

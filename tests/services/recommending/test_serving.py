@@ -12,9 +12,14 @@ from blank import blank_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
+from newsportal.recommend import methods
+from newsportal.recommend.base import Log
+from newsportal.recommend.clicks import columns, hours
+from newsportal.recommend.formulas import DAY
 from newsportal.services.recommending import serving
-from newsportal.services.recommending.parts import fit
+from newsportal.services.recommending.parts import fit, items
 from newsportal.services.recommending.serving import Recommender
+from newsportal.sources.parts import Recommending
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
@@ -198,3 +203,17 @@ def test_a_fit_says_how_far_it_is(store: Store, ids: list[str], monkeypatch: pyt
     told: list[tuple[int, int]] = []
     fit(store, NOW, since=NOW - timedelta(days=1), watch=lambda done, total: told.append((done, total)))
     assert told == [(50, 240), (100, 240), (150, 240), (200, 240), (240, 240)]
+
+
+def test_the_paper_s_method_is_served_where_it_is_chosen(store: Store, ids: list[str]) -> None:
+    look(store, ids)
+    fit(store, NOW)
+    chosen = Recommending(method="paper", alpha=0.4, unit="days")
+    found = Recommender(store, chosen, fresh=0).recommended("r0", NOW, 8)
+    learnt = columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
+    asked = methods.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
+    assert [one.recommendation.story for one in found] == list(asked)
+    assert {one.recommendation.by for one in found} == {"neighbours"}
+    assert asked != Recommender(store, fresh=0).recommended("r0", NOW, 8)
+    new = Recommender(store, chosen, fresh=0).recommended(None, NOW, 3)
+    assert [one.recommendation.by for one in new] == ["fresh"] * 3
