@@ -18,11 +18,13 @@ from newsportal.cli.source_adding import add, show, suggest
 from newsportal.cli.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.cli.source_status import health, schedule
 from newsportal.errors import NewsportalError, SourcesError
+from newsportal.messages import did_you_mean
 from newsportal.services.jobs.scrapyd import CONFIGURATION
 from newsportal.services.trying.saved import plain, tried
 from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, schema_text
 
 SCHEMA_NAME = "sources.schema.json"
+PRESETS = ("metasearch-portal", "region-crawler", "photo-stories", "table-statistics", "news-system")  # papers A to E
 SCHEMA_LINE = "# yaml-language-server: $schema="
 PROJECT = "[settings]\ndefault = newsportal.settings\n\n[deploy]\nurl = http://127.0.0.1:6800/\nproject = newsportal\n"
 
@@ -84,15 +86,19 @@ def schema() -> None:
 
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
+    preset: Annotated[str | None, typer.Option(help=f"A paper's system: {', '.join(PRESETS)}.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write a sources.yaml to start from, its schema, and the scrapy.cfg that makes the folder a Scrapy project."""
+    if preset is not None and preset not in PRESETS:
+        near = did_you_mean(preset, PRESETS)
+        raise typer.BadParameter(f"no preset is called {preset!r}; there are: {', '.join(PRESETS)}" + (f"; {near}" if near else ""))
     if path.exists() and not force:
         raise NewsportalError(f"{path} is there already; --force writes over it")
-    text = files("newsportal").joinpath(FILE_NAME).read_text("utf-8")
-    first, _, rest = text.partition("\n")
+    text = files("newsportal").joinpath(f"sources/presets/{preset}.yaml" if preset else FILE_NAME).read_text("utf-8")
+    text = text.partition("\n")[2] if text.startswith(SCHEMA_LINE) else text
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{rest}" if first.startswith(SCHEMA_LINE) else text, "utf-8")
+    path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{text}", "utf-8")
     path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
     if not (project := path.with_name(CONFIGURATION)).exists():
         project.write_text(PROJECT, "utf-8")

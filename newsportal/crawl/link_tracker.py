@@ -41,6 +41,8 @@ logger = logging.getLogger(__name__)
 
 STORE_FAILS = "store-unavailable"  # the reason, in reports and as a crawl's end, when the store does not take what it is given
 
+AWAITS_SIBLING = "waits-for-sibling"  # paper B, 1.3: a page waits until another one of its directory shows the template
+
 TAKEN_OVER = Message("note.retries-articles")
 
 ONE_ADDRESS = Message("note.one-address")
@@ -244,6 +246,7 @@ class LinkTracker(SourceStates):
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
         """``link`` failed. ``later``: it waits for another try, unless its page hangs often or it has failed for too long."""
         self._decided(link)
+        later = later or reason == AWAITS_SIBLING
         if later and reason not in OUR_OWN and _is_over(await self._row(link), reason):
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             self.count(link.source, "failed", GIVEN_UP)

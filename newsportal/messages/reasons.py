@@ -73,6 +73,7 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (UNREAD, "pages of the photo story are missing", ("missing-pages",)),
     (UNREAD, "the page tells of an error instead of the news", ("error-page",)),
     (UNREAD, "no article text was found in the page", ("no-body", "no-text", "too-short", "empty", "no-summary", "summary-not-found")),
+    (UNREAD, "it waits for another page of its directory, which shows the template", ("waits-for-sibling",)),
     (UNREAD, "no title was found in the page", ("no-title",)),
     (UNREAD, "it is not a web page", ("not-html",)),
     (UNREAD, "a rule of the source takes too long", ("slow-pattern",)),

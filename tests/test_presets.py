@@ -1,0 +1,156 @@
+"""Each paper's system, as ``source init --preset`` writes it, crawls the made-up Web (of photo stories) to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forked import crawl
+from ruamel.yaml import YAML
+from typer.testing import CliRunner
+
+from newsportal.cli import app
+from newsportal.cli.source import PRESETS
+from newsportal.sources import load
+from newsportal.sources.models import KINDS
+from newsportal.store import open_store
+from newsportal.store.store import Store
+
+
+def init(*words: str) -> Any:
+    return CliRunner().invoke(app, ["source", "init", *words])
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_is_a_file_without_mistakes_whose_choices_name_their_sections(tmp_path: Path, preset: str) -> None:
+    path = tmp_path / "sources.yaml"
+    assert init(str(path), "--preset", preset).exit_code == 0
+    assert list(load(path, environ={}).all())
+    text = path.read_text("utf-8")
+    others = ("version:", *(f"{kind}:" for kind in KINDS))
+    choices = [line for line in text.splitlines() if line[:1].isalpha() and not line.startswith(others)]
+    assert len(choices) >= 4
+    assert [line for line in choices if "#" not in line] == []
+    assert "paper" in text.splitlines()[1]
+
+
+def test_a_file_that_is_there_stays_and_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text("version: 1\n", "utf-8")
+    assert init(str(path), "--preset", "news-system").exit_code == 1
+    assert path.read_text("utf-8") == "version: 1\n"
+    assert init(str(path), "--preset", "news-system", "--force").exit_code == 0
+    assert load(path, environ={}).extractor.method == "cevc"
+    refused = init(str(path), "--preset", "news-sistem")
+    assert refused.exit_code == 2
+    assert "did you mean 'news-system'" in " ".join(refused.output.replace("│", " ").split())
+
+
+def crawled(folder: Path, preset: str, made_up: Path, **changed: list[Any]) -> tuple[Path, dict[str, Any]]:
+    """The preset's settings with a made-up Web's sources of the kinds that it names, and the report of their first crawl."""
+    path, yaml = folder / "sources.yaml", YAML(typ="safe", pure=True)
+    given = yaml.load(made_up.read_text("utf-8"))
+    assert init(str(path), "--preset", preset).exit_code == 0
+    chosen = yaml.load(path.read_text("utf-8"))
+    settings = {key: value for key, value in chosen.items() if key not in KINDS} | {"store": "sqlite:///data/newsportal.db"}
+    settings["politeness"] = settings.get("politeness", {}) | given["politeness"]
+    with path.open("w", encoding="utf-8") as file:
+        yaml.dump(settings | {kind: given[kind] for kind in KINDS if kind in chosen} | changed, file)
+    return path, again(path)
+
+
+def again(path: Path) -> dict[str, Any]:
+    report = crawl(path)
+    for row in report["sources"]:
+        assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
+    return report
+
+
+def reasons(path: Path) -> set[str | None]:
+    """Why articles are folded, by the store."""
+    with opened(path) as store:
+        return {article.fold_reason for article in store.all_articles()} - {None}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Store]:
+    store = open_store(f"sqlite:///{path.parent}/data/newsportal.db", create=False)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def made_up(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    web.reset()
+    return Path(web.sources(tmp_path_factory.mktemp("web") / "sources.yaml"))
+
+
+def lists(made_up: Path) -> dict[str, Any]:
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(made_up.read_text("utf-8"))
+    return found
+
+
+@pytest.mark.slow
+def test_the_portal_on_meta_search_crawls(web: Any, made_up: Path, tmp_path: Path) -> None:
+    path, first = crawled(tmp_path, "metasearch-portal", made_up, engines=lists(made_up)["engines"])
+    assert first["total"]["precision"] > 0.7
+    assert first["total"]["left"] == 0
+    assert set(first["total"]["failed"]) <= {"no-body", "no-summary", "summary-not-found"}
+    assert reasons(path) == {"title-words"}
+    with opened(path) as store:
+        assert b"127.0.0." in store.site_lines("extractor:summary_anchor")[""], "blocks are kept for the next crawl"
+    asked = len(web.requests)
+    second = again(path)
+    notes = [note for row in second["sources"] for note in row["notes"] if note["code"] == "note.known-titles"]
+    number = sum(note["params"]["number"] for note in notes)
+    assert 0 < number <= second["total"]["known"]
+    assert len(web.requests) - asked < second["total"]["entries"], "what is known by its title is not asked for"
+
+
+@pytest.mark.slow
+def test_the_crawler_of_regions_crawls(made_up: Path, tmp_path: Path) -> None:
+    path, first = crawled(tmp_path, "region-crawler", made_up, regions=lists(made_up)["regions"][:3])
+    assert first["total"]["stored"] > 20
+    assert 0 < first["total"]["failed"]["waits-for-sibling"] < first["total"]["parsed"]
+    assert reasons(path) <= {"feature-string"}
+    second = again(path)
+    assert second["total"]["parsed"] > 0, "pages that waited have siblings now"
+    assert second["total"]["failed"].get("waits-for-sibling", 0) < first["total"]["failed"]["waits-for-sibling"]
+
+
+@pytest.mark.slow
+def test_the_system_of_photo_stories_crawls(tmp_path: Path) -> None:
+    from madeup.photos import MadeUpPhotos
+    from madeup.photos.sites import STATIC
+
+    with MadeUpPhotos() as photos:
+        found = photos.sources(tmp_path / "made-up.yaml", *STATIC[:3])
+        path, report = crawled(tmp_path, "photo-stories", found)
+    assert report["total"]["stored"] > 5
+    assert report["total"]["left"] == 0
+    assert reasons(path) <= {"same-words"}
+    assert load(path).recommendation.method == "paper"
+
+
+@pytest.mark.slow
+def test_bodies_by_tables_are_crawled(made_up: Path, tmp_path: Path) -> None:
+    topics = [{"name": "旅游", "keywords": ["旅游"]}]
+    path, report = crawled(tmp_path, "table-statistics", made_up, topics=topics, regions=lists(made_up)["regions"][:2])
+    assert report["total"]["stored"] > 20
+    assert report["total"]["left"] == 0
+    assert reasons(path) == set(), "equal addresses alone are duplicates"
+
+
+@pytest.mark.slow
+def test_the_system_of_several_channels_crawls(made_up: Path, tmp_path: Path) -> None:
+    web = lists(made_up)
+    chosen = {"topics": web["topics"][:1], "engines": web["engines"], "feeds": web["feeds"][:3], "regions": web["regions"][:1]}
+    path, report = crawled(tmp_path, "news-system", made_up, **chosen)
+    assert {row["source"].partition(":")[0] for row in report["sources"]} == {"engine", "feed", "region"}
+    assert report["total"]["stored"] > 20
+    assert report["total"]["left"] == 0
+    assert reasons(path) == set()
