@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.cli.evaluate import classify, dedup, forum
-from newsportal.cli.evaluate.gold import GoldPage, gold_pages
+from newsportal.cli.evaluate.gold import GoldPage, gold_pages, read_description
+from newsportal.cli.evaluate.posts_scoring import total
 from newsportal.cli.evaluate.running import readers, warm
 from newsportal.cli.evaluate.scoring import add_up, score_page
 from newsportal.cli.options import AsJsonRows
@@ -146,7 +147,7 @@ def kinds_of(folder: Path) -> dict[str, set[Path]]:
         elif name == "test.jsonl" and any(file.with_name(f"train.jsonl{end}").exists() for end in ("", ".gz")):
             found["classify"].add(file.parent)
         elif file.suffix == ".json" and file.parent not in found["forum"] | found["extraction"]:
-            known = forum.read_description(file)
+            known = read_description(file)
             if known.get("posts"):
                 found["forum"].add(file.parent)
             elif known.get("text") and any(file.with_suffix(end).exists() for end in (".html", ".html.gz")):
@@ -164,7 +165,8 @@ def read_pages(folder: Path, name: str, *, summaries: bool = False) -> Measured:
     found = add_up([score_page(page.gold, reader.read(page).answer) for page in pages])
     answered = found.pages - found.unanswered
     figures: Figures = {name: getattr(found, name) for name in ("f1", "title", "date")}
-    shares = {"right": found.good, "right_of_found": (found.good or 0.0) * found.pages / max(1, answered), "found": answered / found.pages}
+    right = round((found.good or 0.0) * found.pages) / answered if answered else None
+    shares: Figures = {"right": found.good, "right_of_found": right, "found": answered / found.pages}
     return {**figures, **shares}, found.pages
 
 
@@ -186,7 +188,7 @@ def classify_texts(folder: Path, name: str) -> Measured:
 
 def read_threads(folder: Path, name: str) -> Measured:
     readings = forum.read_all(poster(name), forum.gold_threads(folder))
-    counts = forum.total(reading.score for reading in readings)
+    counts = total(reading.score for reading in readings)
     given, wanted = counts.block + counts.block_extra, counts.block + counts.block_missing
     return {"precision": counts.block / max(1, given), "recall": counts.block / max(1, wanted), "f1": counts.block_f1}, len(readings)
 

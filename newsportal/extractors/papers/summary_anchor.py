@@ -237,16 +237,19 @@ class SummaryAnchor:
             raise NotApplicable("no-body" if inside else "summary-not-found", "it stands in no block" if inside else None)
         layout = layout_of(block.tag)
         if site and layout:
-            with self._lock:
-                layouts = self._layouts.setdefault(site, OrderedDict())
-                self._layouts.move_to_end(site)
-                layouts[layout] = fetched
-                layouts.move_to_end(layout)
-                if len(layouts) > MAX_LAYOUTS:
-                    layouts.popitem(last=False)
-                if len(self._layouts) > self._most:
-                    self._layouts.popitem(last=False)
+            self._remember(site, layout, fetched)
         return block
+
+    def _remember(self, site: str, layout: str, now: datetime) -> None:
+        with self._lock:
+            layouts = self._layouts.setdefault(site, OrderedDict())
+            self._layouts.move_to_end(site)
+            layouts[layout] = now
+            layouts.move_to_end(layout)
+            if len(layouts) > MAX_LAYOUTS:
+                layouts.popitem(last=False)
+            if len(self._layouts) > self._most:
+                self._layouts.popitem(last=False)
 
 
 def _cached(source: Source, layouts: Iterable[str], anchor: str | None) -> Block | None:
