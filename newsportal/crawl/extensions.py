@@ -86,13 +86,6 @@ class RunReport:
         await self._save()
         logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
 
-    async def _begin_next_report(self) -> None:
-        """A spider that stays reports day by day. What is counted while the report of the day is saved belongs to the next."""
-        self.run = self.so_far("finished")
-        self.tracker.reset_report()
-        await self._save()
-        self.run = begun(self.run.spiders[0])
-
     def so_far(self, reason: str | None = None) -> Run:
         """The report as it stands; with a reason, as it ends."""
         return Run(
@@ -109,7 +102,10 @@ class RunReport:
             self.run = self.so_far()
             await self._save()
             if self._daily and utcnow() - self.run.started > DAY:
-                await self._begin_next_report()
+                self.run = self.so_far("finished")
+                self.tracker.reset_report()  # what is counted while this report is saved belongs to the next
+                await self._save()
+                self.run = begun(self.run.spiders[0])
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 

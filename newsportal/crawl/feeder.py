@@ -21,12 +21,12 @@ from newsportal.crawl.requests import Unreadable
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from scrapy import Request
 
     from newsportal.crawl.host_locks import Crawl
-    from newsportal.crawl.queues.base import Lease, Queue, Task
+    from newsportal.crawl.queues.base import Queue, Task
     from newsportal.crawl.redis_connection import StartUrls
 
 logger = logging.getLogger(__name__)
@@ -168,11 +168,15 @@ class Feeder:
         self._saying = frozenset(order.done)
         answer = await self._in_thread(lambda: self._exchange(order))
         self._saying = frozenset()
-        self._keep(order)
+        later = self._next  # what could not be sent goes before what is to be sent next; questions are asked once more
+        later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
+        later.free = {**order.free, **later.free}
         if answer.fault is not None:
             self._went_away(answer.fault)
         elif self.away_since is not None:
-            self._came_back()
+            self.away_since, self._failures, self.store_failed = None, 0, False
+            logger.warning("the queue of requests serves again")
+            self.changed()
         return answer
 
     def _exchange(self, order: Order) -> Answer:
@@ -204,23 +208,12 @@ class Feeder:
             order.take, self._last_take = places, now
         return order
 
-    def _keep(self, order: Order) -> None:
-        """What could not be sent goes before what is to be sent next; questions are asked once more."""
-        later = self._next
-        later.push[:0], later.done[:0], later.requeue[:0], later.back[:0] = order.push, order.done, order.requeue, order.back
-        later.free = {**order.free, **later.free}
-
     def _went_away(self, fault: FrontierUnavailable) -> None:
         self._failures += 1
         self.store_failed = self._failures >= STORE_TRIES and isinstance(fault.__cause__, StoreError)
         if self.away_since is None:
             self.away_since = time.monotonic()
             logger.warning("the queue of requests does not serve (%s): what is in hand goes on, the rest waits until it does", fault)
-
-    def _came_back(self) -> None:
-        self.away_since, self._failures, self.store_failed = None, 0, False
-        logger.warning("the queue of requests serves again")
-        self.changed()
 
     async def _start_urls(self) -> None:
         """Make tasks of pushed start URLs, which leave their list once the tasks are in the queue."""
@@ -248,22 +241,22 @@ class Feeder:
         for host, seconds in answer.holds.items():
             if seconds is not None:
                 self.turns.holds(host, now + seconds)
-        self._lost(answer.lost)
+        lost = list(self.leases.lose(answer.lost))
+        for held in lost:
+            if self.leases.single(held.task.id):
+                self.host_queues.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
+                self.leases.drop(held.task.id)
+                self._next.push.append(held.task)
+        if lost:
+            self.crawl.count("lost", len(lost))
+            logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
+            self.changed()
         if answer.taken is None:
             return
         taken = answer.taken
         self.turns.taken(taken, now)
-        await self._leased(taken.leases)
-        self._soon = TICK if taken.soon is None else taken.soon
-        far = taken.soon is not None and taken.soon > PATIENCE
-        self._drained = (changes, not taken.leases and (not taken.waiting or far))
-        if taken.leases or self.quiet or self.host_queues.waiting:
-            self.crawl.stir()
-
-    async def _leased(self, leases: Sequence[Lease]) -> None:
-        """Queue the requests of new leases, but for unwanted and unreadable ones."""
         readable: list[tuple[Task, Request]] = []
-        for lease in leases:
+        for lease in taken.leases:
             try:
                 readable.append((lease.task, self.crawl.request_of(lease.task)))
             except Unreadable as error:
@@ -280,16 +273,8 @@ class Feeder:
             self.host_queues.add(task.host, Entry(request, task.id, own=True))
         if self._next.done:
             self.changed()
-
-    def _lost(self, ids: set[str]) -> None:
-        """These leases are another worker's now, or the queue was emptied: push what was not begun."""
-        lost = list(self.leases.lose(ids))
-        for held in lost:
-            if self.leases.single(held.task.id):
-                self.host_queues.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
-                self.leases.drop(held.task.id)
-                self._next.push.append(held.task)
-        if lost:
-            self.crawl.count("lost", len(lost))
-            logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
-            self.changed()
+        self._soon = TICK if taken.soon is None else taken.soon
+        far = taken.soon is not None and taken.soon > PATIENCE
+        self._drained = (changes, not taken.leases and (not taken.waiting or far))
+        if taken.leases or self.quiet or self.host_queues.waiting:
+            self.crawl.stir()

@@ -239,7 +239,13 @@ class HostLocks:
         for name, host in list(self.host_queues.hosts.items()):
             pause = host.pause_until - now
             if pause > SHORT or host.yields:
-                back |= self._give_back(host, pause, order)
+                entries = self.host_queues.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
+                ids = [entry.lease for entry in entries if entry.lease]
+                for id in ids:
+                    self.leases.drop(id)
+                if ids:
+                    order.back.append((ids, time.time() + pause if pause > SHORT else None))
+                back |= bool(ids)
             if host.ready - now > PATIENCE:  # nobody waits so long: its requests fail now, and its links wait in the table
                 self.host_queues.hurry(self.host_queues.out_of(name, lambda _: True))
                 self._release(name)
@@ -258,15 +264,6 @@ class HostLocks:
         order.free[host.name] = max(self.crawl.wait_after(host.name), pause, 0.0)
         host.pause_until = 0.0
         self.host_queues.loose(host.name)
-
-    def _give_back(self, host: Host, pause: float, order: Order) -> bool:
-        entries = self.host_queues.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
-        ids = [entry.lease for entry in entries if entry.lease]
-        for id in ids:
-            self.leases.drop(id)
-        if ids:
-            order.back.append((ids, time.time() + pause if pause > SHORT else None))
-        return bool(ids)
 
     def dismiss(self) -> None:
         """The crawl ends: nobody waits any more."""

@@ -207,10 +207,6 @@ def _value(value: Any, spider: Spider) -> Any:
         return {MARK: "bytes", "of": b64encode(value).decode()}
     if isinstance(value, datetime):
         return {MARK: "time", "of": value.isoformat()}
-    return _object(value, spider)
-
-
-def _object(value: Any, spider: Spider) -> Any:
     name = type(value).__name__
     word: Any = WORDS.get(name)
     if word is type(value):

@@ -92,7 +92,18 @@ class LocalFilter(StoredUrls):
         try:
             self._catch_up()
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self._file, packed(self._bloom, self._position))
+            handle, name = mkstemp(
+                prefix=f"{self._file.name}.", suffix=".new", dir=self._file.parent
+            )  # the spiders of a process may end at once
+            made = Path(name)
+            try:
+                with os.fdopen(handle, "wb") as out:
+                    out.write(packed(self._bloom, self._position))
+                    out.flush()
+                    os.fsync(out.fileno())
+                made.replace(self._file)
+            finally:
+                made.unlink(missing_ok=True)
         except (OSError, StoreError) as error:
             logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
 
@@ -114,20 +125,6 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
         except (OSError, Unusable) as why:
             logger.warning("%s is not used: %s. The filter of known addresses is filled anew from the store", file, why)
     return UrlBloom(capacity=capacity, error_rate=error_rate), 0
-
-
-def replace_file(file: Path, data: bytes) -> None:
-    """Replace the content of ``file``: a reader sees the old or the new one, after a power cut too. Raises ``OSError``."""
-    handle, name = mkstemp(prefix=f"{file.name}.", suffix=".new", dir=file.parent)  # the spiders of a process may end at once
-    made = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        made.replace(file)
-    finally:
-        made.unlink(missing_ok=True)
 
 
 class RedisFilter(StoredUrls):
@@ -172,18 +169,15 @@ class RedisFilter(StoredUrls):
                 self._catch_up()
                 answer = ask()
         except self._faults as error:
-            self._went_away(error)
+            self._away_until, self._looked = monotonic() + AWAY, None
+            if not self._is_away:
+                self._is_away = True
+                logger.warning("Redis at %s does not serve (%s): the store is asked about every address until it does", self._where, error)
             return otherwise
         if self._is_away:
             self._is_away = False
             logger.warning("Redis at %s answers again", self._where)
         return answer
-
-    def _went_away(self, error: Exception) -> None:
-        self._away_until, self._looked = monotonic() + AWAY, None
-        if not self._is_away:
-            self._is_away = True
-            logger.warning("Redis at %s does not serve (%s): the store is asked about every address until it does", self._where, error)
 
     def _catch_up(self) -> None:
         """Enter what is new in the store since the position, which lies in Redis beside the filter: both go back together."""

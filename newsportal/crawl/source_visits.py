@@ -78,7 +78,13 @@ class Timing:
 
     def _plan(self, source: Any, now: datetime) -> None:
         store = self._tracker.store
-        self._price()
+        if self._priced is None or monotonic() - self._priced > PRICED:
+            sources = self._tracker.sources
+            states = self._tracker.store.source_states()
+            visited = {source.key for source in sources.all() if source.enabled} | {
+                f"engine:{n}" for t in sources.topics for n in t.engines
+            }
+            self._worth, self._priced = timing.worth(sources, states, visited), monotonic()
         state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
         subscribed = store.subscriptions.of(source.key)
         asked = timing.slower(self.rules(source)) if subscribed and timing.is_reliable(subscribed, now) else self.rules(source)
@@ -91,15 +97,6 @@ class Timing:
         store.save_source_state(state)
         if subscribed and visits and (told := store.subscriptions.of(source.key)) and told.pushed and told.pushed > visits[0].at:
             store.save_source_state(replace(state, next_visit=now))  # asked only now: whoever tells us later finds the plan, and hastens it
-
-    def _price(self) -> None:
-        if self._priced is None or monotonic() - self._priced > PRICED:
-            sources = self._tracker.sources
-            states = self._tracker.store.source_states()
-            visited = {source.key for source in sources.all() if source.enabled} | {
-                f"engine:{n}" for t in sources.topics for n in t.engines
-            }
-            self._worth, self._priced = timing.worth(sources, states, visited), monotonic()
 
 
 FOR_EVER = frozenset({301, 308})  # redirects that say: do not ask here again (RFC 9110, 15.4.2 and 15.4.9)

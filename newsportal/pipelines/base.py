@@ -57,7 +57,7 @@ class Stage:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(tracker_of(crawler), outage_of(crawler))
+        return cls(tracker_of(crawler), _OUTAGES.setdefault(crawler, Outage(crawler)))
 
     async def process_item(self, item: Any) -> Any:
         if not isinstance(item, self.kind):
@@ -135,8 +135,3 @@ class Outage:
 
 
 _OUTAGES: WeakKeyDictionary[Crawler, Outage] = WeakKeyDictionary()
-
-
-def outage_of(crawler: Crawler) -> Outage:
-    """One for all stages of a crawl."""
-    return _OUTAGES.setdefault(crawler, Outage(crawler))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from newsportal.classify import lexicon, topics
 from newsportal.classify.keywords import keywords
 from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
-from newsportal.items import Article, TopicMark
+from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
 from newsportal.store.labels import CATEGORIES
@@ -65,13 +65,32 @@ class ClassifyPipeline(Stage):
     async def process(self, article: Article) -> Article:
         """In a thread: a model takes some milliseconds, and to load one some hundred."""
         found = await asyncio.to_thread(self.classified, article)
-        self._count(found)
+        if self._is_chosen(found):
+            self._counts[found.source][found.category_by or "nobody"] += 1
+        for mark in found.topic_marks:
+            if topics.is_doubtful(mark):
+                self.tracker.note(found.source, Message("note.topic-doubtful", topic=mark.topic))
+            elif mark.by not in (SOURCE, SEARCH, KEYWORDS, EDITOR):
+                self.tracker.note(found.source, Message("note.topic-by-model", topic=mark.topic))
         return found
 
     def classified(self, article: Article) -> Article:
         """The article with its category, topics, keywords and language. Blocking; may be called from several threads."""
         choice = self._category(article)
-        marks = self._marks(article)
+        link = article.link
+        by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
+        if link.topic:
+            by.setdefault(link.topic, SEARCH)
+        for name in topics.match(self._rules, article.title, article.text, link.summary):
+            by.setdefault(name, KEYWORDS)
+        found = []
+        for name in dict.fromkeys((*by, *(rule.name for rule in self._rules))):
+            loaded = self._model(topics.corpus_of(name), article)
+            score = _score(loaded, article) if loaded else None
+            mark = topics.marked(name, by.get(name), score, loaded.name if loaded else "")
+            if mark is not None:
+                found.append(mark)
+        marks = tuple(found)
         return replace(
             article,
             topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in marks)))),
@@ -134,31 +153,6 @@ class ClassifyPipeline(Stage):
         return None
 
     # topics
-
-    def _marks(self, article: Article) -> tuple[TopicMark, ...]:
-        link = article.link
-        by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
-        if link.topic:
-            by.setdefault(link.topic, SEARCH)
-        for name in topics.match(self._rules, article.title, article.text, link.summary):
-            by.setdefault(name, KEYWORDS)
-        found = []
-        for name in dict.fromkeys((*by, *(rule.name for rule in self._rules))):
-            loaded = self._model(topics.corpus_of(name), article)
-            score = _score(loaded, article) if loaded else None
-            mark = topics.marked(name, by.get(name), score, loaded.name if loaded else "")
-            if mark is not None:
-                found.append(mark)
-        return tuple(found)
-
-    def _count(self, article: Article) -> None:
-        if self._is_chosen(article):
-            self._counts[article.source][article.category_by or "nobody"] += 1
-        for mark in article.topic_marks:
-            if topics.is_doubtful(mark):
-                self.tracker.note(article.source, Message("note.topic-doubtful", topic=mark.topic))
-            elif mark.by not in (SOURCE, SEARCH, KEYWORDS, EDITOR):
-                self.tracker.note(article.source, Message("note.topic-by-model", topic=mark.topic))
 
 
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:

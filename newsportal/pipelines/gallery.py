@@ -29,8 +29,6 @@ from newsportal.store.pictures import Picture
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from newsportal.store.gallery_tables import SavedGallery
-
 
 logger = logging.getLogger(__name__)
 
@@ -131,21 +129,11 @@ class GalleryPipeline(Stage):
         if not gallery.visible_images and gallery.complete:  # logos and advertisements alone
             await refuse(self.tracker, gallery.link, NO_PICTURES)
             raise ItemDone(f"{gallery.url}: no picture is left of it")
-        gallery = await self._classified(gallery)
-        saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
-        await self._enter(gallery)
-        waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
-        self._note(gallery, saved, waits)
-        await self.tracker.settle(gallery.link, COLUMN[saved.outcome], later=waits)
-        return gallery
-
-    async def _classified(self, gallery: Gallery) -> Gallery:
-        """Its category, topics and keywords, by title, text and captions. In a thread, as for articles."""
         captions = dict.fromkeys(image.caption for image in gallery.visible_images if image.caption)
         text = "\n".join(filter(None, (gallery.text, *captions)))
         article = Article(gallery.url, gallery.link, gallery.fetched, gallery.identity, title=gallery.title, text=text)
         found = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
-        return replace(
+        gallery = replace(
             gallery,
             category=found.category,
             category_by=found.category_by,
@@ -156,24 +144,23 @@ class GalleryPipeline(Stage):
             keywords=found.keywords,
             language=found.language,
         )
-
-    async def _enter(self, gallery: Gallery) -> None:
-        """The story is known under the addresses of all its pages: an index page may lead to any of them."""
-        name = gallery.identity or ""
+        saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
+        name = gallery.identity or ""  # it is known under the addresses of all its pages: an index page may lead to any of them
         others = [other for other in dict.fromkeys(map(identity, (gallery.url, *gallery.pages))) if other != name]
         await asyncio.to_thread(self._alias, others, name)
         await asyncio.to_thread(self.tracker.stored_urls.enter, [name, *others])
-
-    def _alias(self, others: list[str], name: str) -> None:
-        for other in others:
-            self.tracker.store.add_alias(other, name)
-
-    def _note(self, gallery: Gallery, saved: SavedGallery, waits: bool) -> None:
+        waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         counts = self._brought.setdefault(gallery.link.source, Counter())
         counts["finished" if saved.outcome == "grown" and saved.complete else "complete" if saved.complete else "incomplete"] += 1
         counts["given up"] += not saved.complete and not waits
         if not saved.complete:
             self._lacking.setdefault(gallery.link.source, Counter())[gallery.failure or "missing-pages"] += 1
+        await self.tracker.settle(gallery.link, COLUMN[saved.outcome], later=waits)
+        return gallery
+
+    def _alias(self, others: list[str], name: str) -> None:
+        for other in others:
+            self.tracker.store.add_alias(other, name)
 
     async def close_spider(self) -> None:
         """What the columns do not tell: whether the stories are complete, and why not."""

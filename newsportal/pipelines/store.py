@@ -85,13 +85,6 @@ class StorePipeline(Stage):
 
     async def process(self, article: Article) -> Article:
         added = await self._writer.add(article)
-        await self._enter(article)
-        await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
-        if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
-            self.tracker.visit_counts.published(article.link.source, [article.published])
-        return replace(article, page=None)
-
-    async def _enter(self, article: Article) -> None:
         if article.identity is None:
             raise ValueError(f"{article.url}: the URL filter gave no identity")
         others = () if article.link.identity else (article.url, *article.pages)  # else other articles have this URL's identity, too
@@ -101,3 +94,7 @@ class StorePipeline(Stage):
         for name in names:
             await retry(self.tracker.store.add_alias, name, article.identity)
         await retry(self.tracker.stored_urls.enter, [article.identity, *names])
+        await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
+        if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
+            self.tracker.visit_counts.published(article.link.source, [article.published])
+        return replace(article, page=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from newsportal.classify import topics
 from newsportal.crawl.link_tracker import utcnow
@@ -13,9 +12,6 @@ from newsportal.dedup.canonical import identity
 from newsportal.items import Thread, TopicMark
 from newsportal.messages import Message, joined
 from newsportal.pipelines.base import COLUMN, Stage, retry
-
-if TYPE_CHECKING:
-    from newsportal.store.threads import Saved
 
 
 class ThreadPipeline(Stage):
@@ -30,33 +26,26 @@ class ThreadPipeline(Stage):
 
     async def process(self, thread: Thread) -> Thread:
         """The thread with its topics, once it is stored and its link has its fate."""
-        thread = self._marked(thread)
+        first = thread.posts[0].text if thread.posts else None
+        named = self._of_source.get(thread.link.source, ())
+        matched = topics.match(self._rules, thread.title, first)
+        marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
+        thread = replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
         saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
         name = thread.identity or ""
         other = identity(thread.url)  # a search engine may lead to it, too
         if other != name:
             await asyncio.to_thread(self.tracker.store.add_alias, other, name)
         await asyncio.to_thread(self.tracker.stored_urls.enter, [name, other])
-        self._note(thread, saved)
+        counts = self._brought.setdefault(thread.link.source, Counter())
+        counts["posts"] += saved.posts
+        counts["edited"] += saved.edited
+        counts["threads"] += bool(saved.posts)
         if thread.failure:  # what was read is kept; the rest is asked for on the next visit
             await self.tracker.fail(thread.link, thread.failure, later=thread.later)
         else:
             await self.tracker.settle(thread.link, COLUMN[saved.outcome])
         return thread
-
-    def _marked(self, thread: Thread) -> Thread:
-        """The topics of its source, and those whose keywords stand in its title or its first post."""
-        first = thread.posts[0].text if thread.posts else None
-        named = self._of_source.get(thread.link.source, ())
-        matched = topics.match(self._rules, thread.title, first)
-        marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
-        return replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
-
-    def _note(self, thread: Thread, saved: Saved) -> None:
-        counts = self._brought.setdefault(thread.link.source, Counter())
-        counts["posts"] += saved.posts
-        counts["edited"] += saved.edited
-        counts["threads"] += bool(saved.posts)
 
     async def close_spider(self) -> None:
         """What the columns do not tell: a thread is one entry, however many posts it has."""

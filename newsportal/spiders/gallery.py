@@ -146,17 +146,14 @@ class GallerySpider(NewsSpider):
         reading.open = [asked, *(url for url in reading.open if url != asked)]
         await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._keep(reading))
         if reading.met:
-            return await self.images.complete(await self._joined(reading))
+            self._count(reading)
+            try:
+                reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
+            except StoreError as error:
+                self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
+            return await self.images.complete(await asyncio.to_thread(reading.story))
         await self._failed(reading)
         return None
-
-    async def _joined(self, reading: Reading) -> Gallery:
-        self._count(reading)
-        try:
-            reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
-        except StoreError as error:
-            self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
-        return await asyncio.to_thread(reading.story)
 
     async def _failed(self, reading: Reading) -> None:
         """Not even the first page can be had or read. An index page met as a story is counted and left."""

@@ -189,7 +189,7 @@ class MetasearchSpider(NewsSpider):
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.tracker.layout_changed(source.key)
         links = [_link(source, topic, result) for result in found.results]
-        leading = [link for link in links if self.leads_on(source, link)]
+        leading = [link for link in links if needs_fetch(link.url) or site_of(link.url) == site_of(source.engine.url)]
         redirects, _ = await self.filter_new(leading, self.redirect)
         requests, filtered = await self.filter_new([link for link in links if link not in leading])
         for request in (*redirects, *requests):
@@ -199,10 +199,6 @@ class MetasearchSpider(NewsSpider):
 
     def read(self, response: Response, engine: Engine) -> ResultPage:
         return read(engine, document_of(response), utcnow())
-
-    def leads_on(self, source: Search, link: Link) -> bool:
-        """Whether a link is the engine's own and only says where the article is when it is asked."""
-        return needs_fetch(link.url) or site_of(link.url) == site_of(source.engine.url)
 
     def redirect(self, link: Link) -> Request:
         return self.article(link, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
@@ -234,16 +230,12 @@ def _target(response: Response) -> str | None:
     """Where a redirect leads: ``Location``, or the refresh of an otherwise empty page."""
     location = response.headers.get("Location")
     if location and response.status in REDIRECTS:
-        return _joined(response.url, location.decode("latin-1").strip())
+        target = location.decode("latin-1").strip()
+        try:
+            return urljoin(response.url, target)
+        except ValueError:
+            return target
     if isinstance(response, HtmlResponse) and len(response.body) < MAX_REFRESH_PAGE:
         _, url = get_meta_refresh(response)
         return url
     return None
-
-
-def _joined(base: str, target: str) -> str:
-    """``target`` made absolute; as it is where it is no address at all, for the link tracker to count."""
-    try:
-        return urljoin(base, target)
-    except ValueError:
-        return target

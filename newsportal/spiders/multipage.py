@@ -16,7 +16,7 @@ from newsportal.crawl.requests import askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors.lists.pagination import EXPECTED, MultiPage, Pager, PageRead
-from newsportal.items import Article, Extraction
+from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of
 
@@ -112,7 +112,22 @@ class ArticleFetcher:
         found = met.found
         if (met.pager.next or met.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
             article, first = await self._begin(article, met)
-            found, met = await self._join(article, first, met), first
+            source, pages = article.source, _ArticlePages(first, identity)
+
+            async def fetch(url: str) -> PageRead:
+                if not askable(url):
+                    raise NotApplicable("bad-address")
+                if identity(url) == identity(met.url):
+                    return met
+                page = page_of(await self._fetch(url, source))
+                if pages.strays(page.url, url):
+                    raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
+                return await asyncio.to_thread(self._reader.further, article.link, page)
+
+            await fetch_pages(pages, fetch, MAX_SECONDS)
+            for reason in pages.ends:
+                self._note(article, reason)
+            found, met = pages.result(), first
         return replace(article, wrapped=met.wrapped, extraction=found)
 
     async def _is_stored(self, name: str) -> bool:
@@ -135,26 +150,6 @@ class ArticleFetcher:
             self._note(article, _reason_of(url, error))
             return article, met
         return (first, read) if read.pager.next is not None else (article, met)
-
-    async def _join(self, article: Article, first: PageRead, met: PageRead) -> Extraction:
-        """The article over all pages; ``met`` is the page that a list named, which need not be asked for again. Raises
-        :class:`Interrupted`."""
-        source, pages = article.source, _ArticlePages(first, identity)
-
-        async def fetch(url: str) -> PageRead:
-            if not askable(url):
-                raise NotApplicable("bad-address")
-            if identity(url) == identity(met.url):
-                return met
-            page = page_of(await self._fetch(url, source))
-            if pages.strays(page.url, url):
-                raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
-            return await asyncio.to_thread(self._reader.further, article.link, page)
-
-        await fetch_pages(pages, fetch, MAX_SECONDS)
-        for reason in pages.ends:
-            self._note(article, reason)
-        return pages.result()
 
     def _note(self, article: Article, reason: str) -> None:
         """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""

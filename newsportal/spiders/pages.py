@@ -189,17 +189,10 @@ class ListPages(PageRequests):
             logger.exception("reading failed on %s", response.url)
             self.tracker.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
         else:
-            self._remember(response, key)
-
-    def _remember(self, response: Response, key: str) -> None:
-        """The validators of a list page whose links are safely in the store: only now may it answer 304.
-
-        Kept for the pages that are asked for with them (their number is the file's, not that of all pagers and result pages),
-        under the address in the file, wherever that leads today.
-        """
-        etag, modified = header(response, "ETag"), header(response, "Last-Modified")
-        if (asked := response.meta["list_page"]) and (etag or modified):
-            self.tracker.validate(key, asked, (etag, modified))
+            # only now, with the links safely in the store, may the page answer 304; pagers and result pages are never asked so
+            etag, modified = header(response, "ETag"), header(response, "Last-Modified")
+            if (asked := response.meta["list_page"]) and (etag or modified):
+                self.tracker.validate(key, asked, (etag, modified))
 
     def list_page_failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]

@@ -114,7 +114,14 @@ class SitemapSpider(NewsSpider):
             if found.broken:
                 raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable address")
             return  # a news sitemap is empty when nothing was published for two days
-        await self._watch(response.url, source, found)
+        # dates of change that moved although no page came or went since the visit before say nothing of articles
+        told = [entry.changed for entry in found.entries if entry.changed]
+        newest = max(told).isoformat() if told else None
+        now = sitemap.print_of(found.entries)
+        before, then = (await self.tracker.state(source.key)).validators.get(response.url + PRINT, (None, None))
+        if before == now and then and newest and then != newest:
+            self.tracker.note(source.key, Message("warning.lastmod-moves"))
+        self.tracker.validate(source.key, response.url + PRINT, (now, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
         chosen = await in_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
         self._count_skipped(source, chosen.left)
@@ -136,16 +143,6 @@ class SitemapSpider(NewsSpider):
             progress.taken += len(requests)
             for request in requests:
                 yield request
-
-    async def _watch(self, url: str, source: Sitemap, found: sitemap.Sitemap) -> None:
-        """Whether dates of change moved although no page came or went since the visit before: they say nothing of articles then."""
-        told = [entry.changed for entry in found.entries if entry.changed]
-        newest = max(told).isoformat() if told else None
-        now = sitemap.print_of(found.entries)
-        before, then = (await self.tracker.state(source.key)).validators.get(url + PRINT, (None, None))
-        if before == now and then and newest and then != newest:
-            self.tracker.note(source.key, Message("warning.lastmod-moves"))
-        self.tracker.validate(source.key, url + PRINT, (now, newest))
 
     # what is left out
 

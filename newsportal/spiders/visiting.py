@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -178,24 +178,21 @@ class Visiting:
                 forgotten = now
                 await self.forget()
             for source in await self._calm():
-                await self._ended(source)
-
-    async def _ended(self, source: str) -> None:
-        """Whatever fails at the end of one visit keeps no other open. Its source stays claimed, lest it were visited again and again."""
-        try:
-            if source in self.open:
-                await self._over(source)
-            elif self._open.pop(source, None) is not None:
-                self._past(source)
-        except Exception:  # an error of ours, told with all that is known of it
-            logger.exception("%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600)
-            self._open.pop(source, None)
+                try:
+                    if source in self.open:
+                        await self._over(source)
+                    elif self._open.pop(source, None) is not None:
+                        self._past(source)
+                except Exception:  # it keeps no other visit open; its source stays claimed, lest it were visited again and again
+                    logger.exception("%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600)
+                    self._open.pop(source, None)
 
     async def _calm(self) -> list[str]:
         """Of the visits whose turn it is to be asked after, those that have ended."""
         asked = list(self._open)[:AT_ONCE]
         try:
-            left = await self._outstanding(asked)
+            queue = self._queue()
+            left = {} if queue is None else await asyncio.to_thread(lambda: {source: queue.outstanding(source) for source in asked})
         except FrontierUnavailable:
             left = dict.fromkeys(asked, 1)
         ended = []
@@ -208,11 +205,6 @@ class Visiting:
             if opened.calm >= CALM:
                 ended.append(source)
         return ended
-
-    async def _outstanding(self, sources: Collection[str]) -> Mapping[str, int]:
-        """How many tasks of each visit are not done; nothing is said where there is no queue. Raises ``FrontierUnavailable``."""
-        queue = self._queue()
-        return {} if queue is None else await asyncio.to_thread(lambda: {source: queue.outstanding(source) for source in sources})
 
     async def _release(self, source: str) -> None:
         try:

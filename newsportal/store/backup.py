@@ -145,14 +145,23 @@ def checked(path: Path, tell: Tell = nothing) -> Manifest:
         tell("checking", len(found), len(found))
     if manifest is None:
         raise BackupError(f"{path}: has no manifest: cut off, or no backup; nothing was restored")
-    _compare(path, manifest, found, sums)
+    if found != manifest.files:
+        wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
+        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
+    for name, made in sums.items():
+        told = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
+        whole = set(told["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
+        if told["rows"] != made.count or (whole and told["digest"] != made.hexdigest()):
+            raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
     return Manifest(manifest.made, manifest.newsportal, manifest.last_change, manifest.tables, manifest.files, sources)
 
 
 def _manifest(path: Path, content: bytes) -> Manifest:
     try:
         said = json.loads(content)
-        if (version := _version(said)) > VERSION:
+        if said["format"] != FORMAT:
+            raise ValueError(f"not {FORMAT}")  # noqa: TRY301  told as what it is below
+        if (version := int(said["version"])) > VERSION:
             _newer(path, f"form {version}, this one knows {VERSION}")
         tables = {name: table for name, table in said["tables"].items() if name not in FORMER}
         if unknown := sorted(set(tables) - set(BY_NAME)):
@@ -160,21 +169,11 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         for name, table in tables.items():
             if more := sorted(set(table["columns"]) - set(BY_NAME[name].columns)):
                 _newer(path, f"{name} with {', '.join(more)[:100]}")
-            _check_sums(name, table)
+            if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
+                raise TypeError(f"rows and digest of {name}")  # noqa: TRY301
         return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), tables, dict(said["files"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
-
-
-def _check_sums(name: str, table: Mapping[str, Any]) -> None:
-    if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
-        raise TypeError(f"rows and digest of {name}")
-
-
-def _version(said: Any) -> int:
-    if said["format"] != FORMAT:
-        raise ValueError(f"not {FORMAT}")
-    return int(said["version"])
 
 
 def _newer(path: Path, what: str) -> NoReturn:
@@ -204,17 +203,6 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
 
 def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number")
-
-
-def _compare(path: Path, manifest: Manifest, found: Files, sums: Mapping[str, Digest]) -> None:
-    if found != manifest.files:
-        wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
-        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
-    for name, made in sums.items():
-        told = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
-        whole = set(told["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
-        if told["rows"] != made.count or (whole and told["digest"] != made.hexdigest()):
-            raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
 
 
 @dataclass(frozen=True, slots=True)

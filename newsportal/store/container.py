@@ -158,27 +158,24 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
         with path.open("rb") as file:
             most = max(SMALL, path.stat().st_size * UNPACKED)
             found = _of_zip(file) if file.read(4) == b"PK\x03\x04" else _of_tar(file)
-            yield from _bounded(path, found, most)
+            names: set[str] = set()
+            total = 0
+            for name, size, is_file, content in found:
+                total += size
+                if not is_file or not NAME.fullmatch(name):
+                    raise BackupError(
+                        f"{path}: holds {name[:100]!r}, which no backup does (a link, or a place elsewhere); nothing was restored"
+                    )
+                if name in names:
+                    raise BackupError(f"{path}: holds {name!r} twice; nothing was restored")
+                if not 0 <= size <= LONGEST or total > most or len(names) >= MOST:
+                    raise BackupError(f"{path}: {name} would unpack to more than a backup of this size holds; nothing was restored")
+                names.add(name)
+                yield name, content()
     except DAMAGED as error:
         raise BackupError(f"{path}: damaged, or no backup ({error}); nothing was restored") from error
     except OSError as error:
         raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-def _bounded(path: Path, found: Iterator[tuple[str, int, bool, Callable[[], bytes]]], most: int) -> Iterator[tuple[str, bytes]]:
-    """What is ``found``, each told by its name and size before it is unpacked."""
-    names: set[str] = set()
-    total = 0
-    for name, size, is_file, content in found:
-        total += size
-        if not is_file or not NAME.fullmatch(name):
-            raise BackupError(f"{path}: holds {name[:100]!r}, which no backup does (a link, or a place elsewhere); nothing was restored")
-        if name in names:
-            raise BackupError(f"{path}: holds {name!r} twice; nothing was restored")
-        if not 0 <= size <= LONGEST or total > most or len(names) >= MOST:
-            raise BackupError(f"{path}: {name} would unpack to more than a backup of this size holds; nothing was restored")
-        names.add(name)
-        yield name, content()
 
 
 def _of_zip(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:

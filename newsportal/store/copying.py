@@ -79,7 +79,13 @@ def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = noth
             read, wrote, gone = _pass(look, target.records, tell)
         target.records.finish()
         written, deleted = written + wrote, deleted + gone
-        tables = _compared(read, target.records, tell)
+        compared: list[Compared] = []
+        with target.records.reading() as there:
+            for number, form in enumerate(FORMS, 1):
+                tell(f"comparing {form.name}", number, len(FORMS))
+                found, here = digest(there, form), read[form.name]
+                compared.append(Compared(form.name, here.count, here.hexdigest(), found.count, found.hexdigest()))
+        tables = tuple(compared)
         behind = source.last_seq() - until
         if not behind and all(table.equal for table in tables):
             break
@@ -159,17 +165,6 @@ def _drop(look: Reading, target: Records, form: Form, rows: int) -> int:
             found = look.get(form, keys)
             gone += [key for key in keys if key not in found]
     return sum(target.delete(form, chunk) for chunk in chunks(gone))
-
-
-def _compared(read: dict[str, Digest], target: Records, tell: Tell) -> tuple[Compared, ...]:
-    """What was read beside what is there now."""
-    compared: list[Compared] = []
-    with target.reading() as there:
-        for number, form in enumerate(FORMS, 1):
-            tell(f"comparing {form.name}", number, len(FORMS))
-            found, here = digest(there, form), read[form.name]
-            compared.append(Compared(form.name, here.count, here.hexdigest(), found.count, found.hexdigest()))
-    return tuple(compared)
 
 
 MOST_TOLD: Final = 20

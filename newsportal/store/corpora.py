@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -60,21 +60,6 @@ def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
     return {"label_source": source, "label_by": None if by is None else looked_up(by), "label_at": now}
 
 
-def in_chunks(documents: Iterable[NewDocument], bring: Callable[[Mapping[str, NewDocument]], Counter[str]]) -> Brought:
-    """Hand documents to ``bring`` by their ids, :data:`CHUNK` at once, each once; answers what became of all."""
-    rest, met, told = iter(documents), dict[str, str](), Counter[str]()
-    while chunk := list(islice(rest, CHUNK)):
-        fresh: dict[str, NewDocument] = {}
-        for document in chunk:
-            id, label = document.id, looked_up(document.label)
-            if id in met:
-                told["repeated" if met[id] == label else "contradicted"] += 1
-            else:
-                met[id], fresh[id] = label, document
-        told.update(bring(fresh))
-    return Brought(**told)
-
-
 def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
     own = document.article_id is None
     return {
@@ -86,15 +71,6 @@ def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
         "text": storable(document.text) if own else None,
         "number": 1,
     }
-
-
-def checked_label(label: str | None) -> str | None:
-    """An editor's label as it is kept. Raises ``StoreError`` for one that is empty or too long."""
-    if label is not None and not label.strip():
-        raise StoreError("a label must not be empty")
-    if label is not None and len(label.strip()) > NAME_CHARS:
-        raise StoreError(f"a label of {len(label.strip())} characters; it may have {NAME_CHARS}")
-    return None if label is None else looked_up(label.strip())
 
 
 def document_of(row: Mapping[str, Any], article: Mapping[str, Any] | None) -> Document:
@@ -124,7 +100,17 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
 def add(
     connection: Connection, corpus: str, documents: Iterable[NewDocument], source: LabelSource, by: str | None, now: datetime
 ) -> Brought:  # fmt: skip
-    return in_chunks(documents, lambda fresh: _bring(connection, corpus, fresh, given(source, by, now)))
+    rest, met, told = iter(documents), dict[str, str](), Counter[str]()
+    while chunk := list(islice(rest, CHUNK)):
+        fresh: dict[str, NewDocument] = {}
+        for document in chunk:
+            id, label = document.id, looked_up(document.label)
+            if id in met:
+                told["repeated" if met[id] == label else "contradicted"] += 1
+            else:
+                met[id], fresh[id] = label, document
+        told.update(_bring(connection, corpus, fresh, given(source, by, now)))
+    return Brought(**told)
 
 
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
@@ -162,7 +148,11 @@ def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, 
 
 
 def set_label(connection: Connection, corpus: str, id: str, label: str | None, by: str | None, now: datetime) -> None:
-    label = checked_label(label)
+    if label is not None and not label.strip():
+        raise StoreError("a label must not be empty")
+    if label is not None and len(label.strip()) > NAME_CHARS:
+        raise StoreError(f"a label of {len(label.strip())} characters; it may have {NAME_CHARS}")
+    label = None if label is None else looked_up(label.strip())
     by_editor = given("editor", by, now)
     row = _rows(connection, corpus, [id]).get(id)
     if row is not None:
@@ -172,13 +162,6 @@ def set_label(connection: Connection, corpus: str, id: str, label: str | None, b
     if connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id)) is None:
         raise StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
     connection.execute(insert(LABELLED), [document_row(corpus, id, NewDocument("", article_id=id)) | {"label": label} | by_editor])
-
-
-def document_page(connection: Connection, corpus: str, after: str, label: str | None) -> list[Document]:
-    """The next documents by id that have a label, with their texts. Articles that are gone are left out by the caller's ``present``."""
-    conditions = [LABELLED.c.corpus_id == corpus, LABELLED.c.id > after]
-    conditions.append(LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label))
-    return list(_documents(connection, _select(*conditions).order_by(LABELLED.c.id).limit(CHUNK)))
 
 
 def document(connection: Connection, corpus: str, id: str) -> Document | None:
@@ -266,7 +249,9 @@ class Corpora(Models):
         last = ""
         while True:
             with self._read() as connection:
-                page = document_page(connection, corpus_id(connection, name), last, label)
+                conditions = [LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last]
+                conditions.append(LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label))
+                page = list(_documents(connection, _select(*conditions).order_by(LABELLED.c.id).limit(CHUNK)))
             if not page:
                 return
             yield from filter(present, page)

@@ -262,11 +262,6 @@ MOMENTS: Final = ("asked", "until", "pushed")
 SUBSCRIPTION_FIELDS: Final = tuple(field.name for field in fields(Subscription) if field.name not in ("source", "token"))
 
 
-def is_token(token: str) -> bool:
-    """Whether it may name a callback. Anything else is a guess, and NUL is what PostgreSQL takes in no text."""
-    return len(token) <= TOKEN_CHARS and token.isprintable()
-
-
 def subscription_row(subscription: Subscription) -> dict[str, Any]:
     told = {key: getattr(subscription, key) for key in SUBSCRIPTION_FIELDS}
     told |= {key: told[key].isoformat() for key in MOMENTS if told[key]}
@@ -299,7 +294,7 @@ class Subscriptions(Part):
 
     def named(self, token: str) -> Subscription | None:
         """The subscription whose callback has this name."""
-        if not is_token(token):
+        if not (len(token) <= TOKEN_CHARS and token.isprintable()):
             return None
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
 

@@ -145,23 +145,15 @@ def chosen(
     """
     for key_id, key in keys:
         others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
-        found = _allowed(others, key, row["publisher"], apart)
+        # A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with ``same_site``
+        # False a story that holds this site's own article under the key is out as a whole.
+        taken = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
+        allowed = [candidate for candidate in others if candidate.story_id not in taken and candidate.story_id not in apart]
+        reports = Counter(candidate.story_id for candidate in allowed)  # a text that stands alone in its story draws no reposts away
+        found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
         if found:
             return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
     return None
-
-
-def _allowed(found: Sequence[Repeated], key: FoldKey, publisher: str, apart: Collection[str]) -> Repeated | None:
-    """Of the candidates whose stories may take the article: one of the story that most of them are in, the earliest of these.
-
-    A story that several brought is the story; a twin that stands alone (the second page of an article) is not to draw reposts away.
-    A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with
-    ``same_site`` False a story that holds this site's own article under the key is out as a whole.
-    """
-    taken = set() if key.same_site else {candidate.story_id for candidate in found if candidate.publisher == publisher}
-    allowed = [candidate for candidate in found if candidate.story_id not in taken and candidate.story_id not in apart]
-    reports = Counter(candidate.story_id for candidate in allowed)
-    return min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
 
 
 # Statements of every write, made once: to put them together anew costs more than to run them.

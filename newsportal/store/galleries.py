@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
 
-from newsportal.items import Article, Gallery, GalleryPage, content_id
+from newsportal.items import Gallery, GalleryPage, content_id
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import article_from, topics_of
 from newsportal.store.columns import name, storable
@@ -231,7 +231,8 @@ def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGaller
     grown = is_fuller(kept, gallery, lambda: _named(connection, id))
     _write(connection, id, gallery, kept, grown, now)
     if grown and there is not None:
-        _revise(connection, id, article)
+        known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
+        connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
     met = add_topics(connection, id, topics_of(article))
     if gallery.complete:
         connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
@@ -274,12 +275,6 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
         rows = picture_rows(id, gallery, left, words)
         if rows:
             connection.execute(insert(GALLERY_PICTURES), rows)
-
-
-def _revise(connection: Connection, id: str, article: Article) -> None:
-    """What a later visit says of a known article."""
-    known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
 
 
 def _follow(connection: Connection, id: str) -> None:

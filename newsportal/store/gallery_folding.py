@@ -58,31 +58,6 @@ def compared_image(row: Mapping[str, Any]) -> Image:
     return Image(row["url"], row["caption"], row["width"], row["height"], print=row["print"])
 
 
-def most_like(
-    story: PhotoStory,
-    story_id: str,
-    others: Iterable[Mapping[str, Any]],
-    images: Mapping[str, Sequence[Image]],
-    apart: Collection[str],
-    theta: float | None = None,
-) -> Found | None:
-    """Of ``others`` (with their ``words``) the one that is most like ``story``, if one is: the surest, then the earliest. Those of its own
-    story, and of those ``apart``, are out."""
-    best: Found | None = None
-    for other in sorted(others, key=lambda row: (row["moment"], row["id"])):
-        if other["story_id"] in apart or other["story_id"] == story_id:
-            continue
-        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))), theta)
-        if alike and (best is None or alike.score > best.alike.score):
-            best = Found(other, alike)
-    return best
-
-
-def most_shared(counts: Mapping[str, int], but: str) -> list[str]:
-    """Of stories with the number of keys they share those that are compared; ``but``: not this one."""
-    return sorted((id for id in counts if id != but), key=lambda id: (-counts[id], id))[:MOST_COMPARED]
-
-
 def word_keys(story: PhotoStory) -> list[int]:
     return [_key(f"word {word}") for word in story.words]
 
@@ -95,11 +70,6 @@ def picture_keys(pictures: Sequence[Seen]) -> list[int]:
         if picture.print is not None:
             keys += [_key(f"print {place} {picture.print >> 16 * place & 0xFFFF}") for place in range(4)]
     return keys
-
-
-def all_keys(story: PhotoStory) -> list[int]:
-    """Those under which a story is kept."""
-    return sorted({*word_keys(story), *picture_keys(story.pictures)})
 
 
 def _key(of: str) -> int:
@@ -128,7 +98,7 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
     for table in (GALLERY_KEYS, GALLERY_WORDS):
         connection.execute(delete(table).where(table.c.gallery_id == story.id))
     connection.execute(insert(GALLERY_WORDS), {"gallery_id": story.id, "words": dict(story.words)})
-    keys = all_keys(story)
+    keys = sorted({*word_keys(story), *picture_keys(story.pictures)})
     if keys:
         connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": moment} for key in keys])
     members = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == row["story_id"])))
@@ -169,15 +139,18 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
     near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
     images = _pictures(connection, near)
-    theta = connection.get_execution_options().get("cosine")
-    return most_like(story, row["story_id"], _stored(connection, near), images, apart, theta)
-
-
-def _stored(connection: Connection, ids: Collection[str]) -> list[Mapping[str, Any]]:
-    """Stories with their words."""
     columns = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.moment, GALLERY_WORDS.c.words)
     wanted = select(*columns).join(GALLERY_WORDS, GALLERY_WORDS.c.gallery_id == ARTICLES.c.id)
-    return [dict(row) for chunk in chunks(ids) for row in connection.execute(wanted.where(ARTICLES.c.id.in_(chunk))).mappings()]
+    others = [one for chunk in chunks(near) for one in connection.execute(wanted.where(ARTICLES.c.id.in_(chunk))).mappings()]
+    theta = connection.get_execution_options().get("cosine")
+    best: Found | None = None
+    for other in sorted(others, key=lambda one: (one["moment"], one["id"])):
+        if other["story_id"] in apart or other["story_id"] == row["story_id"]:
+            continue
+        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))), theta)
+        if alike and (best is None or alike.score > best.alike.score):
+            best = Found(dict(other), alike)
+    return best
 
 
 def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
@@ -191,7 +164,7 @@ def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]
         rare = [key for key in chunk if key not in common]
         for (id,) in connection.execute(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & of_the_time)):
             counts[id] = counts.get(id, 0) + 1
-    return most_shared(counts, row["id"])
+    return sorted((id for id in counts if id != row["id"]), key=lambda id: (-counts[id], id))[:MOST_COMPARED]
 
 
 def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
@@ -199,18 +172,13 @@ def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
 
     Answers the photo stories that left their story; figures and ranks of all stories concerned are the caller's.
     """
-    links = _links(connection, id)
+    story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == id).scalar_subquery()
+    links = connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
     broken = [link.id for link in links if made_by_rule(dict(link._mapping), id) and not is_one(connection, link.id, link.fold_of)]
     left = [one for child in broken for one in _leave(connection, child, links)]
     for child in broken:
         fold_gallery(connection, child)
     return tuple(dict.fromkeys(left))
-
-
-def _links(connection: Connection, id: str) -> Sequence[Any]:
-    """The articles of a photo story's story, each with what it repeats."""
-    story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == id).scalar_subquery()
-    return connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
 
 
 def _leave(connection: Connection, child: str, links: Sequence[Any]) -> list[str]:

@@ -138,7 +138,7 @@ def state(gallery: Gallery) -> dict[str, Any]:
     """The columns that a visit fills."""
     return {
         "complete": gallery.complete,
-        "pages": pages_read(gallery),
+        "pages": len(gallery.pages) or 1,
         "total": gallery.total,
         "missing": list(gallery.missing),
         "failure": storable(gallery.failure) if gallery.failure else None,
@@ -146,11 +146,6 @@ def state(gallery: Gallery) -> dict[str, Any]:
         "addresses": [storable(url) for url in gallery.pages],
         "text": storable(gallery.text or ""),
     }
-
-
-def pages_read(gallery: Gallery) -> int:
-    """How many pages were read: those of ``pages``, the missing ones not among them."""
-    return len(gallery.pages) or 1
 
 
 def gallery_of(row: Mapping[str, Any]) -> StoredGallery:

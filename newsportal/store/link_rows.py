@@ -128,7 +128,24 @@ class Turn:
                 continue
             if number is not None:
                 seen.add(number)
-            values = self._values(task, number if row is None else row.seen)
+            later = task.at is not None and task.at > self.wall
+            values: dict[str, Any] = {
+                "id": task.id,
+                "queue": self.queue,
+                "state": LATER if later else "ready" if task.lane is None else "behind",
+                "host": name(task.host),
+                "source": None if task.source is None else name(task.source),
+                "precedence": -task.priority,
+                "not_before": task.at,
+                "lane": None if task.lane is None else name(task.lane),
+                "seen": number if row is None else row.seen,
+                "link": int(task.link),
+                "tries": 0,
+                "failures": 0,
+                "added": self.wall,
+                "changed": self.wall,
+                "body": storable(task.body),
+            }
             if row is None:
                 fresh.append(values)
             else:  # it was over, and waits again, for another request perhaps
@@ -139,26 +156,6 @@ class Turn:
         if fresh:
             self.connection.execute(INSERT, fresh)
         return entered
-
-    def _values(self, task: Task, seen: int | None) -> dict[str, Any]:
-        later = task.at is not None and task.at > self.wall
-        return {
-            "id": task.id,
-            "queue": self.queue,
-            "state": LATER if later else "ready" if task.lane is None else "behind",
-            "host": name(task.host),
-            "source": None if task.source is None else name(task.source),
-            "precedence": -task.priority,
-            "not_before": task.at,
-            "lane": None if task.lane is None else name(task.lane),
-            "seen": seen,
-            "link": int(task.link),
-            "tries": 0,
-            "failures": 0,
-            "added": self.wall,
-            "changed": self.wall,
-            "body": storable(task.body),
-        }
 
     def rows(self, ids: Iterable[str], *, anywhere: bool = False) -> list[Row]:
         """Rows of this queue by id (``anywhere``: of all queues); those that are not there are left out."""

@@ -65,11 +65,6 @@ def cursor_of(story: Story) -> str:
     return cursor(story.head.moment, story.id)
 
 
-def warm_enough(which: StoryFilter) -> float | None:
-    """The heat below which no story can be meant, so that what was hot long ago is not looked through; ``None``: any may be."""
-    return coolest(which.since) if which.since and which.order == "hottest" else None
-
-
 BY_MODEL: Final = ("model", "lexicon")
 """How ``category_by`` begins where no person chose the category."""
 
@@ -116,7 +111,7 @@ def _page(which: StoryFilter) -> Select[Any]:
     statement = _heads(key.label("order_key"))
     if driver is not STORIES:
         statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
-    least = warm_enough(which)
+    least = coolest(which.since) if which.since and which.order == "hottest" else None
     if least is not None:
         narrowed = [*narrowed, key >= least]
     statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed, *_behind(which, key, story_id))

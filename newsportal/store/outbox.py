@@ -155,10 +155,6 @@ def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
 
 
-def open_again(entry: Entry, *, now: datetime) -> Entry:
-    return replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1)
-
-
 def _storable_reason(reason: str | None) -> str | None:
     """A reason as every database can keep it: what drivers and servers say may hold anything."""
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
@@ -203,7 +199,7 @@ class Outbox(Part):
         with self._write() as connection:
             failed = [_entry(row) for row in connection.execute(wanted).mappings()]
             chosen = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
-            _put(connection, (open_again(entry, now=now) for entry in chosen))
+            _put(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in chosen))
             return len(chosen)
 
     def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[Entry]:

@@ -182,7 +182,9 @@ class Readers(Part):
         last = ""
         while True:
             with self._read() as connection:
-                page = recent_page(connection, last, since, found)
+                late = [STORIES.c.first_seen >= found] if found is not None else []
+                wanted = TOLD.where(STORIES.c.id > last, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
+                page = _read_offers(connection, wanted)
             yield from page
             if len(page) < STORIES_AT_ONCE:
                 break
@@ -303,13 +305,6 @@ MICROSECONDS: Final = 3_600_000_000
 TOLD: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
 ).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
-
-
-def recent_page(connection: Connection, after: str, since: datetime, found: datetime | None) -> list[StoryOffer]:
-    """The next stories by id from ``since`` on."""
-    late = [STORIES.c.first_seen >= found] if found is not None else []
-    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
-    return _read_offers(connection, wanted)
 
 
 def looked_at(connection: Connection) -> list[str]:

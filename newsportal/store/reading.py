@@ -42,15 +42,6 @@ def find_stored(connection: Connection, identities: Collection[str]) -> set[str]
     return found
 
 
-def identity_page(connection: Connection, after: str) -> list[tuple[str, str]]:
-    """The next (id, identity) pairs by id, of articles and aliases together."""
-    both = union_all(
-        select(ARTICLES.c.id, ARTICLES.c.identity).where(ARTICLES.c.id > after),
-        select(ALIASES.c.id, ALIASES.c.identity).where(ALIASES.c.id > after),
-    ).subquery()
-    return [(id, identity) for id, identity in connection.execute(select(both).order_by(both.c.id).limit(PAGE))]
-
-
 def articles(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
     found: dict[str, StoredArticle] = {}
     for chunk in chunks(dict.fromkeys(ids)):
@@ -101,7 +92,11 @@ def all_names(read: Read) -> Iterator[str]:
     after = ""
     while True:
         with read() as connection:
-            page = identity_page(connection, after)
+            both = union_all(
+                select(ARTICLES.c.id, ARTICLES.c.identity).where(ARTICLES.c.id > after),
+                select(ALIASES.c.id, ALIASES.c.identity).where(ALIASES.c.id > after),
+            ).subquery()
+            page = [(id, identity) for id, identity in connection.execute(select(both).order_by(both.c.id).limit(PAGE))]
         if not page:
             return
         yield from (identity for _, identity in page)

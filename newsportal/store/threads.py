@@ -272,7 +272,8 @@ class Threads(Part):
             new, edited = _write_posts(connection, id, thread.posts, now)
             grown = bool(new or edited)
             met = add_topics(connection, id, topics_of(article_of(thread)))
-            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), **_figures(connection, id)))
+            count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
+            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), posts=count, newest=newest))
             if grown:
                 text = text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))
                 connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), fetched=thread.fetched))
@@ -315,8 +316,3 @@ def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: da
     if made.fresh:
         connection.execute(insert(POSTS), made.fresh)
     return len(made.fresh), made.edited
-
-
-def _figures(connection: Connection, id: str) -> dict[str, Any]:
-    count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
-    return {"posts": count, "newest": newest}

@@ -31,20 +31,10 @@ TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("artic
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     new.index.follow(connection)
-    known = _find_row(connection, identity_of(article))
-    if known is None:
+    id = find(connection, identity_of(article))
+    if id is None:
         return _insert(connection, article, keys, new, now)
-    return _again(connection, known, article, keys, new, now)
-
-
-def _find_row(connection: Connection, identity: str) -> dict[str, Any] | None:
-    id = find(connection, identity)
-    return _row(connection, id) if id else None
-
-
-def _row(connection: Connection, article_id: str) -> dict[str, Any] | None:
-    row = connection.execute(ARTICLE, {"article": article_id}).mappings().first()
-    return dict(row) if row else None
+    return _again(connection, existing(connection, id), article, keys, new, now)
 
 
 def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
@@ -78,17 +68,23 @@ def _repeated(
 
 
 def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
+    id = known["id"]
     revised = is_newer(page_version(connection, known), article)
     if revised:
-        moment = _revise(connection, known, article)
-        _keep_again(connection, known["id"], moment, keys, new, now)
-    met = add_topics(connection, known["id"], topics_of(article))
+        written = crawled(known, article)
+        keep(connection, id, written)
+        moment = written.columns["moment"]  # from now on under the keys it had and has, with the fingerprint it has now
+        connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == id).values(moment=moment))
+        save_keys(connection, id, moment, keys)
+        prints.drop(connection, id)
+        prints.keep(connection, id, moment, new, now)
+    met = add_topics(connection, id, topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
         for changed in {known["story_id"], story_id}:
             refresh(connection, changed)
-        log(connection, "article", known["id"], now)
-    return Added("revised" if revised else "same", known["id"], story_id)
+        log(connection, "article", id, now)
+    return Added("revised" if revised else "same", id, story_id)
 
 
 def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
@@ -104,14 +100,6 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     return found.story_id
 
 
-def _revise(connection: Connection, known: dict[str, Any], article: Article) -> datetime:
-    """Keep the present state as a revision and write the new one; answers its moment."""
-    written = crawled(known, article)
-    keep(connection, known["id"], written)
-    moment: datetime = written.columns["moment"]
-    return moment
-
-
 def keep(connection: Connection, article_id: str, written: Written) -> None:
     """Write a new state of an article, with those that become revisions."""
     connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.revisions])
@@ -125,14 +113,6 @@ def page_version(connection: Connection, known: Mapping[str, Any]) -> Mapping[st
     page = select(REVISIONS).where(REVISIONS.c.article_id == known["id"], REVISIONS.c.corrected.is_(None))
     row = connection.execute(page.order_by(REVISIONS.c.revision.desc()).limit(1)).mappings().first()
     return dict(row) if row else known
-
-
-def _keep_again(connection: Connection, article_id: str, moment: datetime, keys: Sequence[FoldKey], new: Printed, now: datetime) -> None:
-    """Keep a revised article for those that come later: under the keys it had and has, with the fingerprint it has now."""
-    connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
-    save_keys(connection, article_id, moment, keys)
-    prints.drop(connection, article_id)
-    prints.keep(connection, article_id, moment, new, now)
 
 
 def insert_separately(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
@@ -166,10 +146,10 @@ def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: st
 
 def existing(connection: Connection, article_id: str) -> dict[str, Any]:
     """An article's row. Raises ``StoreError`` where there is none."""
-    found = _row(connection, article_id)
-    if found is None:
+    row = connection.execute(ARTICLE, {"article": article_id}).mappings().first()
+    if row is None:
         raise StoreError(f"no article {article_id!r}")
-    return found
+    return dict(row)
 
 
 def _head(connection: Connection, story_id: str) -> str | None:

@@ -186,7 +186,7 @@ class GuardedHandler(HTTP11DownloadHandler):
         try:
             return await super().download_request(request)
         except DownloadFailedError as error:
-            if _head_too_large(error):
+            if any(reason.check(HeadTooLarge) for reason in getattr(error.__cause__, "reasons", ())):
                 raise DownloadCancelledError(f"more than {MAX_HEAD} bytes of headers: {request.url}") from error
             raise
 
@@ -235,7 +235,3 @@ class _BoundedFactory(Factory):
 
     def buildProtocol(self, addr: Any) -> _BoundedProtocol:  # noqa: N802 - Twisted's name
         return _BoundedProtocol(self._quiescent)  # type: ignore[no-untyped-call]
-
-
-def _head_too_large(error: DownloadFailedError) -> bool:
-    return any(reason.check(HeadTooLarge) for reason in getattr(error.__cause__, "reasons", ()))

@@ -136,7 +136,14 @@ class Handler(BaseDownloadHandler):
         asked = datetime.now(UTC)
         response = await self._network(request) if self._index is None else self._replayed(request, self._index)
         if self._writer is not None:
-            await self._write(self._writer, _exchange(request, response, asked))
+            try:
+                await asyncio.to_thread(self._writer.write, _exchange(request, response, asked))
+            except ArchiveError as error:  # a crawl whose archive has holes is worth less than one that stops
+                if self.crawler.engine is not None and not self._stopping:
+                    self._stopping = True
+                    logger.error("the crawl stops, its archive cannot be written: %s", error)
+                    asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="archive-failed"))  # noqa: RUF006 - the engine holds it
+                raise
         if request.meta.get("render") and renderable(response.status, _content_type(response)):
             return await self._render(request, response)
         return response
@@ -144,7 +151,11 @@ class Handler(BaseDownloadHandler):
     async def _render(self, request: Request, response: Response) -> Response:
         """The page as a browser makes it of ``response``. Raises ``RenderFailed``."""
         if self._renderer is None:
-            setup = setup_of(self.crawler.settings)
+            given = self.crawler.settings.getdict(RENDERING)
+            names = {item.name for item in fields(Limits)}
+            setup = Setup(
+                Limits(**{name: value for name, value in given.items() if name in names}), given.get("browser"), given.get("isolate", True)
+            )
             lack = missing(setup.browser)
             if lack:
                 raise RenderFailed(response.url, "no-browser", lack)
@@ -152,17 +163,6 @@ class Handler(BaseDownloadHandler):
 
             self._renderer = Renderer.of(self.crawler, setup, self.download_request)
         return await self._renderer.render(request, response)
-
-    async def _write(self, writer: Writer, exchange: Exchange) -> None:
-        """A crawl whose archive has holes is worth less than one that stops."""
-        try:
-            await asyncio.to_thread(writer.write, exchange)
-        except ArchiveError as error:
-            if self.crawler.engine is not None and not self._stopping:
-                self._stopping = True
-                logger.error("the crawl stops, its archive cannot be written: %s", error)
-                asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="archive-failed"))  # noqa: RUF006 - the engine holds it
-            raise
 
     def _replayed(self, request: Request, index: Index) -> Response:
         response = answer(request, index, request.meta.get("download_maxsize", self._max_bytes))
@@ -187,15 +187,6 @@ class Handler(BaseDownloadHandler):
             INDEXES.leave(self._outfit.replay)
         if self._outfit.archive:
             WRITERS.leave(self._outfit.archive)
-
-
-def setup_of(settings: BaseSettings) -> Setup:
-    """The browser that the settings ask for: ``NEWSPORTAL_RENDERING`` holds what ``sources.yaml`` says under ``rendering``."""
-    given = settings.getdict(RENDERING)
-    names = {item.name for item in fields(Limits)}
-    return Setup(
-        Limits(**{name: value for name, value in given.items() if name in names}), given.get("browser"), given.get("isolate", True)
-    )
 
 
 def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:

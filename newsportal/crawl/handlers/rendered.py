@@ -20,7 +20,7 @@ from newsportal.crawl.handlers.guarded import OF_PAGE
 from newsportal.errors import RenderFailed
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
-from newsportal.net.rendering.exchange import Answer, Ask, PageRequest, shows
+from newsportal.net.rendering.exchange import Answer, PageRequest, shows
 from newsportal.net.rendering.visit import CONTEXT, Rendered, Tally, Visit
 
 if TYPE_CHECKING:
@@ -90,7 +90,15 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         if not shows(first.body):
             return response
         async with self._chromium.slots:
-            visit = Visit(response.url, first, self._fetcher_of(request), self._setup.limits)
+            manners: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
+
+            async def ask(asked: PageRequest) -> Answer:
+                headers = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
+                meta = {**manners, OF_PAGE: True, "download_maxsize": asked.max_bytes}
+                wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta=meta)
+                return answer_of(await self._fetch(wanted), asked.max_bytes)
+
+            visit = Visit(response.url, first, ask, self._setup.limits)
             try:
                 found = await self._visited(response.url, visit, self._chromium)
             finally:
@@ -146,18 +154,6 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
                 self.stats.inc_value("render/browser_ended")
                 logging.getLogger(__name__).warning("the browser is ended, a page of it could not be closed: %s", error)
                 await chromium.close()
-
-    def _fetcher_of(self, request: Request) -> Ask:
-        """What asks in the name of a page, with the manners of its source."""
-        manners: dict[str, Any] = {name: request.meta[name] for name in ("source", "verify_certificate") if name in request.meta}
-
-        async def ask(asked: PageRequest) -> Answer:
-            headers = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
-            meta = {**manners, OF_PAGE: True, "download_maxsize": asked.max_bytes}
-            wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta=meta)
-            return answer_of(await self._fetch(wanted), asked.max_bytes)
-
-        return ask
 
     def _count(self, request: Request, tally: Tally) -> None:
         source = request.meta.get("source")

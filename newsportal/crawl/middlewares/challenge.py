@@ -86,7 +86,7 @@ def challenge_of(body: bytes, content_type: str | None = None, headers: Mapping[
     if len(body) > MAX_PAGE:
         return None
     reason = "challenge" if any(mark in body for mark in MARKS) else _demanded(body)
-    return reason if reason and len(_visible(decode(body, content_type)[0])) <= MAX_TEXT else None
+    return reason if reason and len("".join(INVISIBLE.sub(" ", decode(body, content_type)[0]).split())) <= MAX_TEXT else None
 
 
 def _demanded(body: bytes) -> str | None:
@@ -102,10 +102,6 @@ def _demanded(body: bytes) -> str | None:
     if BEGINS.match(title) or WHOLE.fullmatch(first):
         return "challenge"
     return "login" if LOGIN.fullmatch(first) and PASSWORD.search(body) else None
-
-
-def _visible(html: str) -> str:
-    return "".join(INVISIBLE.sub(" ", html).split())
 
 
 class ChallengeMiddleware:
