@@ -15,7 +15,6 @@ from newsportal.messages import Message
 if TYPE_CHECKING:
     from newsportal.crawl.link_tracker import LinkTracker
     from newsportal.items import Link
-    from newsportal.sources import Sources
 
 
 HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})  # may be the page's own doing
@@ -41,15 +40,12 @@ def given_up(hung: Hung, names: Collection[str], now: datetime) -> set[str]:
     return {name for name, (runs, last) in found.items() if runs >= MOST and now - datetime.fromisoformat(last) < PAUSE}
 
 
-def rendered(sources: Sources) -> set[str]:
-    kinds = (sources.feeds, sources.sitemaps, sources.regions, sources.forums, sources.galleries)
-    return {source.key for kind in kinds for source in kind if source.render}
-
-
 async def paused(tracker: LinkTracker, links: Sequence[Link]) -> set[str]:
     """The names of those links that are left alone for a while. Raises ``StoreError``."""
     found: set[str] = set()
-    for source in {link.source for link in links} & rendered(tracker.sources):
+    sources = tracker.sources
+    kinds = (sources.feeds, sources.sitemaps, sources.regions, sources.forums, sources.galleries)
+    for source in {link.source for link in links} & {source.key for kind in kinds for source in kind if source.render}:
         names = [name_of(link) for link in links if link.source == source]
         found |= given_up((await tracker.state(source)).hung, names, datetime.now(UTC))
     return found

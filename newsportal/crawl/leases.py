@@ -168,7 +168,18 @@ def send_batch(queue: Queue, order: Order, *, delay: float, ahead: float) -> Ans
     """Send ``order``; what was not sent stays in it. Blocking."""
     answer = Answer()
     try:
-        _send(queue, order)
+        _push(queue, order.push)  # in this order a death between two steps costs nothing
+        if order.done:
+            queue.done(order.done)
+            order.done = []
+        _push(queue, order.requeue)
+        while order.back:
+            ids, at = order.back[0]
+            queue.back(ids, at=at)
+            del order.back[0]
+        if order.free:
+            queue.free(order.free)
+            order.free = {}
         if order.beat is not None:
             answer.lost, order.beat = queue.beat(order.beat), None
         answer.holds = {host: queue.hold(host) for host in order.hold}
@@ -178,22 +189,6 @@ def send_batch(queue: Queue, order: Order, *, delay: float, ahead: float) -> Ans
     except FrontierUnavailable as error:
         answer.fault = error
     return answer
-
-
-def _send(queue: Queue, order: Order) -> None:
-    """In the order in which a death between two steps costs nothing."""
-    _push(queue, order.push)
-    if order.done:
-        queue.done(order.done)
-        order.done = []
-    _push(queue, order.requeue)
-    while order.back:
-        ids, at = order.back[0]
-        queue.back(ids, at=at)
-        del order.back[0]
-    if order.free:
-        queue.free(order.free)
-        order.free = {}
 
 
 def _push(queue: Queue, tasks: list[Task]) -> None:

@@ -123,7 +123,21 @@ class DupeFilter:
 
 def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
     """The task of a request; ``seen`` is its fingerprint if it is to be filtered by it. Raises :class:`Unwritable`."""
-    written = _written(request, spider)
+    found = {
+        "url": request.url,
+        "method": request.method if request.method != "GET" else None,
+        "body": _value(request.body, spider) if request.body else None,
+        "headers": {key.decode("latin-1"): [value.decode("latin-1") for value in values] for key, values in request.headers.items()},
+        "callback": _name(request.callback, spider) if request.callback is not None else None,
+        "errback": _name(request.errback, spider) if request.errback is not None else None,
+        "cookies": _value(request.cookies, spider),
+        "meta": _value({key: value for key, value in request.meta.items() if key not in UNSAID}, spider),
+        "cb_kwargs": _value(request.cb_kwargs, spider),
+        "encoding": request.encoding if request.encoding != "utf-8" else None,
+        "dont_filter": request.dont_filter,
+        "flags": list(request.flags),
+    }
+    written = {name: value for name, value in found.items() if value}
     try:
         body = json.dumps(written, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         body.encode()
@@ -163,24 +177,6 @@ def identity_of(request: Request, written: Mapping[str, Any]) -> str:
     meta = {name: value for name, value in written.get("meta", {}).items() if name not in MANNERS}
     said = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
     return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
-
-
-def _written(request: Request, spider: Spider) -> dict[str, Any]:
-    found = {
-        "url": request.url,
-        "method": request.method if request.method != "GET" else None,
-        "body": _value(request.body, spider) if request.body else None,
-        "headers": {key.decode("latin-1"): [value.decode("latin-1") for value in values] for key, values in request.headers.items()},
-        "callback": _name(request.callback, spider) if request.callback is not None else None,
-        "errback": _name(request.errback, spider) if request.errback is not None else None,
-        "cookies": _value(request.cookies, spider),
-        "meta": _value({key: value for key, value in request.meta.items() if key not in UNSAID}, spider),
-        "cb_kwargs": _value(request.cb_kwargs, spider),
-        "encoding": request.encoding if request.encoding != "utf-8" else None,
-        "dont_filter": request.dont_filter,
-        "flags": list(request.flags),
-    }
-    return {name: value for name, value in found.items() if value}
 
 
 def _name(method: Any, spider: Spider) -> str:

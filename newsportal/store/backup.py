@@ -255,7 +255,11 @@ def _begin(records: Records, backup: str) -> None:
 def _take_back(path: Path, records: Records, error: BaseException) -> None:
     """Raises ``BackupError`` if the store cannot be emptied either."""
     try:
-        empty(records)
+        for form in reversed(FORMS):  # children before their parents
+            with records.reading() as look:
+                keys = [form.key_of(row) for row in look.rows(form)]
+            for start in range(0, len(keys), 500):
+                records.delete(form, keys[start : start + 500])
         records.mark(None)
     except NewsportalError as left:
         raise BackupError(
@@ -278,12 +282,3 @@ def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
             done += len(page)
             tell(f"restoring {form.name}", done, total)
     return written
-
-
-def empty(records: Records) -> None:
-    """Delete every row, children before their parents."""
-    for form in reversed(FORMS):
-        with records.reading() as look:
-            keys = [form.key_of(row) for row in look.rows(form)]
-        for start in range(0, len(keys), 500):
-            records.delete(form, keys[start : start + 500])

@@ -97,22 +97,6 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     return insert_new(connection, CORPORA, corpus_row(name, now, note))
 
 
-def add(
-    connection: Connection, corpus: str, documents: Iterable[NewDocument], source: LabelSource, by: str | None, now: datetime
-) -> Brought:  # fmt: skip
-    rest, met, told = iter(documents), dict[str, str](), Counter[str]()
-    while chunk := list(islice(rest, CHUNK)):
-        fresh: dict[str, NewDocument] = {}
-        for document in chunk:
-            id, label = document.id, looked_up(document.label)
-            if id in met:
-                told["repeated" if met[id] == label else "contradicted"] += 1
-            else:
-                met[id], fresh[id] = label, document
-        told.update(_bring(connection, corpus, fresh, given(source, by, now)))
-    return Brought(**told)
-
-
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
     there, rows, told = _rows(connection, corpus, list(fresh)), [], Counter[str]()
@@ -225,7 +209,18 @@ class Corpora(Models):
         """
         with spooled(documents) as all_of_them, self._write() as connection:
             create(connection, name, now, "")
-            return add(connection, corpus_id(connection, name), all_of_them, source, by, now)
+            corpus = corpus_id(connection, name)
+            rest, met, told = iter(all_of_them), dict[str, str](), Counter[str]()
+            while chunk := list(islice(rest, CHUNK)):
+                fresh: dict[str, NewDocument] = {}
+                for document in chunk:
+                    id, label = document.id, looked_up(document.label)
+                    if id in met:
+                        told["repeated" if met[id] == label else "contradicted"] += 1
+                    else:
+                        met[id], fresh[id] = label, document
+                told.update(_bring(connection, corpus, fresh, given(source, by, now)))
+            return Brought(**told)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
         """An editor's word on a document of the corpus or a stored article (which joins the corpus, which is made if need be).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import groupby
@@ -166,10 +166,6 @@ def plain_lines(pages: Mapping[str, bytes]) -> list[list[str]]:
     return [[storable(url), b64encode(lines).decode("ascii")] for url, lines in pages.items()]
 
 
-def lines_of(plain: Iterable[Sequence[str]] | None) -> dict[str, bytes]:
-    return {url: b64decode(lines) for url, lines in plain or ()}
-
-
 def run(connection: Connection, id: str) -> Run | None:
     report = connection.scalar(select(RUNS.c.report).where(RUNS.c.id == id))
     return from_dict(report) if report else None
@@ -213,7 +209,7 @@ class CrawlState(Part):
         """What :meth:`save_site_lines` was given for a site; empty for one never met."""
         with self._read() as connection:
             pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
-            return lines_of(pages)
+            return {url: b64decode(lines) for url, lines in pages or ()}
 
     def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
         """Remember the lines of each site's pages (URL -> packed hashes, in the order given) in place of what was known of the site.

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from newsportal.errors import StoreError
-from newsportal.items import TopicMark
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
 from newsportal.store.columns import name, storable
@@ -23,16 +22,6 @@ from newsportal.store.writing import existing, keep, log, page_version, settled
 
 KEYWORDS = "keywords"
 """``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above."""
-
-
-def added(marking: Marking, known: Mapping[str, str | None]) -> list[TopicMark]:
-    """The marks that are not there yet. ``known``: topic → by whom."""
-    return sorted((mark for mark in marking.add if mark.topic not in known), key=lambda mark: mark.topic)
-
-
-def dropped(marking: Marking, known: Mapping[str, str | None]) -> list[str]:
-    """The topics that go: of what keywords and editors brought alone. A source, a search and a model have their own reasons."""
-    return sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))
 
 
 def _written(
@@ -70,7 +59,8 @@ def _mark(connection: Connection, marking: Marking) -> bool:
     """Change one article's topics; answers whether anything is another."""
     of = TOPICS.c.article_id == marking.article_id
     known = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of))}
-    gone, fresh = dropped(marking, known), added(marking, known)
+    gone = sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))  # others have their own reasons
+    fresh = sorted((mark for mark in marking.add if mark.topic not in known), key=lambda mark: mark.topic)
     if gone:
         connection.execute(delete(TOPICS).where(of, TOPICS.c.topic.in_(gone)))
     upsert(

@@ -125,37 +125,6 @@ def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
     return found
 
 
-def best_first(keys: Iterable[FoldKey]) -> list[tuple[str, FoldKey]]:
-    """Fold keys with the hash they are kept under, in the order in which they decide."""
-    return sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
-
-
-def window(key: FoldKey, moment: datetime) -> tuple[datetime, datetime]:
-    """Between which moments, both included, an article of ``moment`` repeats another by ``key``."""
-    span = timedelta(seconds=key.window)
-    return shifted(moment, -span), shifted(moment, span)
-
-
-def chosen(
-    row: Mapping[str, Any], keys: Iterable[tuple[str, FoldKey]], under: Mapping[str, Sequence[Repeated]], apart: Collection[str]
-) -> Fold | None:
-    """The article that ``row`` repeats, and by which of its ``keys`` (as :func:`best_first` gives them): the first key that allows one.
-
-    ``under``: the articles under each hashed key, within its window, earliest first. Stories of ``apart`` are out.
-    """
-    for key_id, key in keys:
-        others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
-        # A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with ``same_site``
-        # False a story that holds this site's own article under the key is out as a whole.
-        taken = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
-        allowed = [candidate for candidate in others if candidate.story_id not in taken and candidate.story_id not in apart]
-        reports = Counter(candidate.story_id for candidate in allowed)  # a text that stands alone in its story draws no reposts away
-        found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
-        if found:
-            return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
-    return None
-
-
 # Statements of every write, made once: to put them together anew costs more than to run them.
 _STORY: BindParameter[str] = bindparam("story")
 VERSIONS = (
@@ -208,8 +177,19 @@ def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKe
     Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
     it; a database with parallel writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
     """
-    by_score = best_first(keys)
-    return chosen(row, by_score, _under(connection, by_score, row["moment"]), apart)
+    by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
+    under = _under(connection, by_score, row["moment"])
+    for key_id, key in by_score:
+        others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
+        # A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with ``same_site``
+        # False a story that holds this site's own article under the key is out as a whole.
+        taken = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
+        allowed = [candidate for candidate in others if candidate.story_id not in taken and candidate.story_id not in apart]
+        reports = Counter(candidate.story_id for candidate in allowed)  # a text that stands alone in its story draws no reposts away
+        found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
+        if found:
+            return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
+    return None
 
 
 def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Repeated]]:
@@ -217,7 +197,12 @@ def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: 
     found: dict[str, list[Repeated]] = {}
     for start in range(0, len(keys), KEYS_AT_ONCE):
         asked = keys[start : start + KEYS_AT_ONCE]
-        for row in connection.execute(_under_any(len(asked)), _windows(asked, moment)):
+        values: dict[str, str | datetime] = {}
+        for n, (key_id, key) in enumerate(asked):
+            span = timedelta(seconds=key.window)
+            first, last = shifted(moment, -span), shifted(moment, span)
+            values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
+        for row in connection.execute(_under_any(len(asked)), values):
             found.setdefault(row.key, []).append(Repeated(row.id, row.story_id, row.publisher, row.moment))
     return found
 
@@ -235,14 +220,6 @@ def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
         .where(or_(*within))
         .order_by(ARTICLES.c.moment, ARTICLES.c.id)
     )
-
-
-def _windows(keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, str | datetime]:
-    values: dict[str, str | datetime] = {}
-    for n, (key_id, key) in enumerate(keys):
-        first, last = window(key, moment)
-        values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
-    return values
 
 
 def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:

@@ -59,7 +59,8 @@ class Galleries(Part):
     def put(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
         """Keep one page of the story known as ``identity``, whoever read it and in whatever order; the same page again replaces it."""
         with self._write() as connection:
-            put(connection, identity, page, now)
+            row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": page_values(page)}
+            upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
 
     def pages(self, identity: str) -> list[GalleryPage]:
         """The pages kept so far, by number, those without one last. They go when the story is saved complete."""
@@ -72,7 +73,32 @@ class Galleries(Part):
         """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
         is kept, and is finished when it is saved again with more; one that is saved again with less stays as it was."""
         with self._write() as connection:
-            return save(connection, gallery, now)
+            identity = identity_of(gallery)
+            article = article_of(gallery)
+            there = find(connection, identity)
+            id = there or insert_separately(connection, article, now)[0]
+            found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
+            kept = dict(found) if found else None
+            grown = is_fuller(kept, gallery, lambda: _named(connection, id))
+            _write(connection, id, gallery, kept, grown, now)
+            if grown and there is not None:
+                known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
+                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
+            met = add_topics(connection, id, topics_of(article))
+            if gallery.complete:
+                connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
+            connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
+            if grown:
+                _follow(connection, id)
+                _part(connection, id, now)
+                gallery_folding.fold_gallery(connection, id)
+            row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
+            if grown or met:
+                refresh_galleries(connection, row.story_id)
+                log(connection, "article", id, now)
+            complete = gallery.complete or bool(kept and kept["complete"])
+            told: Any = outcome(kept is not None, grown, bool(row.fold_of))
+            return SavedGallery(told, id, row.story_id, complete, in_vain(kept, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """What is known as ``identity`` is no photo story (an index page, a dead link); ``reason`` is a slug."""
@@ -95,13 +121,39 @@ class Galleries(Part):
         """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
         again). Answers how many pictures of stories that changed; each story's text, figures and score follow."""
         with self._write() as connection:
-            return drop(connection, urls, prints, reason, now)
+            dropped = slug(reason)
+            changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
+            wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({_hash(url) for url in urls})]
+            wanted += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
+            galleries: dict[str, None] = {}
+            changed = 0
+            for which in wanted:
+                galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(which, changing).distinct()))
+                changed += connection.execute(update(GALLERY_PICTURES).where(which, changing).values(dropped=dropped)).rowcount
+            for id in galleries:
+                _follow(connection, id)
+                _part(connection, id, now)
+                refresh_galleries(connection, _story_of(connection, id))
+                log(connection, "article", id, now)
+            return changed
 
     def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
         """An editor's captions in place of the pages': address of a picture → what it is to say (``""``: nothing; ``None``: again what its
         page says). They stand whatever later visits bring. Answers how many say something else now."""
         with self._write() as connection:
-            return caption(connection, id, captions, now)
+            wanted = {_hash(url): said for url, said in captions.items()}
+            changed = 0
+            for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
+                said = recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
+                if said != row["said"]:
+                    at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
+                    connection.execute(update(GALLERY_PICTURES).where(*at).values(said=said))
+                    changed += 1
+            if changed:
+                _follow(connection, id)
+                refresh_galleries(connection, _story_of(connection, id))
+                log(connection, "article", id, now)
+            return changed
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
         """Identity → photo story, of those that are stored; a name of any of its pages (an alias) leads to it."""
@@ -210,44 +262,10 @@ def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) 
     return [] if found is None else [key <= found[0], or_(key < found[0], id < found[1])]  # the first: where the index is entered
 
 
-def put(connection: Connection, identity: str, page: GalleryPage, now: datetime) -> None:
-    row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": page_values(page)}
-    upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
-
-
 def refuse(connection: Connection, identity: str, reason: str, now: datetime) -> None:
     """See ``Galleries.refuse``. What was refused too long ago is forgotten."""
     connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
     upsert(connection, REFUSED_GALLERIES, [{"name": _hash(identity), "reason": slug(reason) or "", "seen": now}], update=("reason", "seen"))
-
-
-def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGallery:
-    identity = identity_of(gallery)
-    article = article_of(gallery)
-    there = find(connection, identity)
-    id = there or insert_separately(connection, article, now)[0]
-    found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
-    kept = dict(found) if found else None
-    grown = is_fuller(kept, gallery, lambda: _named(connection, id))
-    _write(connection, id, gallery, kept, grown, now)
-    if grown and there is not None:
-        known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
-        connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
-    met = add_topics(connection, id, topics_of(article))
-    if gallery.complete:
-        connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
-    connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
-    if grown:
-        _follow(connection, id)
-        _part(connection, id, now)
-        gallery_folding.fold_gallery(connection, id)
-    row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
-    if grown or met:
-        refresh_galleries(connection, row.story_id)
-        log(connection, "article", id, now)
-    complete = gallery.complete or bool(kept and kept["complete"])
-    told: Any = outcome(kept is not None, grown, bool(row.fold_of))
-    return SavedGallery(told, id, row.story_id, complete, in_vain(kept, gallery, grown))
 
 
 def _hash(text: str) -> str:
@@ -289,40 +307,6 @@ def _follow(connection: Connection, id: str) -> None:
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**followed(own, [dict(row) for row in rows])))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
-
-
-def caption(connection: Connection, id: str, captions: Mapping[str, str | None], now: datetime) -> int:
-    wanted = {_hash(url): said for url, said in captions.items()}
-    changed = 0
-    for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
-        said = recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
-        if said != row["said"]:
-            at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
-            connection.execute(update(GALLERY_PICTURES).where(*at).values(said=said))
-            changed += 1
-    if changed:
-        _follow(connection, id)
-        refresh_galleries(connection, _story_of(connection, id))
-        log(connection, "article", id, now)
-    return changed
-
-
-def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:
-    dropped = slug(reason)
-    changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
-    wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({_hash(url) for url in urls})]
-    wanted += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
-    galleries: dict[str, None] = {}
-    changed = 0
-    for which in wanted:
-        galleries |= dict.fromkeys(connection.scalars(select(GALLERY_PICTURES.c.gallery_id).where(which, changing).distinct()))
-        changed += connection.execute(update(GALLERY_PICTURES).where(which, changing).values(dropped=dropped)).rowcount
-    for id in galleries:
-        _follow(connection, id)
-        _part(connection, id, now)
-        refresh_galleries(connection, _story_of(connection, id))
-        log(connection, "article", id, now)
-    return changed
 
 
 def _part(connection: Connection, id: str, now: datetime) -> None:

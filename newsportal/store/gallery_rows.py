@@ -110,12 +110,6 @@ def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[St
     ]
 
 
-def text_of(text: str, captions: Iterable[str | None]) -> str:
-    """What the search finds: the story's own text and its captions, a paragraph a line, each once."""
-    lines = dict.fromkeys(line for part in (text, *captions) if part for line in map(str.strip, part.splitlines()) if line)
-    return "\n".join(lines)[:MAX_TEXT]
-
-
 SHARED: Final = frozenset(one.name for one in fields(Gallery)) - {"images", "pages"}
 """Fields that a photo story has as its article has them."""
 
@@ -214,7 +208,9 @@ def followed(own: str, shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The columns of the article that the story's pictures decide: its text (``own``: the story's without captions), and its first
     pictures. ``shown``: rows of pictures in order."""
     shown = [{**row, "caption": caption_of(row)} for row in shown]
-    text = text_of(own, [row["caption"] for row in shown])
+    captions = [row["caption"] for row in shown]
+    lines = dict.fromkeys(line for part in (own, *captions) if part for line in map(str.strip, part.splitlines()) if line)
+    text = "\n".join(lines)[:MAX_TEXT]
     images = [{key: row[key] for key in IMAGE if row[key] is not None} for row in shown[:SHOWN_IN_LISTS]]
     return {"text": text, "length": len(text), "images": images}
 

@@ -29,11 +29,6 @@ ORDERS: Final = {"newest": "moment", "hottest": "heat"}
 """Order of a list -> what stories are sorted by, the largest first."""
 
 
-def given(which: StoryFilter) -> list[str]:
-    """The kinds that narrow a list."""
-    return [kind for kind in KINDS if getattr(which, kind) is not None]
-
-
 def edge(which: StoryFilter | WallFilter) -> tuple[datetime | float, str] | None:
     """What the last story of the page before was sorted by, and its id; ``None`` without a cursor, or one that is none."""
     return _read_cursor(which.before, newest=which.order == "newest")
@@ -120,26 +115,24 @@ def _page(which: StoryFilter) -> Select[Any]:
 
 def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
     """The table that is read in order, its story column, and the conditions."""
-    kinds = given(which)
+    kinds = [kind for kind in KINDS if getattr(which, kind) is not None]
     narrowed: list[ColumnElement[bool]] = []
     if kinds:
         narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
     if len(kinds) > 1 or which.since or which.until:
-        narrowed.append(_some_version(which))
+        version = ARTICLES.alias("version")
+        conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id, version.c.hidden.is_(None)]
+        conditions += [
+            version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None
+        ]
+        if which.topic is not None:
+            conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
+        if which.since:
+            conditions.append(version.c.moment >= which.since)
+        if which.until:
+            conditions.append(version.c.moment < which.until)
+        narrowed.append(exists().where(*conditions))
     return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
-
-
-def _some_version(which: StoryFilter) -> ColumnElement[bool]:
-    version = ARTICLES.alias("version")
-    conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id, version.c.hidden.is_(None)]
-    conditions += [version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None]
-    if which.topic is not None:
-        conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
-    if which.since:
-        conditions.append(version.c.moment >= which.since)
-    if which.until:
-        conditions.append(version.c.moment < which.until)
-    return exists().where(*conditions)
 
 
 def _behind(which: StoryFilter, key: ColumnElement[Any], story_id: ColumnElement[str]) -> list[ColumnElement[bool]]:
@@ -278,13 +271,9 @@ def ranked(
     known = [story for story in sorted(stories, key=_by_heat) if story.id in places]
     rose = {story.id: places[story.id] - place for place, story in enumerate(known, 1)}
     return tuple(
-        Ranked(story, rank, reports(story.heat, now), rose.get(story.id)) for rank, story in enumerate(sorted(stories, key=_by_heat), 1)
+        Ranked(story, rank, float(2.0 ** (story.heat - (now - EPOCH) / HEAT_HALF_LIFE)), rose.get(story.id))  # in reports made just now
+        for rank, story in enumerate(sorted(stories, key=_by_heat), 1)
     )
-
-
-def reports(heat: float, now: datetime) -> float:
-    """Heat as a number of reports made just now."""
-    return float(2.0 ** (heat - (now - EPOCH) / HEAT_HALF_LIFE))
 
 
 def heat_at(whole: Callable[[str], Story | None], story: Story, then: datetime) -> float | None:

@@ -50,11 +50,6 @@ def articles(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
     return [found[id] for id in ids if id in found]
 
 
-def article_page(connection: Connection, after: str) -> list[StoredArticle]:
-    """The next articles by id."""
-    return _articles(connection, select(ARTICLES).where(ARTICLES.c.id > after).order_by(ARTICLES.c.id).limit(PAGE // 10))
-
-
 def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArticle]:
     rows = connection.execute(statement).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
@@ -187,7 +182,7 @@ class Articles(Part):
         last = after or ""
         while True:
             with self._read() as connection:
-                page = article_page(connection, last)
+                page = _articles(connection, select(ARTICLES).where(ARTICLES.c.id > last).order_by(ARTICLES.c.id).limit(PAGE // 10))
             if not page:
                 return
             yield from page

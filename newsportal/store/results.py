@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -40,14 +40,6 @@ class Spread:
     def per_hour(self) -> float | None:
         """Sites an hour after the first one; ``None`` while there is no other, or all came at one moment."""
         return (self.sites - 1) / self.hours if self.hours else None
-
-
-def spread(reports: Iterable[tuple[datetime, str]]) -> Spread:
-    """From the (moment, site) of a story's versions."""
-    first: dict[str, datetime] = {}
-    for moment, site in reports:
-        first[site] = min(moment, first.get(site, moment))
-    return Spread(tuple(sorted(first.values())))
 
 
 Outcome = Literal["stored", "folded", "same", "revised"]
@@ -161,7 +153,10 @@ class Story:
     @property
     def spread(self) -> Spread:
         """How many sites had the story, and when; empty in lists."""
-        return spread((version.moment, version.publisher) for version in self.versions)
+        first: dict[str, datetime] = {}
+        for version in self.versions:
+            first[version.publisher] = min(version.moment, first.get(version.publisher, version.moment))
+        return Spread(tuple(sorted(first.values())))
 
 
 @dataclass(frozen=True, slots=True)

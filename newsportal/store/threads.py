@@ -93,13 +93,6 @@ class Plan:
     edited: int = 0
 
 
-def identity_of(thread: Thread) -> str:
-    """What a thread is known by. Raises ``StoreError`` where nobody said."""
-    if thread.identity is None:
-        raise StoreError(f"{thread.url}: a thread without an identity cannot be stored")
-    return storable(thread.identity)
-
-
 SHARED: Final = ("url", "link", "fetched", "identity", "title", "language", "category", "topics", "topic_marks")
 """Fields that a thread has as its article has them."""
 
@@ -263,7 +256,9 @@ class Threads(Part):
         one now (the text before is kept). Posts that are not among those given stay: they were deleted, or stand on other pages.
         """
         with self._write() as connection:
-            id = content_id(identity_of(thread))
+            if thread.identity is None:
+                raise StoreError(f"{thread.url}: a thread without an identity cannot be stored")
+            id = content_id(storable(thread.identity))
             there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
             story_id = there or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()

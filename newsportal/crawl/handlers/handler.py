@@ -144,25 +144,24 @@ class Handler(BaseDownloadHandler):
                     logger.error("the crawl stops, its archive cannot be written: %s", error)
                     asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="archive-failed"))  # noqa: RUF006 - the engine holds it
                 raise
-        if request.meta.get("render") and renderable(response.status, _content_type(response)):
-            return await self._render(request, response)
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        if request.meta.get("render") and renderable(response.status, content_type):
+            if self._renderer is None:
+                given = self.crawler.settings.getdict(RENDERING)
+                names = {item.name for item in fields(Limits)}
+                setup = Setup(
+                    Limits(**{name: value for name, value in given.items() if name in names}),
+                    given.get("browser"),
+                    given.get("isolate", True),
+                )
+                lack = missing(setup.browser)
+                if lack:
+                    raise RenderFailed(response.url, "no-browser", lack)
+                from newsportal.crawl.handlers.rendered import Renderer  # loads playwright
+
+                self._renderer = Renderer.of(self.crawler, setup, self.download_request)
+            return await self._renderer.render(request, response)
         return response
-
-    async def _render(self, request: Request, response: Response) -> Response:
-        """The page as a browser makes it of ``response``. Raises ``RenderFailed``."""
-        if self._renderer is None:
-            given = self.crawler.settings.getdict(RENDERING)
-            names = {item.name for item in fields(Limits)}
-            setup = Setup(
-                Limits(**{name: value for name, value in given.items() if name in names}), given.get("browser"), given.get("isolate", True)
-            )
-            lack = missing(setup.browser)
-            if lack:
-                raise RenderFailed(response.url, "no-browser", lack)
-            from newsportal.crawl.handlers.rendered import Renderer  # loads playwright
-
-            self._renderer = Renderer.of(self.crawler, setup, self.download_request)
-        return await self._renderer.render(request, response)
 
     def _replayed(self, request: Request, index: Index) -> Response:
         response = answer(request, index, request.meta.get("download_maxsize", self._max_bytes))
@@ -199,10 +198,6 @@ def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:
     told = ((name, stats.get(f"render/{name}/{source}", 0)) for name in ("restless", "denied"))
     notes += [Message(f"note.rendered-{name}", number=number) for name, number in told if number]
     return [joined(*notes)]
-
-
-def _content_type(response: Response) -> str | None:
-    return (response.headers.get("Content-Type") or b"").decode("latin-1") or None
 
 
 def _exchange(request: Request, response: Response, asked: datetime) -> Exchange:

@@ -21,7 +21,7 @@ from newsportal.errors import RenderFailed
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
 from newsportal.net.rendering.exchange import Answer, PageRequest, shows
-from newsportal.net.rendering.visit import CONTEXT, Rendered, Tally, Visit
+from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,14 +39,6 @@ _BROWSERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Setup, Chromium]] =
 _NUMBERS: Final = count(1)
 
 
-def shared(setup: Setup) -> Chromium:
-    """The process's browser for a setup: spiders that run together, and their handlers for http and https, have one."""
-    browsers = _BROWSERS.setdefault(asyncio.get_running_loop(), {})
-    if setup not in browsers:
-        browsers[setup] = Chromium(setup)
-    return browsers[setup]
-
-
 class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has no types
     """``fetch`` asks for what pages ask for: the handler, without another rendering."""
 
@@ -62,7 +54,10 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
     @classmethod
     def of(cls, crawler: Crawler, setup: Setup, fetch: Fetch) -> Self:
         renderer = cls(crawler, setup, fetch)
-        renderer._chromium = shared(setup)
+        browsers = _BROWSERS.setdefault(asyncio.get_running_loop(), {})
+        if setup not in browsers:
+            browsers[setup] = Chromium(setup)
+        renderer._chromium = browsers[setup]
         renderer._chromium.take()
         return renderer
 
@@ -102,7 +97,16 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             try:
                 found = await self._visited(response.url, visit, self._chromium)
             finally:
-                self._count(request, visit.tally)
+                tally = visit.tally
+                source = request.meta.get("source")
+                self.stats.inc_value(f"render/seconds/{source}", round(tally.seconds, 3))
+                self.stats.inc_value(f"render/requests/{source}", tally.requests)
+                self.stats.inc_value("render/bytes", tally.received)
+                for reason, number in tally.blocked.items():
+                    self.stats.inc_value(f"render/blocked/{reason}", number)
+                if denied := tally.blocked["egress-denied"]:
+                    self.stats.inc_value(f"render/denied/{source}", denied)
+                    self.stats.inc_value("egress/denied", denied)
         self.stats.inc_value(f"render/pages/{request.meta.get('source')}")
         if not found.became_idle:
             self.stats.inc_value(f"render/restless/{request.meta.get('source')}")
@@ -154,17 +158,6 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
                 self.stats.inc_value("render/browser_ended")
                 logging.getLogger(__name__).warning("the browser is ended, a page of it could not be closed: %s", error)
                 await chromium.close()
-
-    def _count(self, request: Request, tally: Tally) -> None:
-        source = request.meta.get("source")
-        self.stats.inc_value(f"render/seconds/{source}", round(tally.seconds, 3))
-        self.stats.inc_value(f"render/requests/{source}", tally.requests)
-        self.stats.inc_value("render/bytes", tally.received)
-        for reason, number in tally.blocked.items():
-            self.stats.inc_value(f"render/blocked/{reason}", number)
-        if denied := tally.blocked["egress-denied"]:
-            self.stats.inc_value(f"render/denied/{source}", denied)
-            self.stats.inc_value("egress/denied", denied)
 
     async def _close(self) -> None:
         for name in list(self.context_wrappers):

@@ -254,6 +254,16 @@ def _set_aside(turn: Turn, ids: Collection[str] | None) -> list[Row]:
 def _state(turn: Turn, hosts: int) -> QueueState:
     counted = select(LINKS.c.state, func.count()).where(LINKS.c.queue == turn.queue).group_by(LINKS.c.state)
     counts: dict[str, int] = dict(turn.connection.execute(counted).all())
+    # hosts of this queue with most waiting, then those that its workers hold
+    named = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
+    joined = LINES.outerjoin(HOSTS, HOSTS.c.host == LINES.c.host).outerjoin(WORKERS, WORKERS.c.number == HOSTS.c.holder)
+    waits = named.select_from(joined).where(LINES.c.queue == turn.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(hosts)
+    found: list[Any] = list(turn.connection.execute(waits).all())
+    listed = {one[0] for one in found}
+    held = select(HOSTS.c.host, WORKERS.c.name, HOSTS.c.free_at).join(WORKERS, WORKERS.c.number == HOSTS.c.holder)
+    for host, name, free_at in turn.connection.execute(held.where(WORKERS.c.queue == turn.queue).limit(hosts)).all():
+        if host not in listed:
+            found.append((host, 0, name, free_at))
     return QueueState(
         turn.queue,
         waiting=sum(counts.get(one, 0) for one in WAITING),
@@ -261,7 +271,7 @@ def _state(turn: Turn, hosts: int) -> QueueState:
         leased=counts.get(LEASED, 0),
         aside=counts.get(ASIDE, 0),
         workers=tuple(_workers(turn)),
-        hosts=tuple(_hosts(turn, hosts)),
+        hosts=tuple(HostState(host, waiting, name, max(0.0, free_at - turn.ticks)) for host, waiting, name, free_at in found[:hosts]),
     )
 
 
@@ -277,17 +287,3 @@ def _workers(turn: Turn) -> list[WorkerState]:
         beat = turn.wall - (turn.ticks - one.beat)
         workers.append(WorkerState(one.name, one.since, beat, turn.connection.scalar(mine) or 0, tuple(hosts), json.loads(one.doing)))
     return workers
-
-
-def _hosts(turn: Turn, limit: int) -> list[HostState]:
-    """Those of this queue with most waiting, then those that its workers hold."""
-    named = select(LINES.c.host, LINES.c.waiting, WORKERS.c.name, func.coalesce(HOSTS.c.free_at, 0.0))
-    joined = LINES.outerjoin(HOSTS, HOSTS.c.host == LINES.c.host).outerjoin(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    waits = named.select_from(joined).where(LINES.c.queue == turn.queue).order_by(LINES.c.waiting.desc(), LINES.c.host).limit(limit)
-    found: list[Any] = list(turn.connection.execute(waits).all())
-    listed = {one[0] for one in found}
-    held = select(HOSTS.c.host, WORKERS.c.name, HOSTS.c.free_at).join(WORKERS, WORKERS.c.number == HOSTS.c.holder)
-    for host, name, free_at in turn.connection.execute(held.where(WORKERS.c.queue == turn.queue).limit(limit)).all():
-        if host not in listed:
-            found.append((host, 0, name, free_at))
-    return [HostState(host, waiting, name, max(0.0, free_at - turn.ticks)) for host, waiting, name, free_at in found[:limit]]

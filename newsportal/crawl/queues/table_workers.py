@@ -65,11 +65,21 @@ def sweep(turn: Turn) -> None:
         turn.connection.execute(update(WORKERS).values(beat=earlier, hungry=0.0))
         turn.connection.execute(update(CLAIMS).values(expires=0.0))
         turn.connection.execute(update(LINKS).where(LINKS.c.state == "suspect").values(since=turn.ticks))
-        restart(turn)
+        until = turn.ticks + HOSTS.c.gap  # no host waits for longer than it was to
+        turn.connection.execute(
+            update(HOSTS).values(
+                wanted_until=case((HOSTS.c.wanted_until > turn.ticks, turn.ticks), else_=HOSTS.c.wanted_until),
+                free_at=case((HOSTS.c.free_at > until, until), else_=HOSTS.c.free_at),
+            )
+        )
+        of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
+        turn.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
     for number, who, beat in _all(turn):
         if dead(turn, number, who, beat):
             bury(turn, number)
-    tidy(turn)
+    _offer(turn)  # to all: hosts that nobody waits for; those that anybody may ask are forgotten
+    turn.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= turn.ticks).values(resting=0))
+    turn.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= turn.ticks, HOSTS.c.wanted_by == 0))
     if abs(turn.wall - swept) > FORGET_EVERY:
         past = LINKS.c.changed <= turn.wall - turn.terms.forget
         turn.connection.execute(delete(LINKS).where(LINKS.c.state.in_(OVER), past))
@@ -174,26 +184,6 @@ def ripen(turn: Turn, ahead: float) -> None:
     """Hosts of this queue that may be asked within ``ahead`` seconds may be taken."""
     due = (LINES.c.queue == turn.queue, LINES.c.resting == 1, LINES.c.free_at <= turn.ticks + ahead)
     turn.connection.execute(update(LINES).where(*due).values(resting=0))
-
-
-def tidy(turn: Turn) -> None:
-    """Offer to all hosts that nobody waits for, and forget those that anybody may ask."""
-    _offer(turn)
-    turn.connection.execute(update(LINES).where(LINES.c.resting == 1, LINES.c.free_at <= turn.ticks).values(resting=0))
-    turn.connection.execute(delete(HOSTS).where(HOSTS.c.holder == 0, HOSTS.c.free_at <= turn.ticks, HOSTS.c.wanted_by == 0))
-
-
-def restart(turn: Turn) -> None:
-    """The machine was started anew: no host waits for longer than it was to."""
-    ticks, until = turn.ticks, turn.ticks + HOSTS.c.gap
-    turn.connection.execute(
-        update(HOSTS).values(
-            wanted_until=case((HOSTS.c.wanted_until > ticks, ticks), else_=HOSTS.c.wanted_until),
-            free_at=case((HOSTS.c.free_at > until, until), else_=HOSTS.c.free_at),
-        )
-    )
-    of_host = select(HOSTS.c.free_at).where(HOSTS.c.host == LINES.c.host).scalar_subquery()
-    turn.connection.execute(update(LINES).values(free_at=func.coalesce(of_host, 0.0)))
 
 
 def held_hosts(turn: Turn) -> tuple[Mapping[str, float], frozenset[str]]:
