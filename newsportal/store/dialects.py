@@ -14,7 +14,23 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, Select, Table, UpdateBase, and_, event, exc, func, insert, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    RowMapping,
+    Select,
+    Table,
+    UpdateBase,
+    and_,
+    event,
+    exc,
+    func,
+    insert,
+    literal,
+    select,
+)
 from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -133,6 +149,12 @@ def write_ahead(engine: Engine) -> None:
                 sleep(0.01)
         raw.execute("PRAGMA synchronous = NORMAL")
         raw.close()
+
+
+def select_in(connection: Connection, statement: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[RowMapping]:
+    """The rows of ``statement`` in whose ``column`` stands one of ``values``, however many these are."""
+    for some in chunks(values):
+        yield from connection.execute(statement.where(column.in_(some))).mappings()
 
 
 @contextmanager

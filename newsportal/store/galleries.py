@@ -12,7 +12,7 @@ from newsportal.items import Gallery, GalleryPage, content_id
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import article_from, topics_of
 from newsportal.store.columns import name, storable
-from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.gallery_rows import (
     PAGES_KEPT,
@@ -108,14 +108,9 @@ class Galleries(Part):
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Those of these identities that were refused within :data:`LEFT_ALONE`."""
         by_id = {content_id(storable(identity)): identity for identity in identities}
-        found: set[str] = set()
+        lately = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
         with self._read() as connection:
-            for chunk in chunks(by_id):
-                lately = select(REFUSED_GALLERIES.c.name).where(
-                    REFUSED_GALLERIES.c.name.in_(chunk), REFUSED_GALLERIES.c.seen > now - LEFT_ALONE
-                )
-                found |= {by_id[name] for name in connection.scalars(lately)}
-        return found
+            return {by_id[row["name"]] for row in select_in(connection, lately, REFUSED_GALLERIES.c.name, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
@@ -169,12 +164,9 @@ class Galleries(Part):
 
     def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
         """Id → how many pictures a photo story shows, of those that exist."""
-        found: dict[str, int] = {}
+        wanted = select(GALLERIES.c.id, GALLERIES.c.pictures)
         with self._read() as connection:
-            for chunk in chunks(ids):
-                wanted = select(GALLERIES.c.id, GALLERIES.c.pictures).where(GALLERIES.c.id.in_(chunk))
-                found |= {row.id: row.pictures for row in connection.execute(wanted)}
-        return found
+            return {row["id"]: row["pictures"] for row in select_in(connection, wanted, GALLERIES.c.id, ids)}
 
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         """The pictures of a photo story in order; with ``dropped``, those left out too, at the end."""
@@ -185,12 +177,9 @@ class Galleries(Part):
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
         """The addresses of the pictures that these photo stories show."""
-        found: set[str] = set()
+        shown = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.dropped.is_(None))
         with self._read() as connection:
-            for chunk in chunks(ids):
-                on = GALLERY_PICTURES.c.gallery_id.in_(chunk)
-                found.update(connection.scalars(select(GALLERY_PICTURES.c.url).where(on, GALLERY_PICTURES.c.dropped.is_(None))))
-        return found
+            return {row["url"] for row in select_in(connection, shown, GALLERY_PICTURES.c.gallery_id, ids)}
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         """Those that lack pages, the latest visited first."""
@@ -215,18 +204,13 @@ def _joined() -> Select[Any]:
 
 
 def _galleries(connection: Connection, ids: Collection[str]) -> dict[str, StoredGallery]:
-    found: dict[str, StoredGallery] = {}
-    for chunk in chunks(ids):
-        found |= {row["id"]: gallery_of(dict(row)) for row in connection.execute(_joined().where(GALLERIES.c.id.in_(chunk))).mappings()}
-    return found
+    return {row["id"]: gallery_of(dict(row)) for row in select_in(connection, _joined(), GALLERIES.c.id, ids)}
 
 
 def _leads(connection: Connection, names: Collection[str]) -> dict[str, str]:
     """Hash of a name → the article that it leads to, itself or as an alias."""
-    leads: dict[str, str] = {}
-    for chunk in chunks(names):
-        aliases = select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(chunk))
-        leads |= {row.id: row.article_id for row in connection.execute(aliases)}
+    aliases = select(ALIASES.c.id, ALIASES.c.article_id)
+    leads = {row["id"]: row["article_id"] for row in select_in(connection, aliases, ALIASES.c.id, names)}
     return {name: leads.get(name, name) for name in names}
 
 

@@ -20,7 +20,7 @@ from newsportal.dedup.cosine import unit_vector
 from newsportal.dedup.photo_stories import Alike, PhotoStory, Seen, compare, seen
 from newsportal.items import Fold, Image
 from newsportal.store.columns import shifted
-from newsportal.store.dialects import chunks
+from newsportal.store.dialects import chunks, select_in
 from newsportal.store.folding import new_story, refresh
 from newsportal.store.gallery_rows import labels, leaving, made_by_rule, scored
 from newsportal.store.gallery_tables import GALLERIES, GALLERY_KEYS, GALLERY_LABELS, GALLERY_PICTURES, GALLERY_WORDS
@@ -51,11 +51,6 @@ def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
     """A photo story as it is compared: ``title``, its own ``text``, and the text ``told`` with its captions."""
     words = unit_vector(row["title"], row["text"] or row["told"])
     return PhotoStory(row["id"], row["title"], words, seen(images))
-
-
-def compared_image(row: Mapping[str, Any]) -> Image:
-    """A row of ``gallery_pictures`` as it is compared."""
-    return Image(row["url"], row["caption"], row["width"], row["height"], print=row["print"])
 
 
 def word_keys(story: PhotoStory) -> list[int]:
@@ -128,9 +123,9 @@ def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[I
     found: dict[str, list[Image]] = {}
     columns = (GALLERY_PICTURES.c[name] for name in ("gallery_id", "url", "caption", "width", "height", "print"))
     wanted = select(*columns).where(GALLERY_PICTURES.c.dropped.is_(None)).order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)
-    for chunk in chunks(ids):
-        for row in connection.execute(wanted.where(GALLERY_PICTURES.c.gallery_id.in_(chunk))):
-            found.setdefault(row.gallery_id, []).append(compared_image(dict(row._mapping)))
+    for row in select_in(connection, wanted, GALLERY_PICTURES.c.gallery_id, ids):
+        image = Image(row["url"], row["caption"], row["width"], row["height"], print=row["print"])
+        found.setdefault(row["gallery_id"], []).append(image)
     return {id: tuple(images) for id, images in found.items()}
 
 
@@ -141,7 +136,7 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
     images = _pictures(connection, near)
     columns = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.moment, GALLERY_WORDS.c.words)
     wanted = select(*columns).join(GALLERY_WORDS, GALLERY_WORDS.c.gallery_id == ARTICLES.c.id)
-    others = [one for chunk in chunks(near) for one in connection.execute(wanted.where(ARTICLES.c.id.in_(chunk))).mappings()]
+    others = select_in(connection, wanted, ARTICLES.c.id, near)
     theta = connection.get_execution_options().get("cosine")
     best: Found | None = None
     for other in sorted(others, key=lambda one: (one["moment"], one["id"])):

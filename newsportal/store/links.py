@@ -13,7 +13,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as cut
-from newsportal.store.dialects import chunks, reading, writing
+from newsportal.store.dialects import reading, select_in, writing
 from newsportal.store.link_rows import Turn, rows_of
 from newsportal.store.link_tables import (
     HELD,
@@ -148,11 +148,7 @@ class Links:
 
 
 def states(connection: Connection, ids: Iterable[str]) -> dict[str, LinkState]:
-    found = {}
-    for some in chunks(ids):
-        for row in connection.execute(select(*STATE).where(LINKS.c.id.in_(some), LINKS.c.link == 1)).all():
-            found[row.id] = LinkState(*row)
-    return found
+    return {row["id"]: LinkState(**row) for row in select_in(connection, select(*STATE).where(LINKS.c.link == 1), LINKS.c.id, ids)}
 
 
 def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args
 from sqlalchemy import BigInteger, Column, Connection, Index, Integer, String, Table, delete, func, select
 
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
-from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.dialects import Part, chunks, select_in, upsert
 
 OUTBOX = Table(
     "outbox",
@@ -269,11 +269,8 @@ def _position(connection: Connection, target: str) -> int:
 
 
 def _of(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, Entry]:
-    found = {}
-    for chunk in chunks(article_ids):
-        rows = connection.execute(select(OUTBOX).where(OUTBOX.c.target == target, OUTBOX.c.article_id.in_(chunk)))
-        found.update({row["article_id"]: _entry(row) for row in rows.mappings()})
-    return found
+    its = select(OUTBOX).where(OUTBOX.c.target == target)
+    return {row["article_id"]: _entry(row) for row in select_in(connection, its, OUTBOX.c.article_id, article_ids)}
 
 
 def _put(connection: Connection, entries: Iterable[Entry]) -> None:

@@ -18,7 +18,7 @@ from newsportal.extractors.images.filter import KEPT
 from newsportal.extractors.images.filter import StoryPictures as StoryPictures
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, name, storable
-from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.dialects import Part, chunks, select_in, upsert
 
 PRINT_CHARS = 16
 SLUG_CHARS = 64
@@ -196,9 +196,8 @@ class Pictures(Part):
         by_id = {picture_id(key): key for key in keys}
         found: dict[str, set[str]] = defaultdict(set)
         with self._read() as connection:
-            for chunk in chunks(by_id):
-                for row in connection.execute(select(SIGHTINGS).where(SIGHTINGS.c.picture_id.in_(chunk))):
-                    found[by_id[row.picture_id]].add(row.story_id)
+            for row in select_in(connection, select(SIGHTINGS), SIGHTINGS.c.picture_id, by_id):
+                found[by_id[row["picture_id"]]].add(row["story_id"])
         return {key: frozenset(ids) for key, ids in found.items()}
 
     def often(self, *, limit: int = 50) -> list[Seen]:
@@ -242,19 +241,15 @@ def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
     looks = {picture.key: look_of(picture) for picture in _pictures(connection, map(picture_id, keys)) if picture.print}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    for chunk in chunks({look[0] for look in looks.values()}):
-        for row in connection.execute(select(PICTURES).where(PICTURES.c.print.in_(chunk))):
-            alike[row.print, row.width, row.height].add(row.id)
+    for row in select_in(connection, select(PICTURES), PICTURES.c.print, {look[0] for look in looks.values()}):
+        alike[row["print"], row["width"], row["height"]].add(row["id"])
     return {key: {picture_id(key)} | alike[looks.get(key, ())] for key in keys}
 
 
 def _counts(connection: Connection, ids: Collection[str]) -> dict[str, int]:
-    found: dict[str, int] = defaultdict(int)
-    for chunk in chunks(ids):
-        counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).where(SIGHTINGS.c.picture_id.in_(chunk))
-        for row in connection.execute(counted.group_by(SIGHTINGS.c.picture_id)):
-            found[row.picture_id] = row.stories
-    return found
+    counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).group_by(SIGHTINGS.c.picture_id)
+    found = {row["picture_id"]: row["stories"] for row in select_in(connection, counted, SIGHTINGS.c.picture_id, ids)}
+    return defaultdict(int, found)
 
 
 def _showing(connection: Connection, ids: Collection[str], most: int) -> list[str]:
@@ -268,16 +263,12 @@ def _showing(connection: Connection, ids: Collection[str], most: int) -> list[st
 
 def _read_occurrences(connection: Connection, ids: Collection[str]) -> dict[str, StoryPictures]:
     shown: dict[str, set[str]] = defaultdict(set)
-    stories: dict[str, Any] = {}
-    for chunk in chunks(ids):
-        stories |= {row.id: row for row in connection.execute(select(PICTURE_STORIES).where(PICTURE_STORIES.c.id.in_(chunk)))}
-        keys = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
-        for row in connection.execute(keys.where(SIGHTINGS.c.story_id.in_(chunk))):
-            shown[row.story_id].add(row.print or row.key)
-    return {id: StoryPictures(id, row.site, row.title, frozenset(shown[id])) for id, row in stories.items()}
+    keys = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
+    for row in select_in(connection, keys, SIGHTINGS.c.story_id, ids):
+        shown[row["story_id"]].add(row["print"] or row["key"])
+    stories = select_in(connection, select(PICTURE_STORIES), PICTURE_STORIES.c.id, ids)
+    return {row["id"]: StoryPictures(row["id"], row["site"], row["title"], frozenset(shown[row["id"]])) for row in stories}
 
 
 def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:
-    return [
-        picture_of(row) for chunk in chunks(ids) for row in connection.execute(select(PICTURES).where(PICTURES.c.id.in_(chunk))).mappings()
-    ]
+    return [picture_of(row) for row in select_in(connection, select(PICTURES), PICTURES.c.id, ids)]

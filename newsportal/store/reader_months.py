@@ -7,22 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Integer,
-    Table,
-    distinct,
-    func,
-    select,
-)
+from sqlalchemy import Column, ColumnElement, Connection, Integer, Table, distinct, func, select
 
 from newsportal.store.columns import METADATA, Moment
-from newsportal.store.reader_views import (
-    OFFERS,
-    VIEWS,
-)
+from newsportal.store.reader_views import OFFERS, VIEWS
 
 
 def months(connection: Connection, alpha: float) -> list[Month]:

@@ -32,7 +32,7 @@ from sqlalchemy import (
 from newsportal.recommend.base import Recommendation, View
 from newsportal.store import reader_views
 from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
-from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.reader_months import FIGURES, MONTHS, Month, months
 from newsportal.store.reader_views import (
     OFFERS,
@@ -325,8 +325,7 @@ def _read_offers(connection: Connection, wanted: Select[Any]) -> list[StoryOffer
 
 def _labels(connection: Connection, ids: list[str]) -> dict[str, tuple[str, ...]]:
     labels: dict[str, list[tuple[str, str]]] = {}
-    for chunk in chunks(ids):
-        these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.story_id.in_(chunk), LABELS.c.kind.in_(KINDS))
-        for id, kind, value in connection.execute(these):
-            labels.setdefault(id, []).append((kind, value))
+    these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.kind.in_(KINDS))
+    for row in select_in(connection, these, LABELS.c.story_id, ids):
+        labels.setdefault(row["story_id"], []).append((row["kind"], row["value"]))
     return {id: in_order(found) for id, found in labels.items()}

@@ -12,10 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, selec
 from newsportal.items import TopicMark, content_id
 from newsportal.store.article_rows import article_from, story_from
 from newsportal.store.columns import EPOCH, name, storable
-from newsportal.store.dialects import CHUNK as CHUNK
-from newsportal.store.dialects import PAGE as PAGE
-from newsportal.store.dialects import Part
-from newsportal.store.dialects import chunks as chunks
+from newsportal.store.dialects import PAGE, Part, chunks, select_in
 from newsportal.store.results import Change, StoredArticle, Story, Tally
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, CONTENT, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
@@ -58,9 +55,8 @@ def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArti
 
 def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[TopicMark]]:
     found: dict[str, list[TopicMark]] = {}
-    for chunk in chunks(ids):
-        for row in connection.execute(select(TOPICS).where(TOPICS.c.article_id.in_(chunk))).mappings():
-            found.setdefault(row["article_id"], []).append(TopicMark(row["topic"], row["by"] or "source", row["score"]))
+    for row in select_in(connection, select(TOPICS), TOPICS.c.article_id, ids):
+        found.setdefault(row["article_id"], []).append(TopicMark(row["topic"], row["by"] or "source", row["score"]))
     return found
 
 

@@ -35,18 +35,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from newsportal.store import (
-    crawl_state,
-    gallery_tables,
-    link_tables,
-    models,
-    outbox,
-    pictures,
-    readers,
-    schema,
-    tables,
-    threads,
-)
+from newsportal.store import crawl_state, gallery_tables, link_tables, models, outbox, pictures, readers, schema, tables, threads
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 

@@ -18,7 +18,7 @@ from newsportal.items import Article, Image, Post, Thread, content_id
 from newsportal.store.article_rows import topics_of
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
 from newsportal.store.columns import name as looked_up
-from newsportal.store.dialects import Part, chunks
+from newsportal.store.dialects import Part, select_in
 from newsportal.store.folding import refresh
 from newsportal.store.tables import ARTICLES
 from newsportal.store.writing import add_topics, insert_separately, log
@@ -245,7 +245,7 @@ POSTS = Table(
 had before it was edited, the oldest first; ``changed``: when that was noticed last."""
 
 
-COLUMNS: Final = (*THREADS.c, ARTICLES.c.identity)
+STORED: Final = select(*THREADS.c, ARTICLES.c.identity).join(ARTICLES, ARTICLES.c.id == THREADS.c.id)
 
 
 class Threads(Part):
@@ -280,17 +280,12 @@ class Threads(Part):
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
         """Identity → thread, of those that are stored."""
         by_id = {content_id(storable(identity)): identity for identity in identities}
-        found: dict[str, StoredThread] = {}
         with self._read() as connection:
-            for chunk in chunks(by_id):
-                rows = select(*COLUMNS).join(ARTICLES, ARTICLES.c.id == THREADS.c.id).where(THREADS.c.id.in_(chunk))
-                found |= {by_id[row["id"]]: StoredThread(**row) for row in connection.execute(rows).mappings()}
-        return found
+            return {by_id[row["id"]]: StoredThread(**row) for row in select_in(connection, STORED, THREADS.c.id, by_id)}
 
     def thread(self, id: str) -> StoredThread | None:
         with self._read() as connection:
-            wanted = select(*COLUMNS).join(ARTICLES, ARTICLES.c.id == THREADS.c.id).where(THREADS.c.id == id)
-            row = connection.execute(wanted).mappings().first()
+            row = connection.execute(STORED.where(THREADS.c.id == id)).mappings().first()
         return StoredThread(**row) if row else None
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
