@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from newsportal.crawl.link_tracker import LinkTracker
     from newsportal.items import Link
-    from newsportal.store.gallery_tables import StoredGallery
     from newsportal.store.threads import StoredThread
 
 
@@ -78,11 +77,6 @@ async def filter_threads(
     return Filtered(tuple(requests.values()), stale)
 
 
-def waits(kept: StoredGallery) -> bool:
-    """Whether a stored story is worth another visit."""
-    return not kept.complete and kept.vain < MAX_VAIN
-
-
 async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
     """Of the entries of an index page, visit new and incomplete stories, but none refused in the last six hours; counts every one.
 
@@ -91,7 +85,7 @@ async def filter_galleries(tracker: LinkTracker, links: Sequence[Link], spider: 
     names = {name_of(link): link for link in reversed(links) if askable(link.url)}
     known = await asyncio.to_thread(tracker.stored_urls.find_stored, list(names))
     kept = await asyncio.to_thread(tracker.store.galleries.find_stored, known)
-    old = {name for name in known if name not in kept or not waits(kept[name])}
+    old = {name for name in known if (story := kept.get(name)) is None or story.complete or story.vain >= MAX_VAIN}
     refused = await asyncio.to_thread(tracker.store.galleries.refused, set(names) - known, now=utcnow())
     old |= refused | await paused(tracker, list(names.values()))
     requests = await tracker.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)

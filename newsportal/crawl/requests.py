@@ -1,7 +1,7 @@
 """Requests as JSON, so that they may wait on disk or in Redis and be taken up by another process. Nothing is ever unpickled.
 
 Callbacks and errbacks are written as names of the spider's methods; values of ``cb_kwargs`` and ``meta`` as JSON, with the words of the
-house (:data:`WORDS`) by their fields, and what the spider can name (:class:`Refers`: a source by its key) by that name. What comes out of
+house (:data:`WORDS`) by their fields, and what the spider can name (``refer``: a source by its key) by that name. What comes out of
 a queue is checked: whoever can write there can make the crawler ask for addresses, which the egress guard judges, and no more.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from datetime import datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -84,17 +84,6 @@ class Unwritable(Exception):
 
 class Unreadable(NewsportalError):
     """Raised for a task whose body is no request of this spider. The scheduler counts and drops it: the store knows its link."""
-
-
-@runtime_checkable
-class Refers(Protocol):
-    """A spider that can write objects as names, and find them again."""
-
-    def refer(self, value: object) -> tuple[str, str] | None:
-        """Kind and name of an object; ``None`` for one that it does not know."""
-
-    def referred(self, kind: str, name: str) -> object:
-        """The object. Raises ``LookupError`` if it has gone."""
 
 
 class DupeFilter:
@@ -210,8 +199,8 @@ def _value(value: Any, spider: Spider) -> Any:
         return {MARK: name, **{key: _value(one, spider) for key, one in told.items()}}
     if callable(value) and getattr(value, "__self__", None) is spider:
         return {MARK: "method", "of": _name(value, spider)}
-    referred = spider.refer(value) if isinstance(spider, Refers) else None
-    if referred is None:
+    refer = getattr(spider, "refer", None)
+    if refer is None or (referred := refer(value)) is None:
         raise Unwritable(f"{name} cannot be written")
     return {MARK: "named", "of": list(referred)}
 

@@ -7,6 +7,7 @@ import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import scrapy
@@ -48,6 +49,9 @@ class NewsSpider(Described, SinglePage, ListPages, ArticlePages, scrapy.Spider):
     are those of ``Args``."""
 
     kind: ClassVar[str] = ""
+    places: ClassVar[str] = ""
+    """Under which key sources.yaml has the sources of this spider."""
+
     settled: ClassVar[bool] = True
     """Whether what is stored is done with; threads and photo stories grow."""
 
@@ -60,27 +64,24 @@ class NewsSpider(Described, SinglePage, ListPages, ArticlePages, scrapy.Spider):
         self.thorough: set[str] = set()
         self.began = utcnow()
         self._memories: list[defaultdict[str, Any]] = []
-        self._by_key: dict[str, Any] | None = None
-        self._visiting: Visiting | None = None
-        self._timing: Timing | None = None
 
     @property
     def tracker(self) -> LinkTracker:
         return tracker_of(self.crawler)
 
-    @property
+    @cached_property
     def timing(self) -> Timing:
         """When the sources are visited."""
-        if self._timing is None:
-            self._timing = Timing(self.tracker)
-        return self._timing
+        return Timing(self.tracker)
 
-    @property
+    @cached_property
     def visiting(self) -> Visiting:
         """The visits that this spider has begun."""
-        if self._visiting is None:
-            self._visiting = Visiting(self.tracker, self._queue, self.ended, self.past)
-        return self._visiting
+        return Visiting(self.tracker, self._queue, self.ended, self.past)
+
+    @cached_property
+    def _by_key(self) -> dict[str, Any]:
+        return {source.key: source for source in self.sources()}
 
     def _queue(self) -> Queue | None:
         """The queue of requests; ``None`` in a replay, and where another scheduler was chosen. Raises ``FrontierUnavailable``."""
@@ -94,7 +95,7 @@ class NewsSpider(Described, SinglePage, ListPages, ArticlePages, scrapy.Spider):
     # what subclasses say
 
     def sources(self) -> Iterable[Any]:
-        raise NotImplementedError
+        return (source for source in getattr(self.tracker.sources, self.places) if source.enabled)
 
     def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
         raise NotImplementedError
@@ -252,8 +253,6 @@ class NewsSpider(Described, SinglePage, ListPages, ArticlePages, scrapy.Spider):
 
     def by_key(self, key: str) -> Any:
         """The source that a link names; ``None`` if it has gone from the file since."""
-        if self._by_key is None:
-            self._by_key = {source.key: source for source in self.sources()}
         return self._by_key.get(key)
 
     # the end

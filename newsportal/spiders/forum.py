@@ -113,6 +113,7 @@ class ForumSpider(NewsSpider):
     name = "forum"
     kind = "forum"
     Source = Forum
+    places = "forums"
     settled = False
 
     def __init__(self, **kwargs: Any) -> None:
@@ -121,9 +122,6 @@ class ForumSpider(NewsSpider):
         self._listed = self.of_visits(set[str])  # pagers run in circles, and boards are named on every page
         self._boards = self.of_visits(int)
         self._old = self.of_visits(int)
-
-    def sources(self) -> Iterable[Forum]:
-        return (source for source in self.tracker.sources.forums if source.enabled)
 
     # lists
 
@@ -224,17 +222,9 @@ class ForumSpider(NewsSpider):
     # threads
 
     def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
-        """The first request of a visit: the first page, or the page at which the last visit ended. Any process may take it up."""
-        kept = wanted.stored
-        return Request(
-            wanted.link.url if kept is None else kept.last_page,
-            callback=self.parse_first,
-            errback=self.first_failed,
-            dont_filter=True,
-            priority=self.urgency(source.key),
-            meta=self.request_meta(source.key),
-            cb_kwargs={"source": source, "link": wanted.link, "listed": wanted.listed, "board": board},
-        )
+        """The first request of a visit: for the first page, or the page at which the last visit ended."""
+        url = wanted.link.url if wanted.stored is None else wanted.stored.last_page
+        return self.first_request(url, wanted.link, source, listed=wanted.listed, board=board)
 
     async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> Reading:
         """A thread at the beginning of its visit, whichever process that is. Raises ``StoreError``."""

@@ -6,7 +6,7 @@ Every page goes to the store as it comes, in whatever order, so a killed crawl l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ class GallerySpider(NewsSpider):
 
     name = "gallery"
     kind = "gallery"
+    places = "galleries"
     settled = False
 
     def __init__(self, **kwargs: Any) -> None:
@@ -51,9 +52,6 @@ class GallerySpider(NewsSpider):
     @cached_property
     def images(self) -> StoryImages:
         return StoryImages(self.tracker, image_bytes(self.crawler, self.fetch))
-
-    def sources(self) -> Iterable[Source]:
-        return (source for source in self.tracker.sources.galleries if source.enabled)
 
     # index pages
 
@@ -81,7 +79,7 @@ class GallerySpider(NewsSpider):
         listed = self._listed[source.key]
         listed.add(identity(response.url))  # a redirect may have led there
         links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
-        filtered = await filter_galleries(self.tracker, links, self, lambda link: self.first_request(link, source, link.url))
+        filtered = await filter_galleries(self.tracker, links, self, lambda one: self.first_request(one.url, one, source, asked=one.url))
         for request in filtered.requests:
             yield request
         following = next((url for url in more if identity(url) not in listed and askable(url)), None)
@@ -93,18 +91,6 @@ class GallerySpider(NewsSpider):
             raise NotApplicable("no-galleries", why)
 
     # stories
-
-    def first_request(self, link: Link, source: Source, asked: str) -> Request:
-        """The first request of a visit, which any process may take up."""
-        return Request(
-            asked,
-            callback=self.parse_first,
-            errback=self.first_failed,
-            dont_filter=True,
-            priority=self.urgency(source.key),
-            meta=self.request_meta(source.key),
-            cb_kwargs={"source": source, "link": link, "asked": asked},
-        )
 
     async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """Stories go on where they were: what was kept of them is not asked for again."""
@@ -122,7 +108,7 @@ class GallerySpider(NewsSpider):
             return request
         first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
         wanted = [*first, *reading.wanted()]
-        return self.first_request(link, source, wanted[0]) if wanted else request
+        return self.first_request(wanted[0], link, source, asked=wanted[0]) if wanted else request
 
     async def reading(self, source: Source, link: Link) -> Reading:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
@@ -152,16 +138,13 @@ class GallerySpider(NewsSpider):
             except StoreError as error:
                 self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
             return await self.images.complete(await asyncio.to_thread(reading.story))
-        await self._failed(reading)
-        return None
-
-    async def _failed(self, reading: Reading) -> None:
-        """Not even the first page can be had or read. An index page met as a story is counted and left."""
+        # not even the first page can be had or read; an index page met as a story is counted and left
         lost = next(iter(reading.lost.values()), None)
         if lost is not None:
             await self.tracker.fail(reading.link, lost.reason, later=lost.passing)
-            return
-        await refuse(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
+        else:
+            await refuse(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
+        return None
 
     async def _is_stored_elsewhere(self, url: str, reading: Reading) -> bool:
         """Whether the first page answered under the address of a story that is stored: then it has its fate. Raises ``StoreError``."""

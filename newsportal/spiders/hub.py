@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urljoin
@@ -30,13 +30,11 @@ class HubSpider(NewsSpider):
 
     name = "hub"
     kind = "region"
+    places = "regions"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
-
-    def sources(self) -> Iterable[Region]:
-        return (source for source in self.tracker.sources.regions if source.enabled)
 
     def manners(self, source: Any) -> dict[str, Any]:
         """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""

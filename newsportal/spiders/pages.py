@@ -85,6 +85,18 @@ class PageRequests:
         """Fetches further pages and pictures inside a callback."""
         return Fetcher(self.crawler, self.request_meta)
 
+    def first_request(self, url: str, link: Link, source: Source, **about: Any) -> Request:
+        """The first request of a visit of a thread or photo story, which any process may take up."""
+        return Request(
+            url,
+            callback=self.parse_first,
+            errback=self.first_failed,
+            dont_filter=True,
+            priority=self.urgency(source.key),
+            meta=self.request_meta(source.key),
+            cb_kwargs={"source": source, "link": link, **about},
+        )
+
     async def parse_first(self, response: Response, link: Link, **about: Any) -> AsyncIterator[Any]:
         """The callback of a thread or photo story: its first page has come."""
         async for item in self.finished(link, self.read_item(response, link, **about)):

@@ -26,10 +26,8 @@ class RssSpider(NewsSpider):
 
     name = "rss"
     kind = "feed"
+    places = "feeds"
     Source = Feed
-
-    def sources(self) -> Iterable[Feed]:
-        return (source for source in self.tracker.sources.feeds if source.enabled)
 
     def read_links(self, response: Response, source: Feed) -> list[Link | str]:
         found = feed.parse(response.body, response.url, header(response, "Content-Type"), utcnow())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -53,13 +53,11 @@ class SitemapSpider(NewsSpider):
     name = "sitemap"
     kind = "sitemap"
     Source = Sitemap
+    places = "sitemaps"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._progress = self.of_visits(Progress)
-
-    def sources(self) -> Iterable[Sitemap]:
-        return (source for source in self.tracker.sources.sitemaps if source.enabled)
 
     def read_links(self, response: Response, source: Sitemap) -> list[Link | str]:
         found = _read(response)

@@ -15,7 +15,7 @@ from newsportal.store.results import host as host
 from newsportal.store.tables import CONTENT
 
 
-def _maybe(text: str | None) -> str | None:
+def optional(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
@@ -37,11 +37,11 @@ def content_of(article: Article) -> dict[str, Any]:
         "fetched": article.fetched,
         "published": article.published,
         "title": storable(article.title or ""),
-        **{text: _maybe(getattr(article, text)) for text in PAGE_TEXTS},
-        "summary": _maybe(article.link.summary),
+        **{text: optional(getattr(article, text)) for text in PAGE_TEXTS},
+        "summary": optional(article.link.summary),
         "images": [plain_image(image) for image in article.images],
         "text": storable(article.text or ""),
-        "html": _maybe(article.html),
+        "html": optional(article.html),
     }
 
 
@@ -75,7 +75,7 @@ def category_of(article: Article) -> dict[str, Any]:
         "category": name(article.category),
         "category_by": _name(article.category_by),
         "category_score": article.category_score,
-        "category_reason": _maybe(article.category_reason),
+        "category_reason": optional(article.category_reason),
     }
 
 

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Dialect, Integer, LargeBinary, MetaData, Text, TypeDecorator
+from sqlalchemy import BigInteger, Column, Dialect, Integer, LargeBinary, MetaData, String, Text, TypeDecorator
 from sqlalchemy.dialects import mysql
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -82,3 +82,8 @@ SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")
 
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 """A number that a page tells: SQLite keeps any of 64 bits, the others say which."""
+
+
+def id_column(name: str, *arguments: Any, **options: Any) -> Column[str]:
+    """A column of ids as :func:`items.content_id` makes them."""
+    return Column(name, String(ID_CHARS), *arguments, **options)

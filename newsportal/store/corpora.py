@@ -45,16 +45,6 @@ LABEL: Final = ("label", "label_source", "label_by", "label_at")
 """The columns of a label, in ``labelled`` and ``former_labels``."""
 
 
-def corpus_row(name: str, now: datetime, note: str) -> dict[str, Any]:
-    """The columns of a new corpus. Raises ``StoreError`` for a name that none can have."""
-    if not name.strip():
-        raise StoreError("a corpus needs a name")
-    if len(name) > NAME_CHARS:
-        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
-    name = looked_up(name)
-    return {"id": content_id(name), "name": name, "created": now, "note": storable(note)}
-
-
 def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
     """The columns that say who gives a label, and when."""
     return {"label_source": source, "label_by": None if by is None else looked_up(by), "label_at": now}
@@ -73,16 +63,6 @@ def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
     }
 
 
-def document_of(row: Mapping[str, Any], article: Mapping[str, Any] | None) -> Document:
-    """A row of ``labelled``, with its article's if it is one (``None``: the article is gone)."""
-    theirs = article or {}
-    told = theirs if row["article_id"] else row
-    return Document(
-        row["id"], label_of(row), row["number"], told.get("title") or "", told.get("text") or "",
-        row["name"], row["article_id"], theirs.get("story_id"), theirs.get("publisher"),
-    )  # fmt: skip
-
-
 def present(document: Document) -> bool:
     """Whether its text is still there."""
     return document.article_id is None or document.story_id is not None
@@ -94,7 +74,13 @@ def label_of(row: Mapping[str, Any]) -> Label:
 
 
 def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
-    return insert_new(connection, CORPORA, corpus_row(name, now, note))
+    """Raises ``StoreError`` for a name that no corpus can have."""
+    if not name.strip():
+        raise StoreError("a corpus needs a name")
+    if len(name) > NAME_CHARS:
+        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
+    name = looked_up(name)
+    return insert_new(connection, CORPORA, {"id": content_id(name), "name": name, "created": now, "note": storable(note)})
 
 
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
@@ -159,8 +145,11 @@ def _select(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Document]:
     for row in connection.execute(statement).mappings():
-        theirs = {name.removeprefix("their_"): row[name] for name in ("their_title", "their_text", "story_id", "publisher")}
-        yield document_of(dict(row), theirs)
+        of = "their_" if row["article_id"] else ""  # without a story its article is gone
+        yield Document(
+            row["id"], label_of(dict(row)), row["number"], row[f"{of}title"] or "", row[f"{of}text"] or "",
+            row["name"], row["article_id"], row["story_id"], row["publisher"],
+        )  # fmt: skip
 
 
 def _counted(label: str, rows: Sequence[Any]) -> Counted:

@@ -166,18 +166,6 @@ def plain_lines(pages: Mapping[str, bytes]) -> list[list[str]]:
     return [[storable(url), b64encode(lines).decode("ascii")] for url, lines in pages.items()]
 
 
-def run(connection: Connection, id: str) -> Run | None:
-    report = connection.scalar(select(RUNS.c.report).where(RUNS.c.id == id))
-    return from_dict(report) if report else None
-
-
-def runs(connection: Connection, limit: int) -> list[Run]:
-    """See ``Store.runs``."""
-    return [
-        from_dict(report) for report in connection.scalars(select(RUNS.c.report).order_by(RUNS.c.started.desc(), RUNS.c.id).limit(limit))
-    ]
-
-
 class CrawlState(Part):
     def save_run(self, run: Run) -> None:
         with self._write() as connection:
@@ -185,12 +173,14 @@ class CrawlState(Part):
 
     def run(self, id: str) -> Run | None:
         with self._read() as connection:
-            return run(connection, id)
+            report = connection.scalar(select(RUNS.c.report).where(RUNS.c.id == id))
+            return from_dict(report) if report else None
 
     def runs(self, limit: int = 50) -> list[Run]:
         """Newest first."""
+        latest = select(RUNS.c.report).order_by(RUNS.c.started.desc(), RUNS.c.id).limit(limit)
         with self._read() as connection:
-            return runs(connection, limit)
+            return [from_dict(report) for report in connection.scalars(latest)]
 
     def source_state(self, source: str) -> SourceState:
         with self._read() as connection:

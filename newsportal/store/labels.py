@@ -15,7 +15,7 @@ from sqlalchemy import Column, Connection, ForeignKey, Index, Integer, String, T
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
-from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
+from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, Moment, id_column
 from newsportal.store.columns import name as looked_up
 
 LabelSource = Literal["from-store", "imported", "editor"]
@@ -110,14 +110,10 @@ class Corpus:
     active: int | None = None
 
 
-def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
-    return Column(name, String(ID_CHARS), *arguments, **options)
-
-
 CORPORA = Table(
     "corpora",
     METADATA,
-    _id("id", primary_key=True),
+    id_column("id", primary_key=True),
     Column("name", String(NAME_CHARS), nullable=False),
     Column("created", Moment, nullable=False),
     Column("note", LONG_TEXT, nullable=False),
@@ -139,9 +135,9 @@ def _label() -> list[Column[Any]]:
 LABELLED = Table(
     "labelled",
     METADATA,
-    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
-    _id("id", primary_key=True),
-    _id("article_id"),  # no foreign key: an article may go although somebody labelled it
+    id_column("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    id_column("id", primary_key=True),
+    id_column("article_id"),  # no foreign key: an article may go although somebody labelled it
     Column("name", LONG_TEXT),
     Column("title", LONG_TEXT),
     Column("text", LONG_TEXT),
@@ -155,8 +151,8 @@ LABELLED = Table(
 FORMER_LABELS = Table(
     "former_labels",
     METADATA,
-    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
-    _id("id", primary_key=True),
+    id_column("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    id_column("id", primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     *_label(),
 )

@@ -19,9 +19,7 @@ from newsportal.extractors.images.filter import StoryPictures as StoryPictures
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, select_in, upsert
-
-PRINT_CHARS = 16
-SLUG_CHARS = 64
+from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS
 
 PICTURES = Table(
     "pictures",
@@ -130,15 +128,6 @@ def picture_of(row: Mapping[Any, Any]) -> Picture:
     return Picture(**{column: row[column] for column in Picture.__dataclass_fields__})
 
 
-def look_of(picture: Picture) -> tuple[Any, ...]:
-    """What pictures that are one have in common: print and size (a thumbnail has the print alone)."""
-    return picture.print, picture.width, picture.height
-
-
-def story_row(story: StoryPictures, now: datetime) -> dict[str, Any]:
-    return {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
-
-
 class Pictures(Part):
     """The dictionary of pictures. Its transactions are short: a story has some thirty pictures."""
 
@@ -159,7 +148,8 @@ class Pictures(Part):
                 changed = news_of(picture, there.get(id))
                 if changed:
                     connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**changed))
-            upsert(connection, PICTURE_STORIES, [story_row(story, now)], update=("site", "title", "seen"))
+            row = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
+            upsert(connection, PICTURE_STORIES, [row], update=("site", "title", "seen"))
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
 
     def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[StoryPictures, ...]]:
@@ -239,7 +229,8 @@ def stories(connection: Connection, keys: Collection[str], least: int, most: int
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
-    looks = {picture.key: look_of(picture) for picture in _pictures(connection, map(picture_id, keys)) if picture.print}
+    pictures = [picture for picture in _pictures(connection, map(picture_id, keys)) if picture.print]
+    looks = {picture.key: (picture.print, picture.width, picture.height) for picture in pictures}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for row in select_in(connection, select(PICTURES), PICTURES.c.print, {look[0] for look in looks.values()}):
         alike[row["print"], row["width"], row["height"]].add(row["id"])

@@ -88,6 +88,6 @@ MONTHS = Table(
     "reading_months",
     METADATA,
     Column("start", Moment, primary_key=True),
-    *(Column(name, Integer, nullable=False) for name in ("views", "pictures", "readers", "offered", "opened", "liked")),
+    *(Column(name, Integer, nullable=False) for name in FIGURES),
 )
 """Figures of months whose views and offers were let go."""

@@ -7,11 +7,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table
 
 from newsportal.items import PAGE_TEXTS
-from newsportal.store.columns import ID_CHARS, LONG_BINARY, LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE, Moment
-
-
-def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
-    return Column(name, String(ID_CHARS), *arguments, **options)
+from newsportal.store.columns import LONG_BINARY, LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE, Moment, id_column
 
 
 def _content() -> list[Column[Any]]:
@@ -36,8 +32,8 @@ CONTENT: Final = tuple(column.name for column in _content())
 STORIES = Table(
     "stories",
     METADATA,
-    _id("id", primary_key=True),
-    _id("head_id", nullable=False),  # no foreign key: articles point here, and a circle could not be inserted
+    id_column("id", primary_key=True),
+    id_column("head_id", nullable=False),  # no foreign key: articles point here, and a circle could not be inserted
     Column("count", Integer, nullable=False),
     Column("sites", Integer, nullable=False),
     Column("first_seen", Moment, nullable=False),
@@ -52,8 +48,8 @@ STORIES = Table(
 ARTICLES = Table(
     "articles",
     METADATA,
-    _id("id", primary_key=True),
-    _id("story_id", ForeignKey("stories.id"), nullable=False),
+    id_column("id", primary_key=True),
+    id_column("story_id", ForeignKey("stories.id"), nullable=False),
     Column("identity", LONG_TEXT, nullable=False),
     Column("url", LONG_TEXT, nullable=False),
     Column("source", String(NAME_CHARS), nullable=False),
@@ -67,7 +63,7 @@ ARTICLES = Table(
     Column("first_seen", Moment, nullable=False),
     Column("moment", Moment, nullable=False),
     Column("length", Integer, nullable=False),
-    _id("fold_of"),
+    id_column("fold_of"),
     Column("fold_reason", LONG_TEXT),
     Column("fold_score", Float(53)),
     Column("hidden", Moment),
@@ -87,7 +83,7 @@ EARLIEST_FIRST = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.first_
 TOPICS = Table(
     "article_topics",
     METADATA,
-    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
     Column("topic", String(NAME_CHARS), primary_key=True),
     Column("by", String(NAME_CHARS)),
     Column("score", Float(53)),
@@ -96,16 +92,16 @@ TOPICS = Table(
 REVISIONS = Table(
     "revisions",
     METADATA,
-    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
     *[column if column.name != "revision" else Column("revision", Integer, primary_key=True, autoincrement=False) for column in _content()],
 )
 
 ALIASES = Table(
     "aliases",
     METADATA,
-    _id("id", primary_key=True),
+    id_column("id", primary_key=True),
     Column("identity", LONG_TEXT, nullable=False),
-    _id("article_id", ForeignKey("articles.id"), nullable=False),
+    id_column("article_id", ForeignKey("articles.id"), nullable=False),
     Column("seq", BigInteger),
     Index(None, "seq", "id"),
 )
@@ -114,16 +110,16 @@ ALIASES = Table(
 DECLARED = Table(
     "declared_names",
     METADATA,
-    _id("id", primary_key=True),
-    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    id_column("id", primary_key=True),
+    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
 )
 """Addresses that articles declare to be theirs (``rel=canonical``) and nobody has proved; ``id`` is the hash of the identity."""
 
 FOLD_KEYS = Table(
     "fold_keys",
     METADATA,
-    _id("key", primary_key=True),
-    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    id_column("key", primary_key=True),
+    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
     Column("moment", Moment, nullable=False),
     Index(None, "key", "moment"),
 )
@@ -132,8 +128,8 @@ FOLD_KEYS = Table(
 UNFOLDED = Table(
     "unfolded",
     METADATA,
-    _id("article_id", ForeignKey("articles.id"), primary_key=True),
-    _id("story_id", primary_key=True),
+    id_column("article_id", ForeignKey("articles.id"), primary_key=True),
+    id_column("story_id", primary_key=True),
 )
 """Pairs that an editor took apart: never folded by key again."""
 
@@ -141,7 +137,7 @@ PRINTS = Table(
     "prints",
     METADATA,
     Column("number", SEQUENCE, primary_key=True, autoincrement=True),
-    _id("article_id", ForeignKey("articles.id"), nullable=False, unique=True),
+    id_column("article_id", ForeignKey("articles.id"), nullable=False, unique=True),
     Column("moment", Moment, nullable=False),
     Column("seen", Moment, nullable=False),
     Column("length", Integer, nullable=False),
@@ -154,7 +150,7 @@ PRINTS = Table(
 LABELS = Table(
     "story_labels",
     METADATA,
-    _id("story_id", ForeignKey("stories.id"), primary_key=True),
+    id_column("story_id", ForeignKey("stories.id"), primary_key=True),
     Column("kind", String(8), primary_key=True),
     Column("value", String(NAME_CHARS), primary_key=True),
     Column("moment", Moment, nullable=False),
@@ -169,7 +165,7 @@ CHANGES = Table(
     METADATA,
     Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
     Column("kind", String(8), nullable=False),
-    _id("id", nullable=False),
+    id_column("id", nullable=False),
     Column("at", Moment, nullable=False),
     sqlite_autoincrement=True,  # a number is never given twice
 )

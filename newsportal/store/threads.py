@@ -15,7 +15,7 @@ from sqlalchemy import JSON, Boolean, Column, Connection, ForeignKey, Index, Int
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image, Post, Thread, content_id
-from newsportal.store.article_rows import topics_of
+from newsportal.store.article_rows import optional, topics_of
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
 from newsportal.store.columns import name as looked_up
 from newsportal.store.dialects import Part, select_in
@@ -132,11 +132,11 @@ def plan(id: str, there: Mapping[str, Mapping[str, Any]], posts: Iterable[Post],
     for name, post in reversed(named.items()):
         row = {
             "floor": post.floor,
-            "author": _maybe(post.author),
+            "author": optional(post.author),
             "published": post.published,
-            "date_text": _maybe(post.date_text),
+            "date_text": optional(post.date_text),
             "text": storable(post.text),
-            "quoted": _maybe(post.quoted),
+            "quoted": optional(post.quoted),
             "images": [{key: value for key, value in asdict(image).items() if value is not None} for image in post.images],
         }
         old = name if name in known else _renamed(known, named, name, post)
@@ -168,7 +168,7 @@ def _renamed(there: Mapping[str, Mapping[str, Any]], named: Collection[str], nam
     if post.published is None:
         return None
     for old, row in there.items():
-        same = row["published"] == post.published and row["author"] in (None, _maybe(post.author))
+        same = row["published"] == post.published and row["author"] in (None, optional(post.author))
         if same and old not in named and _kind(old) != _kind(name):
             return old
     return None
@@ -184,10 +184,6 @@ def post_name(post: Post) -> str:
     """A post's name as it is kept; of one that the site has no number for, what it says."""
     name = storable(post.id or "said-" + content_id(f"{post.author}\n{post.date_text}\n{post.text}"))
     return name if len(name) <= POST_NAME_CHARS else content_id(name)
-
-
-def _maybe(text: str | None) -> str | None:
-    return None if text is None else storable(text)
 
 
 def text_of(texts: Iterable[str]) -> str:
