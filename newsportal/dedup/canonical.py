@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -77,14 +78,10 @@ def _taken_apart(url: str) -> tuple[str, str, str, str] | None:
     if not host:
         return None
     other = f":{port}" if port and port != DEFAULT_PORTS.get(parts.scheme.lower()) else ""
-    return _ascii(host.removeprefix("www.")), other, _one_spelling(parts.path), parts.query
-
-
-def _ascii(host: str) -> str:
-    try:
-        return host.encode("idna").decode("ascii").lower() if not host.isascii() else host.lower()
-    except UnicodeError:
-        return host.lower()
+    host = host.removeprefix("www.")
+    with suppress(UnicodeError):
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    return host.lower(), other, _one_spelling(parts.path), parts.query
 
 
 def _one_spelling(path: str) -> str:
@@ -110,13 +107,9 @@ def _query(query: str, path: str) -> str:
 def readable(url: str) -> str:
     """``url`` as it is shown and kept: without tracking parameters and fragment, otherwise as it was."""
     parts = urlsplit(url)
-    kept = [pair for pair in parts.query.split("&") if not _tracks(pair)]
-    return parts._replace(query="&".join(kept), fragment="").geturl()
-
-
-def _tracks(pair: str) -> bool:
-    name, equals, value = pair.partition("=")
-    return bool(equals) and (TRACKING.match(name) is not None or _is_session(name, value))
+    pairs = (pair.partition("=") for pair in parts.query.split("&"))
+    kept = (pair for pair in pairs if not (pair[1] and (TRACKING.match(pair[0]) or _is_session(pair[0], pair[2]))))
+    return parts._replace(query="&".join(map("".join, kept)), fragment="").geturl()
 
 
 def _is_session(name: str, value: str) -> bool:

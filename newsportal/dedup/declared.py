@@ -68,7 +68,9 @@ def declared(url: str, canonical: str | None) -> Declared | None:
         return None
     if here.identity == there.identity or here.languages != there.languages or _is_list(here, there) or _is_other_page(here, there):
         return None
-    return Declared(there.identity, _is_tied(here, there))
+    # the same specific path on the same host, less parameters that name nothing
+    same = (here.host, here.path) == (there.host, there.path) and there.query <= here.query and specific(there.path, _text(there))
+    return Declared(there.identity, same and not any(MEANS_SOMETHING.search(value) for _, value in here.query - there.query))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,6 @@ def _is_other_page(here: _Place, there: _Place) -> bool:
     if here.path == there.path:
         return bool(gone & PAGE_KEYS)
     return PAGE_IN_PATH.sub("", here.path).rstrip("/") == there.path.rstrip("/")
-
-
-def _is_tied(here: _Place, there: _Place) -> bool:
-    """The same specific path on the same host, less parameters that name nothing."""
-    if (here.host, here.path) != (there.host, there.path) or not there.query <= here.query:
-        return False
-    return specific(there.path, _text(there)) and not any(MEANS_SOMETHING.search(value) for _, value in here.query - there.query)
 
 
 @dataclass(frozen=True, slots=True)

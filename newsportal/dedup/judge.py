@@ -8,8 +8,8 @@ A document's sampled runs are looked up (``holders``); earlier documents that sh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Generic, TypeVar
 
@@ -225,24 +225,12 @@ def title_letters(title: str | None) -> str:
     return letters(title or "")[:TITLE_KEPT]
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """What is kept of a document: its runs as bytes in the order of the text, how many there were, the number of its story's first
-    document, the letters of its title."""
-
-    id: str
-    runs: bytes
-    length: int
-    story: int
-    title: str
-
-
 class Judge:
     """A finder; ``window`` in days, ``capacity`` in documents. Not locked: one thread at a time."""
 
     def __init__(self, *, window: float = WINDOW, capacity: int = CAPACITY) -> None:
         self._window: Window[int] = Window(timedelta(days=window), capacity)
-        self._kept: dict[int, Remembered] = {}
+        self._kept: dict[int, Earlier[int]] = {}  # ``story``: the number of its first document; ``copies`` are counted apart
         self._next = 0
         self._holders = Holders()
         self._copies: Counter[int] = Counter()  # by the number of the story's first document
@@ -255,14 +243,11 @@ class Judge:
         """All close earlier documents that this one repeats, the fullest first. The document is remembered."""
         new, title = fingerprint(document.text), title_letters(document.title)
         likely = self._holders.likely(new)
-        found = compared(new, title, self._candidates(likely.numbers), likely.common)
+        likeliest = (self._kept[number] for number in likely.numbers)
+        candidates = (replace(old, copies=self._copies[old.story]) for old in likeliest)
+        found = compared(new, title, candidates, likely.common)
         self._remember(document, new, title, found[0][1].story if found else None)
         return [answer for answer, _ in found]
-
-    def _candidates(self, numbers: list[int]) -> Iterator[Earlier[int]]:
-        for number in numbers:
-            old = self._kept[number]
-            yield Earlier(old.id, old.story, old.runs, old.length, old.title, self._copies[old.story])
 
     def _remember(self, document: Document, new: Fingerprint, title: str, story: int | None) -> None:
         number = self._next
@@ -271,7 +256,7 @@ class Judge:
             story = number
         else:
             self._copies[story] += 1
-        self._kept[number] = Remembered(document.id, new.in_order().tobytes(), new.length, story, title)
+        self._kept[number] = Earlier(document.id, story, new.in_order().tobytes(), new.length, title, 0)
         self._holders.add(number, indexed(new.runs, new.length), new.length, story, title)
         for old in self._window.enter(number, self._window.time_of(document.published)):
             its_story = self._kept.pop(old).story

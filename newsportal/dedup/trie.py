@@ -128,11 +128,9 @@ class UrlTrie:
         known = self._trie.get(key)
         if known is not None and self._window.near(time, known[1]):
             return Verdict(known[0], "same-url", 1.0) if known[0] != document.id else NEW
-        self._remember(key, (document.id, time), time)
-        return NEW
-
-    def _remember(self, key: str, value: tuple[str, float], time: float) -> None:
+        value = (document.id, time)
         for old, its_value in self._window.enter((key, value), time):
             if self._trie.get(old) is its_value:  # else the URL came again since
                 self._trie.remove(old)
         self._trie.put(key, value)
+        return NEW

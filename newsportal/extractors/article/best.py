@@ -125,17 +125,15 @@ def _carried_text(carried: Embedded | None, meta: Metadata, lines: list[str]) ->
     """The text the page tells machines, where the page itself holds less than a third of it, or something else and less."""
     found = sum(map(len, lines))
     told = carried.text if carried is not None else ""
-    if len(told) >= TOLD_CHARS and (len(told) >= MUCH_LONGER * found or (len(told) > found and _is_another(told, lines))):
-        return told.split("\n")
+    if len(told) > found and len(told) >= TOLD_CHARS:
+        ours, theirs = letters("".join(lines)), letters(told)
+        pieces = (theirs[start : start + PIECE] for start in range(0, max(len(theirs) - PIECE, 1), PIECE))
+        if len(told) >= MUCH_LONGER * found or not any(piece in ours for piece in pieces):
+            return told.split("\n")
     if found >= MIN_CHARS or not declares_article(meta):
         return []
     text = clean(meta.get("og:description") or meta.get("description") or "")
     return [text] if len(text) >= max(TOLD_CHARS, MUCH_LONGER * found) else []
-
-
-def _is_another(text: str, lines: list[str]) -> bool:
-    ours, theirs = letters("".join(lines)), letters(text)
-    return not any(theirs[start : start + PIECE] in ours for start in range(0, max(len(theirs) - PIECE, 1), PIECE))
 
 
 def _html(block: dom.Element | None, told: list[str], carried: Embedded | None) -> str:

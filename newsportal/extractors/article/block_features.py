@@ -147,7 +147,12 @@ class _Maker:
         self._names()
         self._place()
         self._boxes()
-        self._neighbours()
+        names = ("length", "linked", "sentences", "ends", "controls")
+        own = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
+        same = np.stack([self.parent[self.box], np.array(self.page.path)[self.box]])
+        for step, side in ((1, "previous"), (-1, "next")):
+            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(own, step, 0), strict=True))
+            self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
         rows = np.stack([self.length, self.running, self.linked])
         sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
         for width in WINDOWS:
@@ -245,14 +250,6 @@ class _Maker:
         self.rows["form_lines"], self.rows["form_average"] = np.log1p(alike[3]), np.log1p(alike[1] / alike[3])
         records = find_records(self.page, sums[4], sums[0] / self.total, sums[6], sums[7])
         self.rows.update(zip(RECORD_NAMES, records[:, self.box], strict=True))
-
-    def _neighbours(self) -> None:
-        names = ("length", "linked", "sentences", "ends", "controls")
-        own = np.stack([*(self.rows[name] for name in names), self.kinds]).astype(np.float32)
-        same = np.stack([self.parent[self.box], np.array(self.page.path)[self.box]])
-        for step, side in ((1, "previous"), (-1, "next")):
-            self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(own, step, 0), strict=True))
-            self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
 
 
 def bits(mask: Whole, wanted: range) -> NDArray[np.int64]:

@@ -112,7 +112,14 @@ def survey(body: dom.Element) -> Survey | None:
         parents.append(parent)
         runs = [_runs(children[node], kinds) for node in group]
         waiting.extend((places[group[0]], [node for run in column for node in run]) for column in reversed(list(zip(*runs, strict=True))))
-    return Survey(Layout(tuple(tags), tuple(parents), _texts(texts, places, len(tags))), places)
+    marks = tuple(array("Q") for _ in tags)  # of the texts of each block, without those of the blocks below it and of noise
+    for node, text in texts:
+        block: dom.Element | None = node
+        while block is not None and block not in places:
+            block = None if block.tag in LAYOUT else block.getparent()
+        if block is not None and not text.isspace():
+            marks[places[block]].append(mark_of(text))
+    return Survey(Layout(tuple(tags), tuple(parents), marks), places)
 
 
 def _measured(body: dom.Element) -> tuple[list[dom.Element], dict[dom.Element, int], list[tuple[dom.Element, str]]]:
@@ -171,18 +178,6 @@ def _runs(nodes: Iterable[dom.Element], kinds: dict[dom.Element, int]) -> list[l
     return runs
 
 
-def _texts(texts: list[tuple[dom.Element, str]], places: dict[dom.Element, int], count: int) -> tuple[array[int], ...]:
-    """The texts of each block, without those of the blocks below it and of noise."""
-    found = tuple(array("Q") for _ in range(count))
-    for node, text in texts:
-        block: dom.Element | None = node
-        while block is not None and block not in places:
-            block = None if block.tag in LAYOUT else block.getparent()
-        if block is not None and not text.isspace():
-            found[places[block]].append(mark_of(text))
-    return found
-
-
 SIZE_BITS: Final = 16
 MAX_SIZE: Final = (1 << SIZE_BITS) - 1
 
@@ -238,25 +233,20 @@ def compare(first: Layout, second: Layout) -> Template | None:
         below[first.parents[place]] += below[place]
     if not below or not below[0]:
         return None
-    content = _walk(below, first.parents)
+    largest: dict[int, int] = {}
+    for place in range(1, len(below)):
+        best = largest.get(first.parents[place])
+        if best is None or below[place] > below[best]:
+            largest[first.parents[place]] = place
+    content = 0
+    while content in largest and below[largest[content]] >= ALPHA * below[content]:
+        content = largest[content]
     inside = {content}
     for place in range(content + 1, len(own)):
         if first.parents[place] in inside:
             inside.add(place)
     within = [place for place in sorted(inside) if own[place] and place != content]
     return Template(first.structure, path_to(content, first.tags, first.parents), (content, *within), frozenset(shared))
-
-
-def _walk(below: list[int], parents: tuple[int, ...]) -> int:
-    largest: dict[int, int] = {}
-    for place in range(1, len(below)):
-        best = largest.get(parents[place])
-        if best is None or below[place] > below[best]:
-            largest[parents[place]] = place
-    place = 0
-    while place in largest and below[largest[place]] >= ALPHA * below[place]:
-        place = largest[place]
-    return place
 
 
 def path_to(place: int, all_tags: Sequence[str], parents: Sequence[int]) -> tuple[str, ...]:
@@ -270,31 +260,29 @@ def path_to(place: int, all_tags: Sequence[str], parents: Sequence[int]) -> tupl
 
 def content_of(template: Template, page: Survey) -> list[dom.Element]:
     """Copies of the elements that hold the content, without noise, without the template's own texts."""
-    tops = [node for node, place in page.places.items() if place == template.content[0]]
-    return [_cleaned(node, template, page) for node in tops]
-
-
-def _cleaned(top: dom.Element, template: Template, page: Survey) -> dom.Element:
-    """A copy of ``top``; its elements stand in the same order as the original's, so that the two can be walked together."""
     kept: set[int] = set()  # the content's places and those that hold them
     for place in template.content:
         while place >= 0 and place not in kept:
             kept.add(place)
             place = page.layout.parents[place]
-    copy = dom.copy_of(top)
-    for original, node in list(zip(top.iter(), copy.iter(), strict=True)):
-        if original is not top and original.tag in LAYOUT and page.places.get(original) not in kept:
-            # empty an element where it stands
-            tail = node.tail
-            node.clear()
-            node.tail = tail
-            continue
-        if _is_shared(original.text, template):
-            node.text = None
-        if original is not top and _is_shared(original.tail, template):
-            node.tail = None
-    copy.tail = None
-    return copy
+    found = []
+    for top in [node for node, place in page.places.items() if place == template.content[0]]:
+        copy = dom.copy_of(top)
+        # the copy's elements stand in the same order as the original's
+        for original, node in list(zip(top.iter(), copy.iter(), strict=True)):
+            if original is not top and original.tag in LAYOUT and page.places.get(original) not in kept:
+                # empty an element where it stands
+                tail = node.tail
+                node.clear()
+                node.tail = tail
+                continue
+            if _is_shared(original.text, template):
+                node.text = None
+            if original is not top and _is_shared(original.tail, template):
+                node.tail = None
+        copy.tail = None
+        found.append(copy)
+    return found
 
 
 def _is_shared(text: str | None, template: Template) -> bool:

@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, tzinfo
 from email.utils import parsedate_to_datetime
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.feeds.feed_bytes import mend_xml, read
 from newsportal.extractors.feeds.feed_dialects import FeedHead, RawDate, RawEntry, RawFeed, read_json, read_xml
 from newsportal.extractors.fields.date import find_dates, parse_date, plausible
+from newsportal.extractors.fields.date_forms import CHINA
 from newsportal.items import content_id
 from newsportal.text import chinese_share, clean, dom
 
 # From what a dialect says to what a reader gets: plain texts, absolute URLs, aware dates, a key of its own for every entry.
 
-CHINA = timezone(timedelta(hours=8), "CST")
 CHINESE_SHARE = 0.3  # of the letters of the titles
 MAX_TITLE = 500
 MAX_SUMMARY = 2_000
@@ -140,17 +140,16 @@ class Clock:
         text = clean(date.text)[:MAX_DATE]
         if NO_YEAR.search(text):
             return None
-        when = _standard(text, self.zone) or self._written(text)
+        when = _standard(text, self.zone)
+        if when is None:
+            first = next(find_dates(text, self.fetched, self.zone), None)
+            when = first.when if first else None
+            if first is None and self.odd > 0:
+                self.odd -= 1
+                when = parse_date(text, self.fetched, self.zone)
         if when is None and date.guess:
             when = date.guess.replace(tzinfo=UTC)
         return when if when and plausible(when, self.fetched) else None
-
-    def _written(self, text: str) -> datetime | None:
-        first = next(find_dates(text, self.fetched, self.zone), None)
-        if first is not None or self.odd <= 0:
-            return first.when if first else None
-        self.odd -= 1
-        return parse_date(text, self.fetched, self.zone)
 
 
 def _standard(text: str, zone: tzinfo | None) -> datetime | None:

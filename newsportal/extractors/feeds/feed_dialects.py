@@ -7,7 +7,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -226,16 +227,14 @@ def read_json(text: str) -> RawFeed:
     items = found.get("items")
     if not isinstance(items, list) or not ("jsonfeed" in str(found.get("version")) or "title" in found):
         raise NotApplicable("not-a-feed", "JSON, but no JSON Feed")
-    entries = tuple(_json_entry(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict))
-    hubs = [hub for hub in _json_list(found, "hubs") if isinstance(hub, dict)]
     return RawFeed(
         format="json11" if str(found.get("version")).endswith("1.1") else "json1",
-        title=_json_text(found, "title"),
-        home=_json_text(found, "home_page_url"),
-        language=_json_text(found, "language"),
-        hub=next((url for hub in hubs if (url := _json_text(hub, "url"))), None),
-        topic=_json_text(found, "feed_url"),
-        entries=entries,
+        title=_text(found, "title"),
+        home=_text(found, "home_page_url"),
+        language=_text(found, "language"),
+        hub=next((url for hub in _list(found, "hubs") if (url := _text(hub, "url"))), None),
+        topic=_text(found, "feed_url"),
+        entries=tuple(_json_entry(item) for item in items[:MAX_ENTRIES] if isinstance(item, dict)),
         warnings=() if whole else ("not-well-formed",),
     )
 
@@ -243,26 +242,27 @@ def read_json(text: str) -> RawFeed:
 def _rss(channel: dict[str, Any]) -> RawFeed:
     """RSS 2.0 with JSON's braces (``{"rss": {"channel": {"item": [...]}}}``)."""
     items = channel.get("item")
+    entries = []
+    for item in (items if isinstance(items, list) else [items])[:MAX_ENTRIES]:
+        if isinstance(item, dict):
+            guid, published = item.get("guid"), _text(item, "pubDate")
+            name = _text(guid, "#value") if isinstance(guid, dict) else _text(item, "guid")
+            entries.append(
+                RawEntry(
+                    id=name,
+                    urls=tuple(url for url in (_text(item, "link"), name) if url),
+                    title=_text(item, "title"),
+                    summary=_text(item, "description"),
+                    published=RawDate(published) if published else None,
+                    author=_text(item, "author"),
+                )
+            )
     return RawFeed(
         format="rss-json",
-        title=_json_text(channel, "title"),
-        home=_json_text(channel, "link"),
-        language=_json_text(channel, "language"),
-        entries=tuple(_rss_entry(item) for item in (items if isinstance(items, list) else [items])[:MAX_ENTRIES] if isinstance(item, dict)),
-    )
-
-
-def _rss_entry(item: dict[str, Any]) -> RawEntry:
-    guid = item.get("guid")
-    name = _json_text(guid, "#value") if isinstance(guid, dict) else _json_text(item, "guid")
-    published = _json_text(item, "pubDate")
-    return RawEntry(
-        id=name,
-        urls=tuple(url for url in (_json_text(item, "link"), name) if url),
-        title=_json_text(item, "title"),
-        summary=_json_text(item, "description"),
-        published=RawDate(published) if published else None,
-        author=_json_text(item, "author"),
+        title=_text(channel, "title"),
+        home=_text(channel, "link"),
+        language=_text(channel, "language"),
+        entries=tuple(entries),
     )
 
 
@@ -280,52 +280,38 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
                 break
             except (ValueError, RecursionError):
                 continue
-        return {**(head if isinstance(head, dict) else {}), "items": list(_items(text, start.end()))}, False
+        decoder, place = json.JSONDecoder(strict=False), start.end()
+        items = []
+        with suppress(ValueError, RecursionError):
+            while place < len(text):
+                separator = re.compile(r"[\s,]*").match(text, place)
+                item, place = decoder.raw_decode(text, separator.end() if separator else place)
+                items.append(item)
+        return {**(head if isinstance(head, dict) else {}), "items": items}, False
     if not isinstance(found, dict):
         raise NotApplicable("not-a-feed", "JSON, but no object")
     return found, True
 
 
-def _items(text: str, place: int) -> Iterator[Any]:
-    decoder = json.JSONDecoder(strict=False)
-    while place < len(text):
-        separator = re.compile(r"[\s,]*").match(text, place)
-        place = separator.end() if separator else place
-        try:
-            item, place = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            return
-        yield item
-
-
 def _json_entry(item: dict[str, Any]) -> RawEntry:
-    html, plain = _json_text(item, "content_html"), _json_text(item, "content_text")
-    published, updated = _json_text(item, "date_published"), _json_text(item, "date_modified")
+    html, plain = _text(item, "content_html"), _text(item, "content_text")
+    published, updated = _text(item, "date_published"), _text(item, "date_modified")
     number = item.get("id")
-    people = [*_json_list(item, "authors"), item.get("author")]
-    names = [name for person in people if isinstance(person, dict) and (name := _json_text(person, "name"))]
+    author, tags = item.get("author"), item.get("tags")
+    people = [*_list(item, "authors"), *([author] if isinstance(author, dict) else [])]
+    names = [name for person in people if (name := _text(person, "name"))]
     return RawEntry(
-        id=_json_text(item, "id") or (str(number) if isinstance(number, int) else None),
-        urls=tuple(url for url in (_json_text(item, "url"), _json_text(item, "external_url"), _json_text(item, "id")) if url),
-        title=_escaped(_json_text(item, "title")),
-        summary=_escaped(_json_text(item, "summary")),
+        id=_text(item, "id") or (str(number) if isinstance(number, int) else None),
+        urls=tuple(url for url in (_text(item, "url"), _text(item, "external_url"), _text(item, "id")) if url),
+        title=_escaped(_text(item, "title")),
+        summary=_escaped(_text(item, "summary")),
         content=html or _escaped(plain),
         published=RawDate(published) if published else None,
         updated=RawDate(updated) if updated else None,
         author=", ".join(dict.fromkeys(names)) or None,
-        images=tuple(url for url in (_json_text(item, "image"), _json_text(item, "banner_image")) if url),
-        categories=tuple(tag for tag in _json_list(item, "tags") if isinstance(tag, str)),
+        images=tuple(url for url in (_text(item, "image"), _text(item, "banner_image")) if url),
+        categories=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
-
-
-def _json_text(values: dict[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value.strip() or None if isinstance(value, str) else None
-
-
-def _json_list(values: dict[str, Any], key: str) -> list[Any]:
-    value = values.get(key)
-    return value if isinstance(value, list) else []
 
 
 def _escaped(text: str | None) -> str | None:

@@ -42,7 +42,12 @@ class XmlText:
             head += piece
             if len(head) >= HEAD:
                 break
-        head = self._undeclared(head)
+        head = DECLARATION.sub("", head.lstrip("\ufeff \t\r\n"), count=1)
+        found = DOCTYPE.search(head, 0, HEAD)
+        if found is not None:
+            if "<!ENTITY" in found.group().upper():
+                self.tell("entities-declared")
+            head = head[: found.start()] + head[found.end() :]
         if DECLARING.search(head):  # a document type that does not end: nothing of it may reach a parser
             self.tell("entities-declared")
             return
@@ -51,15 +56,6 @@ class XmlText:
     def tell(self, warning: str) -> None:
         if warning not in self.warnings:
             self.warnings.append(warning)
-
-    def _undeclared(self, head: str) -> str:
-        head = DECLARATION.sub("", head.lstrip("\ufeff \t\r\n"), count=1)
-        found = DOCTYPE.search(head, 0, HEAD)
-        if found is None:
-            return head
-        if "<!ENTITY" in found.group().upper():
-            self.tell("entities-declared")
-        return head[: found.start()] + head[found.end() :]
 
     def _mended(self, head: str, pieces: Iterator[str]) -> Iterator[str]:
         kept, lone = head, 0

@@ -192,16 +192,12 @@ def _parted(names: str) -> list[str]:
     return (PARTS if CJK.search(names) else LATIN_PARTS).split(names)
 
 
-def _is_marked(node: dom.Element) -> bool:
-    if "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower()) or ELEMENT_CLASS.search(node.get("class") or ""):
-        return True
-    return node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "") is not None
-
-
 def _marked(document: dom.Document) -> list[str]:
     """The first element that is marked as the author, outside of comments and teasers."""
     for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
-        if not _is_marked(node):
+        says = "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower())
+        says = says or ELEMENT_CLASS.search(node.get("class") or "") is not None
+        if not says and not (node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "")):
             continue
         told = {child for child in node if ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}")}
         kept = (short_text(child) for child in node if child not in told)  # what is told about the author is no name

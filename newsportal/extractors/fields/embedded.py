@@ -73,7 +73,7 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
             continue
         text, left = text[:left], left - len(text)
         alone = "json" in kind
-        states = [state for state in (_decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
+        states = [state for state in (decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
         for state in states:
             waiting: list[tuple[Any, str, tuple[Mapping[str, Any], ...], int]] = [(state, "", (), 0)]
             seen = 0
@@ -81,7 +81,7 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
                 value, key, owners, depth = waiting.pop()
                 seen += 1
                 if isinstance(value, str):
-                    opened = _decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
+                    opened = decoded(value) if depth < MAX_DEPTH and len(value) >= LONG and value[:1] in "{[" else None
                     if opened is not None:
                         waiting.append((opened, key, owners, depth + 1))
                     elif len(value) >= LONG:
@@ -109,7 +109,8 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
             return
 
 
-def _decoded(text: str) -> Any:
+def decoded(text: str) -> Any:
+    """The value of a JSON text, line feeds in its strings allowed; ``None`` for what is none."""
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -131,7 +132,7 @@ def _assigned(text: str) -> Iterator[Any]:
         except (ValueError, RecursionError):
             continue
         if isinstance(state, str):
-            state = _decoded(state)
+            state = decoded(state)
         if isinstance(state, (dict, list)) and state:
             start = max(end, start)
             yield state

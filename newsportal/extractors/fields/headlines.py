@@ -47,10 +47,6 @@ def bare(title: str) -> str:
     return SITE_FIRST.sub("", BULLET.sub("", title)) or title
 
 
-def parts_of(title: str) -> list[str]:
-    return [part for part in SEPARATOR.split(title) if part]
-
-
 def enough(part: str) -> bool:
     return len(part) >= (FEW if not part.isascii() else 2 * FEW)
 
@@ -60,7 +56,7 @@ def without_site(title: str, site: str | None = None) -> str:
     title = clean(title)
     if site and len(site) > 1 and title.endswith(site) and title != site:
         title = title[: -len(site)].rstrip(" _|｜–—»›·•-:@,，")
-    parts = parts_of(title)
+    parts: list[str] = list(filter(None, SEPARATOR.split(title)))
     if len(parts) < 2:
         return title.strip(" _|｜-")
     first, longest = parts[0], max([part for part in parts if not _is_name(part)] or parts, key=len)
@@ -70,7 +66,7 @@ def without_site(title: str, site: str | None = None) -> str:
 def says_nothing(title: str, names: Iterable[str] = ()) -> bool:
     """Whether a page's title holds nothing but the names of site and section: each part is short, known, or ends like a name."""
     known = frozenset(names)
-    return all(len(part) < FEW or part in known or _is_name(part) for part in parts_of(title) or [title])
+    return all(len(part) < FEW or part in known or _is_name(part) for part in list(filter(None, SEPARATOR.split(title))) or [title])
 
 
 def _is_name(part: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
@@ -65,13 +64,6 @@ SURE: Final = 2.0  # A written date with a lower score is asked last: it may be 
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    line: int
-    text: str
-    written: Written
 
 
 def best_date(
@@ -139,7 +131,7 @@ def _date_near_title(
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
-            score = _score(Seen(number, line, written), place)
+            score = _score(number, line, written, place)
             # the date that templates draw at the top of every page: today's, before the title, without a word that says more
             if place is not None and number < place and not WORDS.search(line) and abs(written.when - fetched) < timedelta(days=2):
                 score -= SITES
@@ -156,9 +148,8 @@ def _same(line: str, heading: str) -> bool:
     return len(line) <= len(heading) + MARK_CHARS and heading in line
 
 
-def _score(seen: Seen, place: int | None) -> float:
+def _score(number: int, text: str, written: Written, place: int | None) -> float:
     """How much a written date looks like the publication's: a year, a time, a word that says so, alone, a place soon after the title."""
-    written, text = seen.written, seen.text
     start, end = text.rfind("\t", 0, written.start) + 1, text.find("\t", written.end)
     statement = text[start : end if end >= 0 else len(text)]
     length = written.end - written.start
@@ -173,7 +164,7 @@ def _score(seen: Seen, place: int | None) -> float:
         score -= 2.5 if len(statement) - length <= BESIDE_RELATIVE else 5.0
     before = text[max(0, written.start - 24) : written.start]
     score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
-    return score + _nearness(seen.line, place)
+    return score + _nearness(number, place)
 
 
 MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`

@@ -147,15 +147,15 @@ def _agrees(said: str, witnesses: Witnesses, heading: bool) -> float:
         return 0.0
     if said in witnesses.cores:
         return EXACT
-    return max((_agrees_with(witness, said, heading) for witness in witnesses.all), default=0.0)
-
-
-def _agrees_with(witness: str, said: str, heading: bool) -> float:
-    if said in witness:
-        covered = len(said) / len(witness)
-        least = 0.0 if heading else COVERED_LINE
-        return 1.0 + covered if covered >= (least if witness.startswith(said) else COVERED_INSIDE) else 0.0
-    if not heading or len(said) < COVERED * len(witness):
-        return 0.0
-    common = len(_common(witness, said))
-    return common / len(said) + min(common / len(witness), 1.0) / 2 if common >= max(CONFIRMED * len(said), SHORTEST_COMMON) else 0.0
+    best = 0.0
+    for witness in witnesses.all:
+        if said in witness:
+            covered = len(said) / len(witness)
+            least = 0.0 if heading else COVERED_LINE
+            if covered >= (least if witness.startswith(said) else COVERED_INSIDE):
+                best = max(best, 1.0 + covered)
+        elif heading and len(said) >= COVERED * len(witness):
+            common = len(_common(witness, said))
+            if common >= max(CONFIRMED * len(said), SHORTEST_COMMON):
+                best = max(best, common / len(said) + min(common / len(witness), 1.0) / 2)
+    return best

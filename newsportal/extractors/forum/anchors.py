@@ -170,19 +170,14 @@ def author_nodes(tree: Tree) -> list[bool]:
     return found
 
 
-def is_quote(tree: Tree, at: int) -> bool:
-    node = tree.nodes[at]
-    if node.tag == "blockquote":
-        return not CONTENT.search(node.names)
-    return bool(node.names) and node.tag in QUOTING and QUOTE.search(node.names) is not None
-
-
 def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
     """Clear the flags of what lies in quotations; answers with the quotations, the outermost of each."""
     found = []
     at = 0
     while at < len(tree.nodes):
-        if is_quote(tree, at):
+        node = tree.nodes[at]
+        named = bool(node.names) and node.tag in QUOTING and QUOTE.search(node.names)
+        if not CONTENT.search(node.names) if node.tag == "blockquote" else named:
             found.append(at)
             for below in range(at, tree.nodes[at].stop):
                 for flag in flags:

@@ -56,15 +56,13 @@ def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[
 
     ``hints``: engines that are recognised may say where a post's parts are.
     """
-    posts = _posts(document, now, hints) or _hidden_posts(document, now, hints) or tuple(structured_posts(document, now))
-    if posts:
+    posts = _posts(document, now, hints)
+    if not posts:
+        comments = "".join(comment for comment in _comments(document.html) if len(comment) >= COMMENT_CHARS and MARKUP.search(comment))
+        posts = _posts(dom.from_text(comments, document.url), now, hints) if comments else ()
+    if posts := posts or tuple(structured_posts(document, now)):
         return posts
     raise NotApplicable("no-posts", "nothing on the page repeats with times, names and text")
-
-
-def _hidden_posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:
-    comments = "".join(comment for comment in _comments(document.html) if len(comment) >= COMMENT_CHARS and MARKUP.search(comment))
-    return _posts(dom.from_text(comments, document.url), now, hints) if comments else ()
 
 
 def _comments(html: str) -> Iterator[str]:
@@ -78,7 +76,10 @@ def _comments(html: str) -> Iterator[str]:
 def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:
     body = document.root.find("body")
     language = document.root.get("lang") or document.root.get("xml:lang")
-    page = _read(body if body is not None else document.root, now, language)
+    tree = read_tree(body if body is not None else document.root)
+    times, authors = time_nodes(tree), author_nodes(tree)
+    quotes = without_quotes(tree, times, authors)
+    page = Page(tree, times, authors, quotes, signs_of(times, authors), calendar_of(tree, times, now, language))
     records, hinted_at = _records(page, document, hints)
     if not records:
         return ()
@@ -92,13 +93,6 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
         records[0].opening = True
     scene = Scene(page.tree, document, page.quotes, nodes, page.calendar)
     return tuple(post_of(scene, record) for record in records)
-
-
-def _read(body: dom.Element, now: datetime, language: str | None) -> Page:
-    tree = read_tree(body)
-    times, authors = time_nodes(tree), author_nodes(tree)
-    quotes = without_quotes(tree, times, authors)
-    return Page(tree, times, authors, quotes, signs_of(times, authors), calendar_of(tree, times, now, language))
 
 
 def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:

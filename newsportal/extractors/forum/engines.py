@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from newsportal.extractors.forum.groups import Signs
@@ -216,9 +217,7 @@ def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[
         bodies = outermost(tree, numbers(tree, root, choice)) if not holders else numbers(tree, root, choice)
         held: dict[int, Record] = {}  # the nearest holder around each body, with the first body in it; broken markup nests posts
         for body in bodies:
-            at = body
-            while at > 0 and at not in holders:
-                at = tree.nodes[at].parent
+            at = next((one for one in chain((body,), tree.above(body)) if one in holders), 0)
             if at > 0:
                 held.setdefault(at, Record((at,), body=body))
         records = [held[at] for at in sorted(held)] or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]

@@ -64,21 +64,6 @@ def signs_of(times: Sequence[bool], authors: Sequence[bool]) -> Signs:
     return Signs([0, *accumulate(map(int, times))], [0, *accumulate(map(int, authors))])
 
 
-def _candidates(tree: Tree, signs: Signs) -> dict[tuple[str, str], list[int]]:
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    paths: list[int] = []
-    known: dict[tuple[int, str], int] = {}
-    for at, node in enumerate(tree.nodes):
-        above = paths[node.parent] if node.parent >= 0 else 0
-        paths.append(known.setdefault((above, node.tag), len(known) + 1))
-        if node.tag in INLINE or (signs.times[node.stop] == signs.times[at] and signs.authors[node.stop] == signs.authors[at]):
-            continue
-        found["path", str(paths[at])].append(at)
-        for word in dict.fromkeys(node.names.split()[:MAX_KEYS]):
-            found[node.tag, word].append(at)
-    return found
-
-
 def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total: int) -> Group:
     worth, mass, rest = [], 0, 1 - FLOOR_WORTH
     for times, authors, chars in own_counts(tree, signs, members):
@@ -116,9 +101,20 @@ def own_counts(tree: Tree, signs: Signs, members: Sequence[int]) -> list[list[in
 
 def posts_of(tree: Tree, signs: Signs) -> Group | None:
     """The best candidate, or the one around it that holds it in whole posts: a post's rows, comments under posts."""
+    candidates: dict[tuple[str, str], list[int]] = defaultdict(list)
+    paths: list[int] = []
+    known: dict[tuple[int, str], int] = {}
+    for at, node in enumerate(tree.nodes):
+        above = paths[node.parent] if node.parent >= 0 else 0
+        paths.append(known.setdefault((above, node.tag), len(known) + 1))
+        if node.tag in INLINE or (signs.times[node.stop] == signs.times[at] and signs.authors[node.stop] == signs.authors[at]):
+            continue
+        candidates["path", str(paths[at])].append(at)
+        for word in dict.fromkeys(node.names.split()[:MAX_KEYS]):
+            candidates[node.tag, word].append(at)
     total = tree.plain[-1] or 1
     names: dict[tuple[int, ...], str] = {}
-    for (_, name), members in _candidates(tree, signs).items():
+    for (_, name), members in candidates.items():
         if len(members) > 1:
             names[tuple(members)] = f"{names.get(tuple(members), '')} {name}"
     found = [_scored(tree, signs, name, members, total) for members, name in names.items()]

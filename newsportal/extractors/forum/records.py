@@ -86,39 +86,29 @@ def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -
             and node.names
             and signature(node.names) == name
             and tree.mass(at)
-            and not _is_quoted(tree, at)
+            and not any(tree.nodes[above].tag in ("blockquote", "form", "template") for above in tree.above(at))
         ):
             top = _climb(tree, at, taken, {*bodies, *(record.body for record in found if record.body)})
-            if top is not None and not any(tree.holds(record.nodes[0], at) or tree.holds(top, record.nodes[0]) for record in found):
+            if not any(tree.holds(record.nodes[0], at) or tree.holds(top, record.nodes[0]) for record in found):
                 found.append(Record((top,), body=at))
     return found
 
 
-def _is_quoted(tree: Tree, at: int) -> bool:
-    above = tree.nodes[at].parent
-    while above > 0:
-        if tree.nodes[above].tag in ("blockquote", "form", "template"):
-            return True
-        above = tree.nodes[above].parent
-    return False
-
-
-def _climb(tree: Tree, at: int, taken: Sequence[bool], others: set[int]) -> int | None:
+def _climb(tree: Tree, at: int, taken: Sequence[bool], others: set[int]) -> int:
     """The largest node around ``at`` that holds no other post."""
     top = at
-    while True:
-        above = tree.nodes[top].parent
-        if above <= 0 or any(above <= other < tree.nodes[above].stop for other in others if other != at):
-            return top
+    for above in tree.above(at):
+        if above == 0 or any(above <= other < tree.nodes[above].stop for other in others if other != at):
+            break
         if any(taken[child] for child in tree.children(above)):
-            return top
+            break
         top = above
+    return top
 
 
 def _opening(tree: Tree, signs: Signs, first: int) -> list[Record]:
     """The node before the posts, the first of which is ``first``, and near them, that holds a time, a name and words."""
-    holder = first
-    while (holder := tree.nodes[holder].parent) >= 0:
+    for holder in tree.above(first):
         earlier = [
             child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
         ]

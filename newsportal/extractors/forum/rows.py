@@ -153,48 +153,15 @@ def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
                 box = above
             boxes = [box]
         rows = [dom.text_of(box)[:MAX_ROW] for box in boxes]
-        group = Group(
-            urls=list(titles),
-            threads=_share(rows, OF_THREADS),
-            boards=_share(rows, OF_BOARDS),
-            timed=sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows),
-            counted=_share(rows, COUNTED),
-            headed=len({url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS})
-            / len(titles),
-            length=sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles),
-        )
-        if group.looks_like_threads:
-            best = max(best, (group.length * len(group.urls), group.urls))
-        elif group.looks_like_boards:
-            found |= dict.fromkeys(group.urls, "board")
+        # shares of the rows: with words of lists of threads, of boards, with numbers, with a time
+        threads, boards, counted = (sum(bool(words.search(row)) for row in rows) / len(rows) for words in (OF_THREADS, OF_BOARDS, COUNTED))
+        timed = sum(bool(TIME_WORDS.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows)
+        headed = {url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS}
+        length = sum(1.0 if CJK.search(character) else 0.5 for title in titles.values() for character in title) / len(titles)
+        several = len(titles) >= MIN_THREADS
+        listed = (threads > boards and threads >= SHARE) or (timed > SHARE and boards < SHARE)
+        if listed and several and length >= MIN_TITLE:
+            best = max(best, (length * len(titles), list(titles)))
+        elif (boards >= SHARE and boards > threads) or (several and min(len(headed) / len(titles), counted, timed) >= SHARE):
+            found |= dict.fromkeys(titles, "board")
     return found | dict.fromkeys(best[1], "thread")
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Links of one form. Shares are of their rows: with words of lists of threads, of boards, with a time, with numbers, as headings.
-    ``length``: the mean length of their texts."""
-
-    urls: list[str]
-    threads: float
-    boards: float
-    timed: float
-    counted: float
-    headed: float
-    length: float
-
-    @property
-    def looks_like_threads(self) -> bool:
-        said = self.threads > self.boards and self.threads >= SHARE
-        dated = self.timed > SHARE and self.boards < SHARE
-        return (said or dated) and len(self.urls) >= MIN_THREADS and self.length >= MIN_TITLE
-
-    @property
-    def looks_like_boards(self) -> bool:
-        if self.boards >= SHARE and self.boards > self.threads:
-            return True
-        return len(self.urls) >= MIN_THREADS and self.headed >= SHARE and self.counted >= SHARE and self.timed >= SHARE
-
-
-def _share(rows: Sequence[str], words: re.Pattern[str]) -> float:
-    return sum(bool(words.search(row)) for row in rows) / len(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from newsportal.extractors.fields.date import parse_date
+from newsportal.extractors.fields.embedded import decoded
 from newsportal.extractors.fields.metadata import type_of
 from newsportal.items import Post
 from newsportal.text import clean, dom
@@ -34,12 +34,7 @@ def structured_posts(document: dom.Document, now: datetime) -> list[Post]:
 
 def _things(text: str) -> list[Mapping[str, Any]]:
     """The threads that a script describes, at its top, in its graph or as its main thing."""
-    if len(text) > MAX_JSON:
-        return []
-    try:
-        data = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return []
+    data = decoded(text) if len(text) <= MAX_JSON else None
     tops = data if isinstance(data, list) else [data]
     graph = [inner for top in tops if isinstance(top, dict) and isinstance(top.get("@graph"), list) for inner in top["@graph"]]
     mains = [top.get("mainEntity") for top in (*tops, *graph) if isinstance(top, dict)]

@@ -42,20 +42,17 @@ class Calendar:
 
 def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str | None) -> Calendar:
     """``flags``: which nodes hold a time."""
-    zone = _declared_zone(tree)
-    if zone is None:
-        text = "".join(tree.pieces)[:MAX_SAMPLE]
-        zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
-    return Calendar(now, zone, _is_day_first(tree, flags, language))
-
-
-def _declared_zone(tree: Tree) -> tzinfo | None:
+    zone: tzinfo | None = None
     for piece in reversed(tree.pieces[-LAST_PIECES:]):
         match = ZONE.search(piece) if len(piece) <= MAX_ZONE_CHARS else None
         if match and int(match["hours"]) <= FAR:
             offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
-            return timezone(-offset if match["sign"] == "-" else offset)
-    return None
+            zone = timezone(-offset if match["sign"] == "-" else offset)
+            break
+    if zone is None:
+        text = "".join(tree.pieces)[:MAX_SAMPLE]
+        zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
+    return Calendar(now, zone, _is_day_first(tree, flags, language))
 
 
 def _is_day_first(tree: Tree, flags: Sequence[bool], language: str | None) -> bool:

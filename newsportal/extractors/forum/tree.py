@@ -104,6 +104,11 @@ class Tree:
             yield child
             child = self.nodes[child].stop
 
+    def above(self, at: int) -> Iterator[int]:
+        """The nodes around a node, the innermost first."""
+        while (at := self.nodes[at].parent) >= 0:
+            yield at
+
     def below(self, at: int) -> range:
         return range(at + 1, self.nodes[at].stop)
 

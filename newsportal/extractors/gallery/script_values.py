@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from newsportal.extractors.fields.embedded import unescaped
+from newsportal.extractors.fields.embedded import decoded, unescaped
 from newsportal.text import dom
 
 MAX_CHARS: Final = 12_000_000  # of one page, read as JSON; a page with more data than this is no page
@@ -165,10 +165,8 @@ def _opened(value: Any, budget: _Budget) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     budget.json -= len(value)
-    try:
-        return json.loads(value, strict=False)
-    except (ValueError, RecursionError):
-        return value
+    found = decoded(value)
+    return value if found is None else found
 
 
 # Object literals of JavaScript that are no JSON: quotes of any kind, names without quotes, commas before a bracket, comments.

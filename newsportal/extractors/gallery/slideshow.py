@@ -42,11 +42,11 @@ STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|ite
 
 @dataclass(frozen=True, slots=True)
 class Slides:
-    """The pictures of a story from its page's data; ``title`` as the data call it."""
+    """The pictures of a story from its page's data; ``title`` as the data call it; ``names``: those of their list, the innermost first."""
 
     images: tuple[Image, ...]
-    title: str | None = None
-    score: float = 0.0
+    title: str | None
+    names: tuple[str, ...]
 
 
 def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, title: str | None) -> Slides | None:
@@ -55,23 +55,16 @@ def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, t
     ``shown`` are the addresses of pictures that the page shows or names as its own, ``total`` the number it tells, ``title`` the story's.
     """
     known = frozenset(map(key_of, shown))
-    best: Slides | None = None
+    best, most = None, 0.0
     for name, value in chain(values(document), written(document)):
         for found in islice(_lists(name, value, document.base), MAX_LISTS):
             score = _score(found, known, total, title)
-            if score > 0 and (best is None or score > best.score):
-                best = Slides(found.images, found.title, score)
+            if score > most:
+                best, most = found, score
     return best
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    images: tuple[Image, ...]
-    title: str | None
-    names: tuple[str, ...]
-
-
-def _score(found: _Found, known: frozenset[str], total: int | None, title: str | None) -> float:
+def _score(found: Slides, known: frozenset[str], total: int | None, title: str | None) -> float:
     """0 for a list that nothing ties to the page."""
     count = len(found.images)
     if count < LEAST or any(OTHER_STORIES.search(name) for name in found.names[:2]):
@@ -104,7 +97,7 @@ def _are_sizes(images: Sequence[Image]) -> bool:
     return numbers[0] >= LEAST_SIZE and all(other - one >= STEP for one, other in pairwise(numbers))
 
 
-def _lists(name: str, value: Any, base: str) -> Iterator[_Found]:
+def _lists(name: str, value: Any, base: str) -> Iterator[Slides]:
     """Every list of pictures in a value, with its names from the innermost out and the title of the object around it."""
     waiting: list[tuple[Any, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = [(value, (name,), ())]
     seen = 0
@@ -124,7 +117,7 @@ def _lists(name: str, value: Any, base: str) -> Iterator[_Found]:
             waiting.extend((inner, names, owners) for inner in reversed(held) if isinstance(inner, (dict, list)))
 
 
-def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[_Found]:
+def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
     if len(held) < LEAST or not all(isinstance(one, dict) for one in held[:5]):
         return
     found: dict[str, Image] = {}
@@ -138,10 +131,10 @@ def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[
         enter(found, picture)
     least = PICTURED * min(len(held), MAX_SLIDES)
     if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
-        yield _Found(_settled(found), _title(owners), names)
+        yield Slides(_settled(found), _title(owners), names)
 
 
-def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[_Found]:
+def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[Slides]:
     """Lists side by side in one object: the addresses in one, the words in another of the same length."""
     if names[-1] == LINKED_DATA:
         return  # lists of the forms of a lead picture
@@ -160,7 +153,7 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
             if url is not None:
                 enter(found, Image(url, words_of(texts[number]) if texts else None))
         if len(found) >= LEAST:
-            yield _Found(_settled(found), _title((held, *owners)), (key, *names))
+            yield Slides(_settled(found), _title((held, *owners)), (key, *names))
 
 
 def _are_words(texts: Sequence[Any]) -> bool:

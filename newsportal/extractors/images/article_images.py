@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -39,30 +38,28 @@ def caption_of(node: dom.Element) -> str | None:
             if text:
                 return text
         break
-    under = next((text for text in _under(node) if text), None)
-    if under:
+    if under := _under(node):
         return under
     told = (clean(node.get(name) or "")[:MAX_CAPTION_CHARS] for name in ("alt", "title", "data-caption"))
     return next((text for text in told if text and not NO_CAPTION.match(text)), None)
 
 
-def _under(node: dom.Element) -> Iterator[str | None]:
-    """Texts after the picture, within its own line and in what follows it, if they read like captions."""
+def _under(node: dom.Element) -> str | None:
+    """The text after the picture, within its own line or in what follows it, if it reads like a caption."""
     for _ in range(3):
         tail = clean(node.tail or "")
         if tail:
-            yield tail if _reads_like_one(tail) else None
-            return
+            return tail if _reads_like_one(tail) else None
         after = node.getnext()
         while after is not None and after.tag == "br" and not clean(after.tail or ""):
             after = after.getnext()
         if after is not None:
-            yield _text_after(after)
-            return
+            return _text_after(after)
         above = node.getparent()
         if above is None or above.tag not in HOLDERS:
-            return
+            break
         node = above
+    return None
 
 
 def _text_after(after: dom.Element) -> str | None:

@@ -65,7 +65,14 @@ def next_pages(document: dom.Document) -> list[str]:
             rows[form].pages.setdefault(page, url)
             names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
             rows[form].named = rows[form].named or any(map(PAGER_NAME.search, names))
-    row = _pager(rows, nexts, own)
+    row, best = Row(), (False, False, False, 0)
+    for form, one in rows.items():
+        # addresses of the form with any number
+        before, _, after = form.partition("{}")
+        numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
+        rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(own.same_page)), one.named, len(one.pages))
+        if any(rank[:3]) and (len(one.pages) >= MIN_ROW or rank[0]) and rank > best:
+            row, best = one, rank
     found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
     here = own.same_page.rstrip("/")
     own_site = (address for address in map(Address, found) if address.domain == own.domain)
@@ -86,18 +93,6 @@ def _distance(value: int, number: int) -> int | None:
         return number - value
     step, rest = divmod(value, max(number - 1, 1))
     return 2 if number > 1 and step >= MIN_STEP and rest == 0 else None
-
-
-def _pager(rows: dict[str, Row], nexts: list[str], own: Address) -> Row:
-    best, best_rank = Row(), (False, False, False, 0)
-    for form, row in rows.items():
-        # addresses of the form with any number
-        before, _, after = form.partition("{}")
-        numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
-        rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(own.same_page)), row.named, len(row.pages))
-        if any(rank[:3]) and (len(row.pages) >= MIN_ROW or rank[0]) and rank > best_rank:
-            best, best_rank = row, rank
-    return best
 
 
 ARTICLE_SCORE = 0.5

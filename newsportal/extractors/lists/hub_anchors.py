@@ -103,7 +103,19 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         region = regions[above] if above is not None else BODY
         for element in way:
             regions.setdefault(element, region)
-        _note(found.setdefault(url, Anchor(Address(url))), node, region)
+        anchor = found.setdefault(url, Anchor(Address(url)))
+        text = dom.text_of(node)[:MAX_TEXT_CHARS]
+        length = title_length(text)
+        if length > anchor.length or not anchor.text:
+            anchor.text, anchor.length = text, length
+        region.links += 1
+        region.headlines += length >= HEADLINE
+        anchor.regions.append(region)
+        anchor.nodes.append(node)
+        anchor.title = anchor.title or clean(node.get("title") or "") or None
+        above = node.getparent()
+        inside = anchor.heading or (above is not None and above.tag in HEADINGS)
+        anchor.heading = inside or next(node.iter(*HEADINGS), None) is not None
     return list(found.values())
 
 
@@ -116,21 +128,6 @@ def absolute(base: str, href: str) -> str | None:
         return urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
     except ValueError:
         return None
-
-
-def _note(anchor: Anchor, node: dom.Element, region: Region) -> None:
-    text = dom.text_of(node)[:MAX_TEXT_CHARS]
-    length = title_length(text)
-    if length > anchor.length or not anchor.text:
-        anchor.text, anchor.length = text, length
-    region.links += 1
-    region.headlines += length >= HEADLINE
-    anchor.regions.append(region)
-    anchor.nodes.append(node)
-    anchor.title = anchor.title or clean(node.get("title") or "") or None
-    above = node.getparent()
-    inside = anchor.heading or (above is not None and above.tag in HEADINGS)
-    anchor.heading = inside or next(node.iter(*HEADINGS), None) is not None
 
 
 def _named(node: dom.Element) -> str | None:

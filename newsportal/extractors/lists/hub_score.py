@@ -110,26 +110,20 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
     """The names of all facts of a link; those without a weight say nothing about articles."""
-    found = text_facts(anchor.text) | anchor.places | anchor.address.facts
+    length = title_length(anchor.text)
+    found = {next((name for limit, name in LENGTHS if length < limit), "text-long")} | anchor.places | anchor.address.facts
+    if length and COMMAND.match(anchor.text[:80]):
+        found.add("text-command")
+    if length and NUMBER.match(anchor.text[:40]):
+        found.add("text-number")
+    if SENTENCE.search(anchor.text):
+        found.add("text-sentence")
     if "url-thread" in found:
         found.add("thread-on-board" if form and anchor.address.thread_form == form else "thread-elsewhere")
     if anchor.address.same_page.rstrip("/") == page.same_page.rstrip("/"):
         found.add("url-self")
     if anchor.address.domain != page.domain:
         found.add("url-foreign")
-    return found
-
-
-def text_facts(text: str) -> set[str]:
-    """What a link's text says: its length, whether it is a command (「更多」), a number, a sentence."""
-    length = title_length(text)
-    found = {next((name for limit, name in LENGTHS if length < limit), "text-long")}
-    if length and COMMAND.match(text[:80]):
-        found.add("text-command")
-    if length and NUMBER.match(text[:40]):
-        found.add("text-number")
-    if SENTENCE.search(text):
-        found.add("text-sentence")
     return found
 
 

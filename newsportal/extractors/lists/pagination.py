@@ -77,7 +77,9 @@ def find_pager(document: dom.Document) -> Pager:
     row = _row(own, turns) or _script_row(document, own)
     elsewhere = row.pages.get(row.this, document.url) if row else document.url
     url = document.url if known else own[0].form if own else elsewhere
-    first = (row.first if row else None) or _canonical(own, turns)
+    steps = ((turn.url, step(own, turn.url)) for turn in turns if turn.kind == "canonical")
+    declared = (address for address, found in steps if found and found.there in (None, 1) and (found.here or 0) > 1)
+    first = (row.first if row else None) or next(declared, None)
     if row is None:
         return Pager((url,), first=first)
     following: list[str] = []
@@ -87,14 +89,6 @@ def find_pager(document: dom.Document) -> Pager:
     whole = _whole(own, turns, pages) if following or first else None
     named = tuple(sorted(row.pages.items()))[: 2 * MAX_PAGES]
     return Pager(pages, following[0] if following else None, whole, first, row.this, named)
-
-
-def _canonical(own: Sequence[Place], turns: Sequence[Turn]) -> str | None:
-    for turn in turns:
-        found = step(own, turn.url) if turn.kind == "canonical" else None
-        if found and found.there in (None, 1) and (found.here or 0) > 1:
-            return turn.url
-    return None
 
 
 def is_thread(url: str) -> bool:

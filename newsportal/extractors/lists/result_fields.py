@@ -7,7 +7,7 @@ address in small print, a date, and a piece of the article. Each is told by its 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -109,7 +109,11 @@ def is_date(line: str) -> bool:
         return False
     if AGO.match(text):
         return True
-    rest = "".join(_without_dates(text))
+    pieces, start = [], 0
+    for found in find_dates(text, NEVER):
+        pieces.append(text[start : found.start])
+        start = found.end
+    rest = "".join((*pieces, text[start:]))
     return len(rest) < len(text) and len(rest.strip(EDGE + AROUND_DATE)) <= 1
 
 
@@ -145,14 +149,6 @@ def _long_unit(match: re.Match[str]) -> str:
     return f" {LONG_UNITS['m' if unit.startswith('min') else unit[:2] if unit[:2] in LONG_UNITS else unit[0]]}"
 
 
-def _without_dates(text: str) -> Iterable[str]:
-    start = 0
-    for found in find_dates(text, NEVER):
-        yield text[start : found.start]
-        start = found.end
-    yield text[start:]
-
-
 def is_labelled_advert(record: Element) -> bool:
     """Whether a record says of itself that it is paid. A word the engine highlights (``<em>广告</em>``) is no label."""
     return any(AD_LABEL.match(node.text.strip()) for node in record.iter("span", "div", "cite", "label", "small", "p") if node.text)
@@ -179,7 +175,10 @@ def entry(anchor: Element, nodes: Sequence[Element], title: str) -> Entry:
         named, date = next((found for found in map(split_site, mixed) if found[1]), (None, None))
         site = site or named
     written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
-    return Entry(title, (anchor.get("href") or "").strip(), site or _target_host(anchor.get("href") or ""), summary, date or written)
+    href = anchor.get("href") or ""
+    if not site and not needs_fetch(href):  # the host it leads to, where it says so; an engine's own name is nobody's site
+        site = host_of(resolve(href))
+    return Entry(title, href.strip(), site, summary, date or written)
 
 
 def split_summary(text: str | None, site: str | None = None) -> tuple[str | None, str | None]:
@@ -201,11 +200,6 @@ def host_of(url: str) -> str | None:
     except ValueError:
         return None
     return host.removeprefix("www.") if host else None
-
-
-def _target_host(link: str) -> str | None:
-    """The host a link leads to, where it says so; an engine's own name is nobody's site."""
-    return None if needs_fetch(link) else host_of(resolve(link))
 
 
 def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | None]:

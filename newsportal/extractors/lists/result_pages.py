@@ -12,6 +12,7 @@ nothing at all                                    no results, changed if the pag
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from newsportal.errors import EngineBlocked, NotApplicable
@@ -38,7 +39,9 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         return ResultPage(tuple(feed_results.parse(document, fetched)), "wrapper")
     if (listed := feed_results.parse_json(document, fetched)) is not None:
         return ResultPage(tuple(listed), "wrapper")
-    wrapped = _wrapped(engine, document, fetched)
+    wrapped: list[Result] = []
+    with suppress(NotApplicable):  # a wrapper that cannot work here (a slow pattern) finds nothing, and the change is reported
+        wrapped = engine.parse(document, fetched) if engine.parse else []
     if not wrapped and (wall := blocked.wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.rest)
     free = [
@@ -62,16 +65,6 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
         if blocked.says_nothing_found(document):
             return ResultPage((), "wrapper" if changed else "generic")
     return ResultPage(tuple(free), "generic", changed)
-
-
-def _wrapped(engine: Engine, document: Document, fetched: datetime) -> list[Result]:
-    """What the wrapper finds. One that cannot work here (a slow pattern) finds nothing, and the change is reported."""
-    if engine.parse is None:
-        return []
-    try:
-        return engine.parse(document, fetched)
-    except NotApplicable:
-        return []
 
 
 def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:

@@ -96,7 +96,9 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
         return None
     if isinstance(block, Element) and is_labelled_advert(block):
         return None
-    head, title = _title(wrapper, block)
+    heads = selector.select(block, wrapper.title)
+    titles = ((found, _title_text(_without(found, wrapper.drop)) or _title_text(found)) for found in heads)
+    head, title = next((one for one in titles if one[1]), (None, None))
     link = selector.address(_first(block, wrapper.link) if wrapper.link else head)
     if not title or not link or link.startswith(("#", "javascript:")) or is_advert(link):
         return None
@@ -133,14 +135,6 @@ def absolute(document: Document, link: str) -> str:
 
 def _first(block: Piece, rule: Rule) -> Piece | None:
     return next(iter(selector.select(block, rule)), None)
-
-
-def _title(wrapper: Wrapper, block: Piece) -> tuple[Piece | None, str | None]:
-    for found in selector.select(block, wrapper.title):
-        shown = _title_text(_without(found, wrapper.drop)) or _title_text(found)
-        if shown:
-            return found, shown
-    return None, None
 
 
 def _title_text(piece: Piece) -> str | None:

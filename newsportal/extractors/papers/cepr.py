@@ -108,14 +108,10 @@ def path_ratios(nodes: Sequence[TextNode]) -> dict[Path, float]:
         leaves[node.path].append(node)
     ratios = {}
     for path, there in leaves.items():
-        lengths, marks = [visible_length(node.text) for node in there], [punctuation_marks(node.text) for node in there]
+        lengths = [visible_length(node.text) for node in there]
+        marks = [sum(character in PUNCTUATION for character in node.text) for node in there]
         ratios[path] = fmean(lengths) * fmean(marks) * pstdev(lengths) * pstdev(marks)
     return ratios
-
-
-def punctuation_marks(text: str) -> int:
-    """puncNum: how many punctuation marks ``text`` holds."""
-    return sum(character in PUNCTUATION for character in text)
 
 
 def smooth(nodes: Sequence[TextNode], ratios: Sequence[float], paths: Paths) -> list[float]:

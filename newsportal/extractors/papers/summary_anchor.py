@@ -160,11 +160,6 @@ def end_of(source: Source, opening: Tag) -> int:
     return len(source.html)
 
 
-def text_within(source: Source, block: Block) -> str:
-    ends = (*source.offsets, len(source.text))
-    return source.text[ends[bisect_left(source.places, block.tag.end)] : ends[bisect_left(source.places, block.end)]]
-
-
 def layout_of(tag: Tag) -> str | None:
     """The opening tag's names without digits (``div class=text id=p#``); ``None`` for a tag without a name, which tells nothing."""
     names = sorted({f"{name.lower()}={_DIGITS.sub('#', clean(value.strip(QUOTES)))}" for name, value in _NAMES.findall(tag.attributes)})
@@ -260,6 +255,8 @@ def _cached(source: Source, layouts: Iterable[str], anchor: str | None) -> Block
         tags = [tag for tag in source.tags if not tag.closing and layout_of(tag) == layout]
         if len(tags) == 1:
             block = Block(tags[0], end_of(source, tags[0]))
-            if anchor is None or anchor in text_within(source, block):
+            ends = (*source.offsets, len(source.text))
+            first, last = (ends[bisect_left(source.places, place)] for place in (block.tag.end, block.end))
+            if anchor is None or anchor in source.text[first:last]:
                 return block
     return None

@@ -51,16 +51,8 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, *, lea
 def count(body: dom.Element) -> dict[dom.Element, int]:
     """c(t) for every element: Chinese characters, or on a page that is not Chinese twice its words."""
     chinese = chinese_share("".join(text for _, text in dom.pieces(body, skipped=LEFT_OUT))) > CHINESE
-    return character_counts(body, chinese_length if chinese else foreign_length, LEFT_OUT)
-
-
-def chinese_length(text: str) -> int:
-    return len(CJK.findall(text))
-
-
-def foreign_length(text: str) -> int:
-    """The words of ``text``, each as two Chinese characters."""
-    return WORD_CHARS * len(WORD.findall(text))
+    pattern, worth = (CJK, 1) if chinese else (WORD, WORD_CHARS)
+    return character_counts(body, lambda text: worth * len(pattern.findall(text)), LEFT_OUT)
 
 
 def tables_or_blocks(body: dom.Element, counts: dict[dom.Element, int], share: float = T) -> list[dom.Element]:
