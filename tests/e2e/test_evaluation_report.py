@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from newsportal.cli.evaluate.closer import Closer, differences
 from newsportal.cli.evaluate.report import report
-from newsportal.cli.evaluate.running import Found, PageResult, rows
+from newsportal.cli.evaluate.running import Closer, Found, PageResult, differences, rows
 from newsportal.cli.evaluate.scoring import Answer, score_page
 
 NAMES = ["best", "another-extractor"]

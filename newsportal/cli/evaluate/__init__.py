@@ -1,8 +1,14 @@
 """``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
 
-from newsportal.cli.evaluate import classify, dedup, extraction, forum, recommend
+from newsportal.cli.evaluate import classify, dedup, extraction, forum, papers, recommend
 from newsportal.cli.options import command_group
 
 group = command_group(
-    "Scores for one's own gold data.", extraction.extraction, classify.classify, dedup.dedup, forum.forum, recommend.recommend
+    "Scores for one's own gold data.",
+    extraction.extraction,
+    classify.classify,
+    dedup.dedup,
+    forum.forum,
+    papers.papers,
+    recommend.recommend,
 )

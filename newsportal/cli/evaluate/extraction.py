@@ -10,10 +10,9 @@ from typing import Annotated, Final
 import typer
 from rich.progress import MofNCompleteColumn
 
-from newsportal.cli.evaluate.closer import Closer, look_closer
 from newsportal.cli.evaluate.gold import Survey, survey
 from newsportal.cli.evaluate.report import print_rows, print_worst, report, write_report
-from newsportal.cli.evaluate.running import Reader, Row, readers, rows, run
+from newsportal.cli.evaluate.running import Closer, Reader, Row, look_closer, readers, rows, run
 from newsportal.cli.options import AsJsonRows, check_names
 from newsportal.cli.output import print_json, progress
 from newsportal.cli.peers import PEERS, installed

@@ -45,7 +45,7 @@ def recommend(
     if kind not in ("window", "next"):
         raise typer.BadParameter(f"{kind!r} is neither window nor next", param_hint="--kind")
     try:
-        log = _read(data) if data else _stored(sources)
+        log = read(data) if data else _stored(sources)
         rows = list(_rows(log, names, kind, questions, as_json))
         if html is not None:
             html.write_text(page(rows), encoding="utf-8")
@@ -54,7 +54,7 @@ def recommend(
         raise typer.Exit(1) from error
 
 
-def _read(file: Path) -> Log:
+def read(file: Path) -> Log:
     """Views of a file; a story was published when it was first looked at."""
     from newsportal.cli.click_files import form_of, opened, read
 

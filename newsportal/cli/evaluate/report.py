@@ -16,8 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.cli.evaluate.closer import Closer, Piece
-from newsportal.cli.evaluate.running import PageResult, Row
+from newsportal.cli.evaluate.running import Closer, PageResult, Piece, Row
 from newsportal.cli.evaluate.scoring import FIELDS
 from newsportal.text import clean
 

@@ -1,0 +1,213 @@
+"""``newsportal evaluate papers``: each paper's published figures beside ours for its method and for the default, on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.cli.evaluate import classify, dedup, forum
+from newsportal.cli.evaluate.gold import GoldPage, gold_pages, read_description
+from newsportal.cli.evaluate.posts_scoring import total
+from newsportal.cli.evaluate.running import readers, warm
+from newsportal.cli.evaluate.scoring import add_up, score_page
+from newsportal.cli.options import AsJsonRows
+from newsportal.cli.output import console, make_table, print_json, tracked
+from newsportal.dedup import finder
+from newsportal.errors import NewsportalError
+from newsportal.extractors.forum import poster
+
+Figures = dict[str, float | None]  # measure → share from 0 to 1
+Measured = tuple[Figures, int]  # and of how many pages, documents or questions
+SUMMARY_CHARS: Final = 60  # of a gold text that stand for a result's summary where gold has none
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a paper and what it publishes, in per cent; ``default`` is what the product does, measured on the same data."""
+
+    paper: str
+    section: str
+    kind: str
+    method: str
+    default: str
+    published: dict[str, float]
+    of: str = ""
+    """What the paper counted."""
+
+
+METHODS: Final = (
+    Method("A", "3.2", "summaries", "summary_anchor", "best", {"found": 88.2}, "5,069 parsed pages"),
+    Method("A", "3.3", "reposts", "title_index", "judge", {}, "none"),
+    Method("B", "1.3", "extraction", "url_tree", "best", {"right_of_found": 97.0}, "300 pages"),
+    Method("B", "1.4", "reposts", "feature_string", "judge", {"precision": 98.5, "recall": 97.5}, "its own crawl"),
+    Method("B", "1.5", "classify", "chi_cosine", "linear", {"precision": 72.3, "recall": 75.1}, "Sogou corpus"),
+    Method("C", "2.2.3", "reposts", "cosine", "judge", {"precision": 95.0, "recall": 92.3}, "its own photo stories"),
+    Method("C", "2.3.2", "clicks", "paper", "best", {}, "a curve of six months"),
+    Method("D", "3", "extraction", "table_stats", "best", {"right": 95.0}, "650 pages"),
+    Method("E", "2.3", "extraction", "cevc", "best", {"f1": 95.8}, "1,270 pages"),
+    Method("E", "2.2.2", "extraction", "cetd", "best", {"f1": 95.5}, "1,270 pages"),
+    Method("E", "2.2.3", "extraction", "cepr", "best", {"f1": 92.5}, "1,270 pages"),
+    Method("E", "2.2.1", "extraction", "cetr", "best", {"f1": 75.2}, "1,270 pages"),
+    Method("E", "3.3", "forum", "pean", "best", {"precision": 98.3, "recall": 91.3, "f1": 94.7}, "20 forums, 973 pages"),
+    Method("E", "3.2", "forum", "mibat", "best", {"precision": 99.6, "recall": 73.5, "f1": 84.6}, "20 forums, 973 pages"),
+    Method("E", "4.4.3", "extraction", "cevc", "best", {"title": 100.0, "date": 95.5}, "200 articles"),
+)
+USUAL: Final = {
+    "summaries": ("found", "f1"),
+    "extraction": ("right", "f1"),
+    "reposts": ("precision", "recall", "f1"),
+    "classify": ("precision", "recall", "f1"),
+    "forum": ("precision", "recall", "f1"),
+    "clicks": ("hit", "ndcg"),
+}
+"""Kind of data → measures that are told of it where the paper publishes none."""
+
+
+def papers(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder in which folders of gold data lie, as the other commands take.")],
+    as_json: AsJsonRows = False,
+) -> None:
+    """For each paper its published figures, ours for its method, and ours for the default, on the same data; and which data.
+
+    Looked for, however deep: pages with gold texts or posts, docs.jsonl of reposts, train.jsonl and test.jsonl, log.csv or .jsonl of
+    clicks (each also with .gz). Right: F1 of at least 0.9, of all pages or of those found, which have a text. The first 60 characters
+    of a gold text stand for a summary. Hit and NDCG are those of the next stories in lists of 20.
+    """
+    found = list(compare(folder))
+    if not found:
+        raise NewsportalError(f"no gold data of any paper's kind lies in {folder}")
+    if as_json:
+        print_json(*found)
+        return
+    columns = ("paper", "method", "measure", "published", "ours", "default", "data")
+    rows = ([_cell(row, name) for name in columns] for row in found)
+    console().print(make_table(columns, rows, right=("published", "ours", "default")))
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    value = row[name]
+    if name == "paper":
+        return f"{value} {row['section']}"
+    if name == "data":
+        return f"{value} ({row['items']:,}); published: {row['counted']}"
+    if name == "default":
+        return f"{row['default_method']} {value:.1f}" if value is not None else "–"
+    return f"{value:.1f}" if isinstance(value, float) else "–" if value is None else str(value)
+
+
+def compare(folder: Path) -> Iterator[dict[str, Any]]:
+    """A row for each method, measure and set of data, in per cent."""
+    data = {kind: sorted(where) for kind, where in kinds_of(folder).items()}
+    measured: dict[tuple[str, Path, str], Measured] = {}
+
+    def measure(kind: str, where: Path, name: str) -> Measured:
+        if (kind, where, name) not in measured:
+            measured[kind, where, name] = MEASURES[kind](where, name)
+        return measured[kind, where, name]
+
+    asked = [(method, where) for method in METHODS for where in data.get(method.kind, ())]
+    for method, where in tracked(asked, "measuring", beside_output=True):
+        try:
+            (ours, items), (default, _) = (measure(method.kind, where, name) for name in (method.method, method.default))
+        except (NewsportalError, OSError, ValueError) as error:
+            typer.echo(f"{where} is left out: {error}", err=True)
+            continue
+        for figure in dict.fromkeys((*method.published, *(() if method.published else USUAL[method.kind]))):
+            row = {"paper": method.paper, "section": method.section, "method": method.method, "measure": figure}
+            figures = {"published": method.published.get(figure), "ours": _percent(ours, figure), "default": _percent(default, figure)}
+            yield {
+                **row,
+                **figures,
+                "default_method": method.default,
+                "data": where.name if where.is_dir() else where.parent.name,
+                "items": items,
+                "counted": method.of,
+            }
+
+
+def _percent(figures: Figures, measure: str) -> float | None:
+    share = figures.get(measure)
+    return None if share is None else round(100 * share, 2)
+
+
+def kinds_of(folder: Path) -> dict[str, set[Path]]:
+    """Kind → folders (of clicks: files) with such data."""
+    found: dict[str, set[Path]] = {kind: set() for kind in USUAL}
+    for file in sorted(folder.rglob("*.json*")) + sorted(folder.rglob("log.csv*")):
+        name = file.name.removesuffix(".gz")
+        if name in ("log.csv", "log.jsonl"):
+            found["clicks"].add(file)
+        elif name == "docs.jsonl":
+            found["reposts"].add(file.parent)
+        elif name == "test.jsonl" and any(file.with_name(f"train.jsonl{end}").exists() for end in ("", ".gz")):
+            found["classify"].add(file.parent)
+        elif file.suffix == ".json" and file.parent not in found["forum"] | found["extraction"]:
+            known = read_description(file)
+            if known.get("posts"):
+                found["forum"].add(file.parent)
+            elif known.get("text") and any(file.with_suffix(end).exists() for end in (".html", ".html.gz")):
+                found["extraction"].add(file.parent)
+                found["summaries"].add(file.parent)
+    return found
+
+
+def read_pages(folder: Path, name: str, *, summaries: bool = False) -> Measured:
+    (reader,) = readers([name], [])
+    warm([reader])
+    if reader.learn is not None and not summaries:
+        reader.learn(folder)
+    pages = (_summarised(page) if summaries else page for page in gold_pages(folder))
+    found = add_up([score_page(page.gold, reader.read(page).answer) for page in pages])
+    answered = found.pages - found.unanswered
+    figures: Figures = {name: getattr(found, name) for name in ("f1", "title", "date")}
+    right = round((found.good or 0.0) * found.pages) / answered if answered else None
+    shares: Figures = {"right": found.good, "right_of_found": right, "found": answered / found.pages}
+    return {**figures, **shares}, found.pages
+
+
+def _summarised(page: GoldPage) -> GoldPage:
+    text = "".join((page.gold.text or "").split("\n"))[:SUMMARY_CHARS]
+    return replace(page, saved=replace(page.saved, summary=page.saved.summary or text))
+
+
+def find_reposts(folder: Path, name: str) -> Measured:
+    gold = dedup.read(folder)
+    return {key: value for key, value in dedup.row(gold, finder(name)).items() if key in USUAL["reposts"]}, len(gold.documents)
+
+
+def classify_texts(folder: Path, name: str) -> Measured:
+    asked = classify.read(folder, "test")
+    labels = classify.score(folder.name, name, classify.read(folder, "train"), asked).report.labels
+    return {figure: sum(getattr(one, figure) for one in labels) / len(labels) for figure in USUAL["classify"]}, len(asked)
+
+
+def read_threads(folder: Path, name: str) -> Measured:
+    readings = forum.read_all(poster(name), forum.gold_threads(folder))
+    counts = total(reading.score for reading in readings)
+    given, wanted = counts.block + counts.block_extra, counts.block + counts.block_missing
+    return {"precision": counts.block / max(1, given), "recall": counts.block / max(1, wanted), "f1": counts.block_f1}, len(readings)
+
+
+def recommend_stories(file: Path, name: str) -> Measured:
+    from newsportal.cli.evaluate import recommend
+    from newsportal.recommend import evaluation
+    from newsportal.recommend.methods import METHODS as RANKERS
+
+    *_, split = evaluation.splits(recommend.read(file), evaluation.WINDOW)  # the last cut
+    score = evaluation.measure(RANKERS[name](split.training, split.cut), split.questions)
+    return {"hit": score.hit, "ndcg": score.ndcg}, score.questions
+
+
+MEASURES: Final[dict[str, Callable[[Path, str], Measured]]] = {
+    "summaries": partial(read_pages, summaries=True),
+    "extraction": read_pages,
+    "reposts": find_reposts,
+    "classify": classify_texts,
+    "forum": read_threads,
+    "clicks": recommend_stories,
+}
