@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from madeup import MadeUpWeb
     from servers import Servers
 
+    from newsportal.store.store import Store
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NEWSPORTAL_DATA", ROOT.parent / "shared" / "data"))
 sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: import madeup
@@ -71,6 +73,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """What was collected, ten thousand tests, stays to the end; to look through it for garbage would take a second each time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store in a file of its own."""
+    from factories import empty_store
+
+    with closing(empty_store(tmp_path / "news.db")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -43,7 +43,7 @@ def crawler(tmp_path: Path) -> Crawler:
 def make_crawler(folder: Path, sources: str) -> Crawler:
     path = folder / "sources.yaml"
     path.write_text(sources, "utf-8")
-    blank_store(folder / "data" / "newsportal.db").close()
+    empty_store(folder / "data" / "newsportal.db").close()
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)

@@ -8,12 +8,12 @@ import subprocess
 import sys
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from factories import run_command
 
-from newsportal.cli import app
 from newsportal.cli.backup import _whole_or_not
 from newsportal.errors import BackupError, StoreError, StoreUnfinished
 from newsportal.items import Article, Link
@@ -22,9 +22,7 @@ from newsportal.store import open_store
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 YAML = "store: sqlite:///data/news.db  # 注释\n"
 
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+run = partial(run_command, catch=False)
 
 
 def add(uri: str, name: str) -> None:

@@ -9,22 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from blank import blank_store
-from typer.testing import CliRunner
+from factories import empty_store, run_command
 
-from newsportal.cli import app
 from newsportal.items import Link, Post, Thread
 from newsportal.sources import load
 
 if TYPE_CHECKING:
-    from click.testing import Result
     from madeup.forums import MadeUpForums
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +36,7 @@ def sources(forums: MadeUpForums, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["discuz", "phpwind", "phpbb", "discourse", "homemade"])
 def test_a_forum_can_be_tried(sources: Path, name: str) -> None:
-    shown = run("source", "test", name, "--json", "--sources", sources)
+    shown = run_command("source", "test", name, "--json", "--sources", sources)
     assert shown.exit_code == 0, shown.output
     tried: dict[str, Any] = json.loads(shown.stdout)
     assert len(tried["links"]) >= 12
@@ -54,7 +47,7 @@ def test_a_forum_can_be_tried(sources: Path, name: str) -> None:
 
 
 def test_a_trial_of_a_forum_is_shown_for_people(sources: Path) -> None:
-    shown = run("source", "test", "forum:discuz", "--sources", sources)
+    shown = run_command("source", "test", "forum:discuz", "--sources", sources)
     assert shown.exit_code == 0, shown.output
     for said in ("4 boards: 茶余饭后; 出行路上", "茶余饭后: 12 threads", "by forum best"):
         assert said in shown.stdout
@@ -65,7 +58,7 @@ def test_a_forum_that_cannot_be_read_says_why(forums: MadeUpForums, sources: Pat
         sources.write_text(
             f"politeness: {{allow_private: [127.0.0.0/8]}}\nforums:\n- {{name: it, url: '{forums.url('phpwind', path)}'}}\n", "utf-8"
         )
-        shown = run("source", "test", "it", "--sources", sources)
+        shown = run_command("source", "test", "it", "--sources", sources)
         assert shown.exit_code == 1
         assert why in shown.stdout
 
@@ -73,28 +66,28 @@ def test_a_forum_that_cannot_be_read_says_why(forums: MadeUpForums, sources: Pat
 def test_a_forum_is_added_by_its_address_and_a_second_time_refused(forums: MadeUpForums, tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("politeness: {allow_private: [127.0.0.0/8]}\n", "utf-8")
-    added = run("source", "add", forums.url("phpbb"), "--forum", "--category", "闲谈", "--sources", path)
+    added = run_command("source", "add", forums.url("phpbb"), "--forum", "--category", "闲谈", "--sources", path)
     assert added.exit_code == 0, added.output
     forum = load(path).forums[0]
     assert (forum.url, forum.category) == (forums.url("phpbb"), "闲谈")
-    again = run("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
+    again = run_command("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
     assert "is there already" in str(again.exception)
-    nothing = run("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
+    nothing = run_command("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
     assert "Neither boards nor threads" in str(nothing.exception)
 
 
 def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("store: sqlite:///news.db\n", "utf-8")
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     link = Link("https://bbs.example/thread-1-1-1.html", "forum:社区", identity="bbs.example/#thread=1")
     posts = (Post("甲", NOW, "开头的话", 1, id="7"), Post(None, None, "回答的话", date_text="昨天"))
     store.threads.save(Thread(link.url, "一个帖子", link, NOW, posts, "闲谈", link.identity), now=NOW)
     store.close()
-    line = json.loads(run("export", "--sources", path).stdout)
+    line = json.loads(run_command("export", "--sources", path).stdout)
     assert (line["title"], line["board"], line["source"]) == ("一个帖子", "闲谈", "forum:社区")
     said = [(post.get("author"), post["text"], post.get("floor")) for post in line["posts"]]
     assert said == [("甲", "开头的话", 1), (None, "回答的话", None)]
     assert line["posts"][0]["published"] == "2026-03-05T12:00:00+00:00"
-    table = run("export", "--format", "csv", "--sources", path)
+    table = run_command("export", "--format", "csv", "--sources", path)
     assert "开头的话" in table.stdout

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from factories import run_command
+from typer.testing import Result
 
-from newsportal.cli import app, gallery
+from newsportal.cli import gallery
 from newsportal.errors import FetchFailed
 from newsportal.items import Page
 
@@ -29,8 +31,7 @@ def numbered(at: int) -> str:
     return URL if at == 1 else URL.replace(".html", f"_{at}.html")
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["gallery", *arguments])
+run = partial(run_command, "gallery")
 
 
 def lines(result: Result) -> list[dict[str, Any]]:

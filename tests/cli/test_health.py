@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from typer.testing import CliRunner
 
 from newsportal.cli import app
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
     now = datetime.now(UTC)
-    store = blank_store(tmp_path / "data/newsportal.db")
+    store = empty_store(tmp_path / "data/newsportal.db")
     for number in range(5):
         at = now - number * HOUR
         store.visits.add(Visit("feed:好报", at, list_pages=1, entries=9, new=2, stored=2))

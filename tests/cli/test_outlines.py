@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from factories import run_command
 
-from newsportal.cli import app, outlines
+from newsportal.cli import outlines
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.services.discovery.opml import BadOpml
 from newsportal.sources import load
@@ -28,9 +29,7 @@ LIST = """\
 <outline text="青苔科技" xmlUrl="https://other.example/feed"/><outline text="内网" xmlUrl="http://user:pw@a.example/ x"/></body></opml>
 """
 
-
-def run(*arguments: str | Path, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["source", *map(str, arguments)], input=stdin)
+run = partial(run_command, "source")
 
 
 @pytest.fixture

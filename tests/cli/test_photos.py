@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from typer.testing import CliRunner, Result
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "spiders"))  # import picture_site
@@ -60,7 +60,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Three photo stories, the second of which lacks a page."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\ntopics: [{name: 城市, engines: [bing_news]}]\n", "utf-8")
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     titles = ("老桥的一天", "[b]候鸟过境", "夜市\x1b[31m灯火")
     pages = ((1, 2, 3), (1, 3), (1, 2, 3))
     ids = [store.galleries.save(gallery(n, title, *read), now=NOW).id for n, (title, read) in enumerate(zip(titles, pages, strict=True), 1)]

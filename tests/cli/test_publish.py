@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from typer.testing import CliRunner, Result
 
 from newsportal import cli
@@ -20,8 +20,8 @@ from newsportal.errors import NewsportalError
 from newsportal.store.outbox import Result as Outcome
 from newsportal.store.store import Store
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import invented_articles
-from invented_articles import NOW, article
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import filled, hard_lives
+from factories import NOW, article
 
 TABLE = "CREATE TABLE posts (id INTEGER PRIMARY KEY, title VARCHAR(40) NOT NULL, body TEXT, slug VARCHAR(60) UNIQUE, off INTEGER)"
 SOURCES = """
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[Store]:
-    opened = blank_store(folder / "data/newsportal.db")
+    opened = empty_store(folder / "data/newsportal.db")
     opened.add(article("a", identity="news.example/a.html"), now=NOW)
     opened.add(article("b", title="'; DROP TABLE posts; --"), now=NOW)
     yield opened

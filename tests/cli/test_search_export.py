@@ -8,13 +8,12 @@ import json
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from blank import blank_store
-from typer.testing import CliRunner, Result
+from factories import empty_store, run_command
 
-from newsportal.cli import app
 from newsportal.cli.exchange import cells
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
@@ -40,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def stored(folder: Path) -> Path:
-    store = blank_store(folder / "data/news.db")
+    store = empty_store(folder / "data/news.db")
     for n, (title, topic) in enumerate([(EVIL, "交通"), ("=SUM(A1)", "交通"), ("天气", None)]):
         link = Link(f"https://h{n}.example/{n}", "feed:快讯", topic=topic, summary="-2+3")
         changes = {"site": "河湾网", "images": (Image("https://h.example/i.jpg", width=3),), "published": NOW - timedelta(days=n)}
@@ -51,8 +50,7 @@ def stored(folder: Path) -> Path:
     return folder
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+run = partial(run_command, catch=False)
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from factories import run_command
+from typer.testing import Result
 
-from newsportal.cli import app
 from newsportal.errors import NewsportalError
 from newsportal.services.trying.proposing import common_folder, free_name
 from newsportal.sources import load
@@ -32,9 +33,7 @@ galleries:
   - {name: 戊, seeds: "https://e.example/"}
 """
 
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["source", *map(str, arguments)])
+run = partial(run_command, "source")
 
 
 def lines(result: Result) -> list[dict[str, Any]]:

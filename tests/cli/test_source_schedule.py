@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from factories import run_command
 
-from newsportal.cli import app
 from newsportal.cli.source_status import hour_bars
 from newsportal.items.visits import Visit
 from newsportal.store import open_store
@@ -41,8 +41,7 @@ def file(tmp_path: Path, policy: str = "learnt") -> Path:
     return path
 
 
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["source", "schedule", *arguments])
+run = partial(run_command, "source", "schedule")
 
 
 def test_the_soonest_comes_first_with_its_reason(tmp_path: Path) -> None:

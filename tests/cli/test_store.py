@@ -6,13 +6,12 @@ import json
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
-from blank import blank_store
-from typer.testing import CliRunner, Result
+from factories import empty_store, run_command
 
-from newsportal.cli import app
 from newsportal.cli.store import masked
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Link
@@ -20,9 +19,7 @@ from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["store", *arguments], catch_exceptions=False)
+run = partial(run_command, "store", catch=False)
 
 
 @pytest.fixture
@@ -35,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def add(folder: Path, *names: str) -> None:
     file = folder / "data/news.db"
-    with closing(open_store(f"sqlite:///{file}") if file.exists() else blank_store(file)) as store:
+    with closing(open_store(f"sqlite:///{file}") if file.exists() else empty_store(file)) as store:
         for name in names:
             link = Link(f"https://h.example/{name}", "feed:快讯", topic="旅游")
             store.add(Article(link.url, link, NOW, identity=name, title=f"标题{name}", text=f"正文{name}"), now=NOW)

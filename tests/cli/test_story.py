@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from typer.testing import CliRunner
 
 from newsportal import cli
@@ -35,7 +35,7 @@ def article(host: str, text: str = TEXT, hours: int = 0) -> Article:
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\nfeeds: [{name: 甲, url: 'https://a.example/feed'}]\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    opened = blank_store(tmp_path / "news.db")
+    opened = empty_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

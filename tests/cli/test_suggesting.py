@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner, Result
+from factories import run_command
 
-from newsportal.cli import app, source_adding
+from newsportal.cli import source_adding
 from newsportal.errors import StoreError
 from newsportal.items import Article, Link
 from newsportal.services.discovery.suggestions import Suggestion
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 
 NOW = datetime.now(UTC)
 
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, ["source", "suggest", *map(str, arguments)])
+run = partial(run_command, "source", "suggest")
 
 
 def test_days_without_end_are_refused() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -32,7 +32,7 @@ def crawler_for(tmp_path: Path) -> Callable[..., Crawler]:
         path = tmp_path / "sources.yaml"
         if not path.exists():
             path.write_text(SOURCES, "utf-8")
-            blank_store(tmp_path / "data" / "newsportal.db").close()
+            empty_store(tmp_path / "data" / "newsportal.db").close()
         crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}, **settings}))
         crawler.addons.load_settings(crawler.settings)
         crawler.stats = MemoryStatsCollector(crawler)

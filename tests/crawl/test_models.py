@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.classify.base import Example, train
 from newsportal.crawl.record import RECHECK, Models
@@ -20,7 +20,7 @@ EXAMPLES = [Example(text, (label,)) for label, text in (("球", "主场球队 �
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    found = blank_store(tmp_path / "news.db")
+    found = empty_store(tmp_path / "news.db")
     found.corpora.create("类", now=NOW)
     yield found
     found.close()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
@@ -24,13 +23,6 @@ from newsportal.store import open_store
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = blank_store(tmp_path / "news.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from blank import blank_store
 
 from newsportal.crawl.record import SiteMemory
 from newsportal.errors import StoreUnavailable
@@ -17,13 +15,6 @@ from newsportal.store.store import Store
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOTICE = "本网所有内容未经书面许可不得转载。"
 BODY = ["码头今天有了新的进展，当地的居民都在谈论它。", "记者从现场发回了报道，船班明天恢复。", NOTICE]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = blank_store(tmp_path / "news.db")
-    yield opened
-    opened.close()
 
 
 def crawl(store: Store, *urls: str) -> list[frozenset[str]]:

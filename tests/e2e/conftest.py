@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from blank import CHEAP
+from factories import CHEAP
 
 from newsportal.items.visits import Visit
 from newsportal.net.rendering.chromium import find_chromium

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.errors import StoreError, StoreUnavailable
@@ -119,7 +119,7 @@ def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
 
 
 def test_one_store_of_many_crawls_takes_all(tmp_path: Path) -> None:
-    opened = blank_store(tmp_path / "news.db")
+    opened = empty_store(tmp_path / "news.db")
 
     async def many() -> None:
         lines = [BatchWriter(opened) for _ in range(3)]

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from blank import blank_store
 from scrapy import Request, Spider
 from trackers import make_crawler
 
@@ -49,13 +48,6 @@ def tracker(tmp_path: Path) -> Iterator[LinkTracker]:
     found = tracker_of(make_crawler(tmp_path, SOURCES))
     yield found
     found.store.close()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = blank_store(tmp_path / "news.db")
-    yield opened
-    opened.close()
 
 
 def article(source: str, html: str = HTML, **said: str) -> Article:

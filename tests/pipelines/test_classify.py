@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -51,7 +51,7 @@ FINANCE, SPORT, NOTHING = "央行宣布降息，股市高开，投资者乐观",
 def tracker(tmp_path: Path) -> Iterator[LinkTracker]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
-    blank_store(tmp_path / "data" / "newsportal.db").close()
+    empty_store(tmp_path / "data" / "newsportal.db").close()
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)

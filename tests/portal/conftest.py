@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_accounts, blank_index, blank_store
+from factories import empty_accounts, empty_index, empty_store
 
 from newsportal.portal import context
 from newsportal.portal.app import create_app
@@ -84,7 +84,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
         ) -> httpx.Client:
             options = {"now": lambda: NEWSROOM.NOW, "follow_every": 0, **options}
             if "accounts" not in options:
-                options["accounts"] = opened.enter_context(closing(blank_accounts(tmp_path_factory.mktemp("people") / "people.db")))
+                options["accounts"] = opened.enter_context(closing(empty_accounts(tmp_path_factory.mktemp("people") / "people.db")))
             address = portal(create_app(store, index, settings or NEWSROOM.Settings(), **options))
             said = {"accept-language": "zh-CN"}
             client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=UNTRUSTING))
@@ -109,7 +109,7 @@ class Filled:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     folder = tmp_path_factory.mktemp("filled")
     made = folder / "store.db", folder / "index.db"
-    with closing(blank_store(made[0])) as store, closing(blank_index(made[1])) as index:
+    with closing(empty_store(made[0])) as store, closing(empty_index(made[1])) as index:
         ids = NEWSROOM.fill(store)
         index.follow(store)
     return Filled(*made, ids)
@@ -155,7 +155,7 @@ def editor(serve: Serve, store: Store, index: Index) -> httpx.Client:
 def stocked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """The file of a store with articles and photo stories, and their ids by short names; to be copied, not to be opened."""
     file = tmp_path_factory.mktemp("stocked") / "shelf.db"
-    store = blank_store(file)
+    store = empty_store(file)
     made = {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
     store.close()
     return file, made
@@ -174,6 +174,6 @@ def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Stor
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Store]:
     """An empty store of one's own."""
-    opened = blank_store(tmp_path / "fresh.db")
+    opened = empty_store(tmp_path / "fresh.db")
     yield opened
     opened.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.sources import load
 from newsportal.store.results import SourceState
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(serve: Any, path: Path) -> Iterator[Any]:
-    store = blank_store(path.parent / "store.db")
+    store = empty_store(path.parent / "store.db")
 
     def start(role: str | None = "editor") -> httpx.Client:
         client: httpx.Client = serve(store, settings=load(path), role=role, reread_every=0)

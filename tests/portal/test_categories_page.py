@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.sources import load
@@ -27,7 +27,7 @@ categories:
 def editor(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     path = tmp_path_factory.mktemp("categories") / "sources.yaml"
     path.write_text(TEXT, "utf-8")
-    store = blank_store(path.parent / "store.db")
+    store = empty_store(path.parent / "store.db")
     client: httpx.Client = serve(store, settings=load(path), role="editor", reread_every=0)
     client.path = path  # type: ignore[attr-defined]
     yield client

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.items.visits import Visit
 from newsportal.portal.context import Portal
@@ -26,7 +26,7 @@ feeds:
 def test_readers_who_come_at_once_have_the_sources_judged_once(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(FEEDS, "utf-8")
     known = load(tmp_path / "sources.yaml")
-    with closing(blank_store(tmp_path / "store.db")) as store:
+    with closing(empty_store(tmp_path / "store.db")) as store:
         for number in range(40):
             store.visits.add(Visit("feed:坏报", datetime.now(UTC) - number * timedelta(hours=1), list_failed={"dns": 1}))
         portal = Portal(store, None, site_of(known), sources=watched(known))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.portal.request_body import MAX_FILE
 from newsportal.services.learning.training import train_corpus
@@ -40,7 +40,7 @@ def rows(number: int) -> list[dict[str, str]]:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     (tmp_path / "sources.yaml").write_text('store: sqlite:///news.db\nfeeds:\n  - {name: 甲, url: "https://a.example/rss"}\n', "utf-8")
-    opened = blank_store(tmp_path / "news.db")
+    opened = empty_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
@@ -97,7 +97,7 @@ def test_readiness_needs_the_store(serve: Any, tmp_path: Path, settings: Sources
 
             return refused
 
-    with closing(blank_store(tmp_path / "x.db")) as opened:
+    with closing(empty_store(tmp_path / "x.db")) as opened:
         client: httpx.Client = serve(opened, None, settings)
         assert client.get("/readyz").status_code == 200
     assert serve(Away(), None, settings).get("/readyz").status_code == 503

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import etree
 from lxml import html as lxml_html
 
@@ -20,7 +20,7 @@ from newsportal.store.store import Store
 
 @pytest.fixture(scope="module")
 def photos(folder, albums: ModuleType):
-    opened = blank_store(folder / "photos.db")
+    opened = empty_store(folder / "photos.db")
     opened.made = albums.fill(opened)
     yield opened
     opened.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.sources import load
@@ -22,7 +22,7 @@ OWN = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-
 
 @pytest.fixture
 def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
-    opened = blank_store(tmp_path / "store.db")
+    opened = empty_store(tmp_path / "store.db")
     outbox, now = opened.outbox, newsroom.NOW
     outbox.follow("<b>站点", ["aa", "bb", "cc"], [], after=0, upto=1, now=now)
     held = {entry.article_id: entry for entry in outbox.take("<b>站点", "w", now=now, seconds=60, limit=2)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.portal.app import create_app
 from newsportal.sources import load
@@ -42,7 +42,7 @@ def until(done: Callable[[], bool], seconds: float = 600) -> bool:
 def served(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path, list[int]]]:
     path, looked = tmp_path / "sources.yaml", list[int]()
     path.write_text(FIRST, "utf-8")
-    store = blank_store(tmp_path / "store.db")
+    store = empty_store(tmp_path / "store.db")
     yield serve(store, settings=load(path), role="editor", reread_every=0.05, pushed=lambda: looked.append(1)), path, looked
     store.close()
 
@@ -98,7 +98,7 @@ def test_what_is_opened_once_waits_for_a_new_start(served: tuple[httpx.Client, P
 def test_what_goes_on_beside_the_pages_goes_on_once(serve: Any, tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text(FIRST, "utf-8")
-    store = blank_store(tmp_path / "store.db")
+    store = empty_store(tmp_path / "store.db")
     app = create_app(store, None, load(path), follow_every=0, reread_every=0)
     before = app.state.portal
     for text in (SECOND, "nonsense", FIRST + "index: sqlite:///elsewhere.index\n"):

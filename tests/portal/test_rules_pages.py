@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.extractors.article.site import SiteKnowledge, packed
 from newsportal.net.archive import Exchange, Writer
@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         for number, title in enumerate(STORIES):
             headers = (("Content-Type", "text/html; charset=utf-8"),)
             writer.write(Exchange(f"https://port.example/news/{number}.html", 200, headers, page(title).encode(), when=NOW))
-    opened = blank_store(tmp_path / "news.db")
+    opened = empty_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import etree
 from lxml import html as lxml_html
 
@@ -66,7 +66,7 @@ OWN_MARKUP = {
 def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
     """A portal in whose store everything that a page can say is an attack."""
 
-    store = blank_store(folder / "hostile.db")
+    store = empty_store(folder / "hostile.db")
     for number, payload in enumerate(HOSTILE_HTML):
         bad = HOSTILE_TEXT + str(number)
         made = newsroom.article(

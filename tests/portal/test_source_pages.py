@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.items.visits import Visit
@@ -50,7 +50,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
     """``made(role)`` answers a client of this role over the file."""
-    store = blank_store(path.parent / "store.db")
+    store = empty_store(path.parent / "store.db")
     for number in range(40):
         at = newsroom.NOW - timedelta(hours=2 * number)
         store.visits.add(Visit("feed:甲报", at, list_pages=1, entries=9, new=3, stored=3))

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 from madeup import MadeUpWeb
 
@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(serve: Any, path: Path) -> Iterator[httpx.Client]:
-    store = blank_store(path.parent / "store.db")
+    store = empty_store(path.parent / "store.db")
     yield serve(store, settings=load(path), role="editor", reread_every=0)
     store.close()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.items.visits import Visit
@@ -37,7 +37,7 @@ regions:
 def client(serve: Any, newsroom: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder: Path = tmp_path_factory.mktemp("health")
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
-    store = blank_store(folder / "store.db")
+    store = empty_store(folder / "store.db")
     for number in range(6):
         at = newsroom.NOW - number * timedelta(hours=5)
         read = Visit("", at, list_pages=1, entries=9, new=number + 1, stored=2)
@@ -104,7 +104,7 @@ def test_every_state_and_cause_is_translated() -> None:
 
 
 def test_a_store_without_visits_and_a_portal_without_its_file(serve: Any, tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "empty.db")
+    store = empty_store(tmp_path / "empty.db")
     assert "newsportal source add" in serve(store, role="editor").get("/sources").text
     store.close()
 
@@ -118,7 +118,7 @@ def test_the_line_of_days() -> None:
 def steered(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path]]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES.replace("feeds:", "# ours\nfeeds:"), "utf-8")
-    store = blank_store(tmp_path / "store.db")
+    store = empty_store(tmp_path / "store.db")
     yield serve(store, settings=load(path), role="editor", reread_every=0), path
     store.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.services.discovery.opml import read
@@ -28,7 +28,7 @@ TEXT = "海港新航线今晨开通，首班渡轮满载旅客离开码头，预
 def client(serve: Any, newsroom: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder: Path = tmp_path_factory.mktemp("suggestions")
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
-    store = blank_store(folder / "store.db")
+    store = empty_store(folder / "store.db")
     body = '<p><a href="https://new.example/story/1?q=%3Cb%3E">原文</a> <a href="https://a.example/2">自家</a></p>'
     newsroom.write(store, newsroom.article("渡轮今晨开航", TEXT, html=body, origin="<b>怪社"))
     yield serve(store, settings=load(folder / "sources.yaml"), role="editor")

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from blank import blank_store
+from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.items.report import Run, SourceReport
@@ -22,7 +22,7 @@ from newsportal.store.store import Store
 
 @pytest.fixture(scope="module")
 def newsdesk(folder: Path) -> Iterator[Store]:
-    with closing(blank_store(folder / "desk.db")) as opened:
+    with closing(empty_store(folder / "desk.db")) as opened:
         yield opened
 
 

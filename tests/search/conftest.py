@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_index, blank_store
+from factories import empty_index, empty_store
 from servers import Servers
 
 from newsportal.items import Article, FoldKey, Link
@@ -61,7 +61,7 @@ def index_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def newsroom(request: pytest.FixtureRequest, index_uri: str) -> Iterator[Newsroom]:
     """Over every index; with ``parametrize("newsroom", ["file"], indirect=True)`` the index is a SQLite file."""
     is_memory = index_uri == "sqlite://"
-    room = Newsroom(blank_store(), blank_index() if is_memory else open_index(index_uri))
+    room = Newsroom(empty_store(), empty_index() if is_memory else open_index(index_uri))
     yield room
     room.index.close()
     room.store.close()

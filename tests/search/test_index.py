@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -270,7 +270,7 @@ class TestFollowing:
 
 
 def test_two_followers_at_once(tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     uri = f"sqlite:///{tmp_path}/index.db"
     for n in range(50):
         link = Link(f"https://a.example/{n}", "feed:x")
@@ -289,7 +289,7 @@ def test_two_followers_at_once(tmp_path: Path) -> None:
 
 def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Found by its characters at first, then by the word; and a process with other words, opened before, leaves it as it is."""
-    uri, store = f"sqlite:///{tmp_path}/i.db", blank_store()
+    uri, store = f"sqlite:///{tmp_path}/i.db", empty_store()
     link = Link("https://a.example/1", "feed:a")
     store.add(Article(link.url, link, NOW, identity="1", title="九树之声开演", text="九树之声今晚开演。"), [], now=NOW)
     before, early = open_index(uri), open_index(uri)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -33,12 +32,6 @@ def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str =
     link = Link(url=url, source=f"feed:{number % 2}")
     article = Article(url=url, link=link, fetched=moment, identity=url, title=f"第{number}条", text=words, **values)  # type: ignore[arg-type]
     return store.add(article, [], now=moment).id
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")) as made:
-        yield made
 
 
 def test_days_begin_in_the_zone_and_empty_ones_are_told(store: Store) -> None:

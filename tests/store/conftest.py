@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from servers import OVER_SERVERS, Servers
 
 from newsportal.store import open_store
 from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.store import Store
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # import invented_articles
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # import filled, hard_lives
 from emptied import Emptied
 
 FILES: dict[str, Callable[[Path], str]] = {
@@ -55,7 +55,7 @@ def emptied_stores(servers: Servers) -> Iterator[Emptied]:
 @pytest.fixture(params=STORES_UNDER_TEST)
 def store(request: pytest.FixtureRequest, store_uri: str) -> Iterator[Store]:
     is_sqlite = request.node.callspec.params["store"] in FILES
-    opened = blank_store(sqlite_file(store_uri)) if is_sqlite else open_store(store_uri)
+    opened = empty_store(sqlite_file(store_uri)) if is_sqlite else open_store(store_uri)
     yield opened
     opened.close()
 

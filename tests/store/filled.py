@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from invented_articles import LONG, NOW, SAME_TEXT, article
+from factories import LONG, NOW, SAME_TEXT, article
 
 from newsportal.extractors.images.filter import StoryPictures
 from newsportal.items import Gallery, GalleryPage, Image, Link, Post, Thread

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from invented_articles import NOW, article, invented
+from factories import NOW, article, invented
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import FoldKey

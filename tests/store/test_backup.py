@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 from backports import zstd
-from blank import blank_store
+from factories import NOW, article, empty_store
 from filled import fill
-from invented_articles import NOW, article
 from test_records import sums
 
 from newsportal.errors import BackupError, StoreUnavailable
@@ -47,7 +46,7 @@ def made(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[Store]:
-    store = blank_store(tmp_path / "restored.db")
+    store = empty_store(tmp_path / "restored.db")
     yield store
     store.close()
 

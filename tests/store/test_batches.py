@@ -9,10 +9,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import LONG, NOW, OTHER, SAME_TITLE, article, empty_store, invented
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from invented_articles import LONG, NOW, OTHER, SAME_TITLE, article, invented
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, FoldKey
@@ -99,7 +98,7 @@ def test_a_batch_is_as_one_after_the_other(plan: list[tuple[int, int, int, bool]
         (article(str(name), host=f"h{host}.example", title=f"题 {name} {host}", text=invented(text)), [SAME_TITLE] if keyed else [])
         for name, host, text, keyed in plan
     ]
-    single, together = (blank_store() for _ in range(2))
+    single, together = (empty_store() for _ in range(2))
     assert [single.add(*one, now=NOW) for one in batch] == together.add_all(batch, now=NOW)
     for store in (single, together):
         store.add(article("last", host="last.example", title="末", text=invented(0)), now=NOW)
@@ -127,7 +126,7 @@ def test_two_batches_of_a_process_come_one_after_the_other() -> None:
 
 
 def test_no_articles_wait_for_nobody(tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     with closing(sqlite3.connect(tmp_path / "news.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         assert store.add_all([], now=NOW) == []

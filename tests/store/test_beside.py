@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from factories import NOW
 from filled import fill
-from invented_articles import NOW
 
 from newsportal.store import open_store
 from newsportal.store.backup import back_up, checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from invented_articles import NOW, article
+from factories import NOW, article
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, TopicMark

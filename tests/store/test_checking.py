@@ -7,9 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import NOW, article, empty_store
 from filled import fill
-from invented_articles import NOW, article
 from servers import Servers
 
 from newsportal.store import open_store
@@ -18,7 +17,7 @@ from newsportal.store.records import BY_NAME, PAGE
 
 
 def test_a_filled_store_is_sound(tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     assert faults(store.records) == []
     fill(store)
     assert faults(store.records) == []
@@ -26,7 +25,7 @@ def test_a_filled_store_is_sound(tmp_path: Path) -> None:
 
 
 def test_faults_are_told(tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     fill(store)
     with closing(sqlite3.connect(tmp_path / "news.db")) as raw:
         raw.execute("UPDATE stories SET count = 9 WHERE id = (SELECT min(story_id) FROM articles WHERE fold_of IS NULL)")

@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from factories import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEATHER, article
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEATHER, article
 
 from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark, content_id

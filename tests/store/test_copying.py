@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import LONG, NOW, SAME_TEXT, article
 from filled import LATER, fill
-from invented_articles import LONG, NOW, SAME_TEXT, article
 from servers import Servers
 from test_records import sums
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from invented_articles import HOUR, NOW, article
+from factories import HOUR, NOW, article
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreUnavailable

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pymysql
 import pytest
-from invented_articles import NOW, article
+from factories import NOW, article
 from servers import Database, Servers
 from sqlalchemy.engine import make_url
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from invented_articles import LONG, NOW, OTHER, SAME_TEXT, article
+from factories import LONG, NOW, OTHER, SAME_TEXT, article
 from test_galleries import gallery as photo_story
 
 from newsportal.errors import StoreError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from invented_articles import NOW, article
+from factories import NOW, article
 
 from newsportal.store.results import SourceState, StoryFilter
 from newsportal.store.store import Store

@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from factories import NOW, SAME_TITLE, article, invented
 from invariants import consistent
-from invented_articles import NOW, SAME_TITLE, article, invented
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
@@ -29,7 +29,7 @@ WRITER = """
 import sys
 sys.path.insert(0, {folder!r})
 from invariants import consistent
-from invented_articles import NOW, article
+from factories import NOW, article
 from newsportal.items import FoldKey
 from newsportal.store import open_store
 
@@ -211,7 +211,7 @@ REPOSTER = """
 import sys
 sys.path.insert(0, {folder!r})
 from invariants import consistent
-from invented_articles import NOW, article, invented
+from factories import NOW, article, invented
 from newsportal.store import open_store
 
 uri, host, count = sys.argv[1], sys.argv[2], int(sys.argv[3])

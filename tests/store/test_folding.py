@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from invented_articles import NOW, article
+from factories import NOW, article
 
 from newsportal.items import FoldKey
 from newsportal.store.folding import KEYS_AT_ONCE

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from factories import NOW, article
 from filled import fill
-from invented_articles import NOW, article
 from servers import OVER_SERVERS, Servers
 from test_records import sums
 

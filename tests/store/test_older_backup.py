@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from factories import article
 from filled import LATER
-from invented_articles import article
 
 from newsportal.store.backup import checked, restore
 from newsportal.store.lists import ArticleFilter

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from invented_articles import LONG, NOW, article, invented
+from factories import LONG, NOW, article, invented
 from sqlalchemy import func, select
 
 from newsportal.store import open_store, prints, writing

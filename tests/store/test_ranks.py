@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.store.lists import ranked
@@ -20,7 +20,7 @@ NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(blank_store(tmp_path / "store.db")) as opened:
+    with closing(empty_store(tmp_path / "store.db")) as opened:
         yield opened
 
 

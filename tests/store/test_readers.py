@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from invented_articles import article
+from factories import article
 
 from newsportal.recommend.base import Recommendation, View
 from newsportal.store.reader_months import Month

@@ -11,9 +11,8 @@ from time import sleep
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import LONG, NOW, article, empty_store
 from filled import fill
-from invented_articles import LONG, NOW, article
 from link_rows import waiting
 
 from newsportal.store import dialects, open_store
@@ -160,7 +159,7 @@ def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not
 
 
 def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     with store.records.reading() as look:
         assert look.count(BY_NAME["articles"]) == 1
@@ -222,7 +221,7 @@ def test_bytes_that_are_none_are_refused() -> None:
 
 
 def test_moments_are_the_numbers_that_the_database_holds(tmp_path: Path) -> None:
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     (row,) = everything(store)["articles"]
     store.close()

@@ -14,7 +14,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from invented_articles import article
+from factories import article
 from servers import Servers
 from sqlalchemy import JSON, Connection, Engine, Float, event, inspect, text
 

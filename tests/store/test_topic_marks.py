@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from invented_articles import HOUR, NOW, article, invented
+from factories import HOUR, NOW, article, invented
 
 from newsportal.items import TopicMark
 from newsportal.store.results import Marking, StoryFilter

@@ -1,11 +1,10 @@
 import gzip
 import json
 import random
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
-
-from newsportal.cli import app
+from factories import run_command
 
 WORDS = {"体育/足球": "球队 进球 主场 联赛 教练", "财经": "股价 基金 利率 银行 上市"}
 
@@ -24,8 +23,7 @@ def corpus(tmp_path):
     return folder
 
 
-def run(*words):
-    return CliRunner().invoke(app, ["evaluate", "classify", *map(str, words)])
+run = partial(run_command, "evaluate", "classify")
 
 
 def test_ours_and_a_peer_in_one_table(corpus):

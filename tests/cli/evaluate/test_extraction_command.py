@@ -7,14 +7,15 @@ import re
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from factories import run_command
 
-from newsportal.cli import app, peers
+from newsportal.cli import peers
 from newsportal.cli.evaluate import report
 from newsportal.errors import DependencyMissing
 
@@ -34,8 +35,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(peers.PEERS, "echo", ("json", run))
 
 
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, ["evaluate", "extraction", *map(str, arguments)])
+run = partial(run_command, "evaluate", "extraction")
 
 
 def rows(*arguments: object) -> list[dict[str, Any]]:

@@ -8,15 +8,16 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from blank import blank_store
+from factories import empty_store, run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.cli.exchange import parquet
@@ -34,9 +35,7 @@ ENDINGS = {"jsonl": "jsonl", "csv": "csv", "parquet": "parquet", "warc": "warc.g
 WORKED_OUT = ("story", "fold_of", "fold_reason", "fold_score", "revision")
 """What an import works out anew."""
 
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+run = partial(run_command, catch=False)
 
 
 def article(name: str, **changes: Any) -> Article:
@@ -82,7 +81,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sources file of a filled store, to be read alone."""
     folder = tmp_path_factory.mktemp("filled")
     (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
-    with closing(blank_store(folder / "news.db")) as store:
+    with closing(empty_store(folder / "news.db")) as store:
         fill(store)
     return folder / "sources.yaml"
 
@@ -148,7 +147,7 @@ def test_whatever_is_stored_goes_through_every_form(title: str, text: str, autho
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ENDINGS)
 def test_an_article_of_ten_megabytes(form: str, empty: str, tmp_path: Path) -> None:
-    with closing(blank_store(tmp_path / "big.db")) as store:
+    with closing(empty_store(tmp_path / "big.db")) as store:
         store.add(article("big", text="很长的一段话。\n" * 500_000), now=NOW)
     (tmp_path / "big.yaml").write_text("store: sqlite:///big.db\n", encoding="utf-8")
     run("export", "--format", form, "--out", f"big.{ENDINGS[form]}", "--sources", "big.yaml")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 from typer.testing import CliRunner
 
 from newsportal import cli
@@ -25,7 +25,7 @@ Run = Callable[..., str]
 def run(tmp_path: Path) -> Run:
     """Runs a command over a store of forty stories of two kinds."""
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
-    store = blank_store(tmp_path / "news.db")
+    store = empty_store(tmp_path / "news.db")
     for number in range(40):
         kind, at = ("足球 比赛", "菜谱 厨房")[number % 2], NOW - timedelta(hours=number + 1)
         link = Link(f"https://news.example/{number}", f"feed:{number % 2}")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from blank import CHEAP
+from factories import CHEAP
 
 from newsportal.services.accounts import Accounts, Person, Role, open_accounts
 

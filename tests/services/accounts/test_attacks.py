@@ -11,7 +11,7 @@ from typing import Literal
 
 import pytest
 from argon2 import Parameters, PasswordHasher, extract_parameters
-from blank import CHEAP
+from factories import CHEAP
 
 from newsportal.errors import AccountError, StoreError
 from newsportal.services.accounts import Accounts, Person, Right, Role, open_accounts

@@ -27,12 +27,6 @@ def accounts(tmp_path: Path) -> Iterator[Accounts]:
         yield opened
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")) as opened:
-        yield opened
-
-
 def write(store: Store, *names: str, topics: tuple[str, ...] = (), at: datetime = NOW) -> list[str]:
     """Stories by their titles, first seen ``at``."""
     made = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from blank import blank_store
+from factories import empty_store
 
 from newsportal.messages import Message
 from newsportal.services.learning.evaluation import mistakes, opened, words_for
@@ -27,7 +27,7 @@ WORDS = {
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
-    opened_store = blank_store()
+    opened_store = empty_store()
     documents = []
     for label, words in WORDS.items():
         for number in range(60):

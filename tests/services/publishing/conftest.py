@@ -9,21 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import blank_store
 
 from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "store"))  # import invented_articles
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "store"))  # import filled, hard_lives
 from cms import Cms
-from invented_articles import NOW, article, invented
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = blank_store(tmp_path / "news.db")
-    yield opened
-    opened.close()
+from factories import NOW, article, invented
 
 
 @pytest.fixture

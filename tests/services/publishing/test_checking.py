@@ -9,9 +9,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from blank import blank_store
 from cms import Cms, sources_with, work_on
-from invented_articles import HOUR, NOW
+from factories import HOUR, NOW, empty_store
 
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import TargetAway, TargetUnfit
@@ -27,7 +26,7 @@ ARTICLE = StoredArticle(
 
 
 def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
-    store = blank_store()
+    store = empty_store()
     assert old in cms.target()
     try:
         with work_on(store, folder, cms.target().replace(old, new)) as work:
@@ -74,7 +73,7 @@ def test_all_mistakes_are_told_at_once(cms: Cms, tmp_path: Path) -> None:
 
 
 def test_a_table_that_fits_has_notes_alone(cms: Cms, tmp_path: Path) -> None:
-    store = blank_store()
+    store = empty_store()
     with work_on(store, tmp_path, cms.target()) as work:
         assert [note for note in work.target.check() if "UNIQUE" in note]
     cms.run("CREATE UNIQUE INDEX one ON posts (slug)")
@@ -101,7 +100,7 @@ def test_unique_within_a_column_s_definition_is_seen(tmp_path: Path, definition:
     with closing(sqlite3.connect(tmp_path / "inline.db")) as theirs:
         theirs.execute(f"CREATE TABLE posts (title TEXT, {definition})")
     target = f"- {{name: cms, to: 'sqlite:///{tmp_path}/inline.db', table: posts, columns: {{title: title, slug: id}}, key: slug}}\n"
-    with closing(blank_store()) as store, work_on(store, tmp_path, target) as work:
+    with closing(empty_store()) as store, work_on(store, tmp_path, target) as work:
         assert [note for note in work.target.check() if "UNIQUE" in note] == [] if is_unique else work.target.check()
 
 

@@ -16,7 +16,7 @@ import pytest
 from bson import Int64
 from cms import run, sources_with, work_on
 from document_servers import DocumentServer, Elastic, Mongo, target_of
-from invented_articles import HOUR, NOW, invented
+from factories import HOUR, NOW, invented
 from pymongo.errors import ConfigurationError, DocumentTooLarge, OperationFailure
 from servers import Servers, own_server
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 from cms import work_on
 from document_servers import DocumentServer, Elastic, Mongo
-from invented_articles import NOW, article, invented
+from factories import NOW, article, invented
 from servers import Servers
 
 from newsportal.services.publishing.run import LEASE, publish

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cms import run, work_on
-from invented_articles import NOW
+from factories import NOW
 
 from newsportal.items import Image
 from newsportal.services.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened, write

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 from cms import Cms, run, work_on
-from invented_articles import NOW
+from factories import NOW
 from servers import Servers
 from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, text
 

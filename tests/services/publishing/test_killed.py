@@ -14,7 +14,7 @@ from time import monotonic, sleep
 
 import pytest
 from cms import Cms, run, work_on
-from invented_articles import NOW
+from factories import NOW
 from servers import MAKE, Server, Servers, own_server
 
 from newsportal.services.publishing.run import LEASE, Tally, publish

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cms import Cms, run, work_on
-from invented_articles import NOW, article, invented
+from factories import NOW, article, invented
 
 from newsportal.services.publishing.base import Placed, TargetAway
 from newsportal.services.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from cms import sources_with
-from invented_articles import NOW
+from factories import NOW
 
 from newsportal.services.publishing.run import MOST_TRIES, Tally, Work, pending, publish
 from newsportal.services.publishing.targets import open_target, terms_of

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from blank import blank_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
@@ -32,13 +29,6 @@ def add(store: Store, number: int, at: datetime = NOW - HOUR) -> str:
     text = "".join(chr(0x4E00 + (number * 977 + place * (331 + number)) % 20_000) for place in range(240))
     article = Article(link.url, link, at, identity=f"news.example/{number}", title=text[:12], text=text, published=at)
     return store.add(article, now=at).story_id
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = blank_store(tmp_path / "news.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

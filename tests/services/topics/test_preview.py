@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from blank import blank_index, blank_store
+from factories import empty_index, empty_store
 
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.items import Article, Link, TopicMark
@@ -26,7 +26,7 @@ def article(title: str, text: str = "海港的消息。", *, days: float = 1, ma
 
 @pytest.fixture
 def store() -> Iterator[Store]:
-    opened = blank_store()
+    opened = empty_store()
     by_words, by_source = TopicMark("船", "keywords"), TopicMark("船", "source")
     for one in (
         article("渡轮今晨开航", marks=(by_words,)),
@@ -45,7 +45,7 @@ def store() -> Iterator[Store]:
 
 @pytest.fixture
 def index(store: Store) -> Iterator[Index]:
-    opened = blank_index()
+    opened = empty_index()
     opened.follow(store)
     yield opened
     opened.close()
