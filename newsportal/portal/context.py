@@ -169,7 +169,7 @@ class Portal:
         """Made when first asked for: the fit is read, and what is new."""
         from newsportal.services.recommending.serving import Recommender
 
-        return Recommender(self.store, self.config.recommendation if self.config else None, days=self.site.recommends_from)
+        return Recommender(self.store, self.site.recommendation)
 
     @cached_property
     def by_key(self) -> Mapping[str, Source]:

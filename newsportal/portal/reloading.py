@@ -103,7 +103,7 @@ def carried(before: Portal, after: Portal) -> Portal:
     """``after`` with what ``before`` made already: nothing goes on twice beside the pages, and one ``stop`` ends it."""
     for name in SHARED:
         after.__dict__[name] = getattr(before, name)
-    if "recommender" in before.__dict__ and before.site.recommends_from == after.site.recommends_from:
+    if "recommender" in before.__dict__ and before.site.recommendation == after.site.recommendation:
         after.__dict__["recommender"] = before.recommender
     if (before.sources, before.site.zone) == (after.sources, after.site.zone):
         after.__dict__["judging"] = before.judging

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from newsportal.sources import Sources
+from newsportal.sources.parts import Recommending
 from newsportal.sources.watched import Watched, watched
 
 log = logging.getLogger(__name__)
 
 DEFAULT_TITLE = "newsportal"
 DEFAULT_LANGUAGE = "zh"
-DEFAULT_DAYS = 30
 DEFAULT_TIMEZONE = "Asia/Shanghai"
 """Chinese first: most servers run on UTC, where «today» would begin at eight in the morning for the readers."""
 
@@ -48,7 +48,7 @@ class Site:
     topics: tuple[str, ...] = ()
     url: str | None = None  # the address readers use, without a slash at the end
     recommends: bool = True  # False: nothing is kept of readers, and nothing recommended
-    recommends_from: int = DEFAULT_DAYS  # the last so many days, where nobody has looked at a story
+    recommendation: Recommending = field(default_factory=Recommending)
     publishes: tuple[str, ...] = ()  # the names of the places where articles are published besides
     members: bool = False  # True: only who is signed in reads
 
@@ -63,7 +63,7 @@ def site_of(sources: SourcesLike) -> Site:
         topics=tuple(topic.name for topic in sources.topics),
         url=(getattr(said, "url", None) or "").rstrip("/") or None,
         recommends=getattr(recommending, "enabled", True),
-        recommends_from=getattr(recommending, "days", DEFAULT_DAYS),
+        recommendation=recommending or Recommending(),
         publishes=tuple(target.name for target in getattr(sources, "publish", ())),
         members=getattr(said, "reading", "open") == "members",
     )

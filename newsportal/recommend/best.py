@@ -25,7 +25,7 @@ import numpy as np
 from newsportal.recommend import blend, formulas, packing, signals
 from newsportal.recommend.base import Item, Log, Recommendation, View
 from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
-from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours
+from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours, share
 from newsportal.recommend.signals import HISTORY, Learnt, Question
 from newsportal.recommend.training_log import Here, TrainingLog
 
@@ -65,8 +65,8 @@ def _top(values: np.ndarray, most: int) -> Ints:
 
 FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
     NEW: (1.0, *(0.0,) * 6, 0.0, 1.0, 0.0),
-    BACK: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0),
-    UNDERWAY: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0),
+    BACK: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0, 1.0, 1.0, 1.0),
+    UNDERWAY: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0),
 }
 """Weights where too little was seen to learn them: what is popular, then what is near and new (about the
 middle of what three logs teach)."""
@@ -78,6 +78,8 @@ GROUPS: Final[Mapping[str, str]] = {
     **dict.fromkeys(signals.PERSONAL, "neighbours"),
     "labels": "content",
     "words": "content",
+    **dict.fromkeys(("liked-labels", "liked-words"), "content"),
+    "liked-all": "popular",
 }
 """Figure → the slug that a recommendation bears when such figures speak most for it."""
 
@@ -114,8 +116,8 @@ class Best:
 
         ``history`` may come in any order. ``reader``: with the day of ``now`` the seed of what is shown to explore; "" explores nothing.
         """
-        known, last = self._history(history)
-        question = signals.question_of(self.learnt, known, hours(now))
+        known, shares, last = self.history(history)
+        question = signals.question_of(self.learnt, known, shares, hours(now))
         left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
         order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, DEPTH * n)
         rows = self.learnt.word_matrix[order]
@@ -136,8 +138,8 @@ class Best:
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
         """The best ``n`` as they are scored, neither varied nor explored: what measures compare."""
-        known, last = self._history(history)
-        question = signals.question_of(self.learnt, known, hours(now))
+        known, shares, last = self.history(history)
+        question = signals.question_of(self.learnt, known, shares, hours(now))
         order, _, _ = self._ranked(question, blend.situation(last, question.now), set(known.tolist()), n)
         return tuple(self.learnt.items[story].story for story in order)
 
@@ -150,10 +152,15 @@ class Best:
         """The model as bytes in which nothing can run; :func:`unpack` reads them."""
         return packing.pack(self.learnt, self.weights, self.facts)
 
-    def _history(self, history: Sequence[View]) -> tuple[Ints, float | None]:
+    def history(self, history: Sequence[View]) -> tuple[Ints, Floats, float | None]:
+        """Different stories, the latest first; the largest share seen of each; the hour of the latest view."""
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
-        known = dict.fromkeys(self.numbers[view.story] for view in latest if view.story in self.numbers)
-        return np.array(list(known), dtype=np.int64), hours(latest[0].at) if known else None
+        known: dict[int, float] = {}
+        for view in latest:
+            if (story := self.numbers.get(view.story)) is not None:
+                known[story] = max(known.get(story, 0.0), share(view))
+        last = hours(latest[0].at) if known else None
+        return np.array(list(known), dtype=np.int64), np.array(list(known.values()), dtype=np.float64), last
 
     def _ranked(self, question: Question, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
         """Stories, scores and what each figure adds, the best first; of equal scores the story whose name sorts first."""
@@ -231,10 +238,11 @@ def fitted(clicks: Clicks, now: float) -> Best:
 
 def learnt_of(known: TrainingLog, now: float) -> Best:
     """The same from a log wherever it lies."""
-    found = blend.weigh(known, lambda learnt, question: candidates(learnt, question, general(learnt)))
-    learnt = replace(known.learnt(now), mixture=found.mixture)
+    alpha = known.alpha() if len(known) >= LATELY else formulas.ALPHA
+    found = blend.weigh(known, lambda learnt, question: candidates(learnt, question, general(learnt)), alpha)
+    learnt = replace(known.learnt(now), mixture=found.mixture, alpha=alpha)
     facts = {
-        "alpha": known.alpha() if len(known) >= LATELY else formulas.ALPHA,
+        "alpha": alpha,
         "lambda": known.rate() if len(known) >= LATELY else formulas.RATE,
         "views": len(known),
         "readers": known.readers,

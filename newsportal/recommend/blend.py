@@ -61,10 +61,11 @@ SEED: Final = 20140228  # which readers are asked is drawn; the same log gives t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """A reader is about to look at ``targets``. ``history``: stories, the latest first."""
+    """A reader is about to look at ``targets``. ``history``: stories, the latest first; ``shares``: how much was seen of each."""
 
     situation: str
     history: Ints
+    shares: Floats
     now: float
     targets: Ints
 
@@ -74,27 +75,30 @@ def situation(last: float | None, now: float) -> str:
     return NEW if last is None else UNDERWAY if now - last < BREAK else BACK
 
 
+Looks: TypeAlias = tuple[Floats, Ints, Floats]  # a reader's hours, stories and shares, in the order of time
+
+
 def moments(clicks: Clicks, begin: float, end: float) -> Iterator[Moment]:
     """What readers did between two hours; at most :data:`MOMENTS` of each situation."""
     starts = clicks.starts()
     inside = np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)])
 
-    def looks(place: int) -> tuple[Floats, Ints]:
+    def looks(place: int) -> Looks:
         of_reader = slice(starts[inside[place]], starts[inside[place] + 1])
-        return clicks.at[of_reader], clicks.story[of_reader]
+        return clicks.at[of_reader], clicks.story[of_reader], clicks.share[of_reader]
 
     return drawn(len(inside), looks, begin, end)
 
 
-def drawn(readers: int, looks: Callable[[int], tuple[Floats, Ints]], begin: float, end: float) -> Iterator[Moment]:
+def drawn(readers: int, looks: Callable[[int], Looks], begin: float, end: float) -> Iterator[Moment]:
     """Moments of readers drawn by lot. ``readers``: how many looked at something between the two hours, in the order of their names;
-    ``looks``: all hours and stories of the n-th of them."""
+    ``looks``: all hours, stories and shares of the n-th of them."""
     draw = np.random.default_rng(SEED)
     left = dict.fromkeys((NEW, BACK, UNDERWAY), MOMENTS)
     for place in draw.permutation(readers).tolist():
-        at, story = looks(place)
-        first, last = np.searchsorted(at, (begin, end))
-        for found in _moments(at, story, int(first), int(last), begin, draw):
+        its = looks(place)
+        first, last = np.searchsorted(its[0], (begin, end))
+        for found in _moments(its, int(first), int(last), begin, draw):
             if left[found.situation] > 0:
                 left[found.situation] -= 1
                 yield found
@@ -102,12 +106,13 @@ def drawn(readers: int, looks: Callable[[int], tuple[Floats, Ints]], begin: floa
             return
 
 
-def _moments(at: Floats, story: Ints, first: int, last: int, begin: float, draw: np.random.Generator) -> Iterator[Moment]:
-    yield Moment(BACK if first else NEW, story[:first][::-1], begin, story[first:last][:TARGETS])
+def _moments(looks: Looks, first: int, last: int, begin: float, draw: np.random.Generator) -> Iterator[Moment]:
+    at, story, share = looks
+    yield Moment(BACK if first else NEW, story[:first][::-1], share[:first][::-1], begin, story[first:last][:TARGETS])
     on = [place for place in range(max(first, 1), last) if at[place] - at[place - 1] < BREAK]
     if on:
         place = on[int(draw.integers(len(on)))]
-        yield Moment(UNDERWAY, story[:place][::-1], float(at[place]), story[place : place + 1])
+        yield Moment(UNDERWAY, story[:place][::-1], share[:place][::-1], float(at[place]), story[place : place + 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,14 +130,14 @@ Example: TypeAlias = tuple[Floats, Floats, Floats]
 Candidates: TypeAlias = Callable[[Learnt, signals.Question], Ints]
 
 
-def weigh(log: TrainingLog, candidates: Candidates) -> Blend:
+def weigh(log: TrainingLog, candidates: Candidates, alpha: float) -> Blend:
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
     draw = np.random.default_rng(SEED)
     asked: dict[str, list[_Question]] = {NEW: [], BACK: [], UNDERWAY: []}
     for window, (learnt, some) in enumerate(windows):
-        whole = replace(learnt, mixture=mixture)
+        whole = replace(learnt, mixture=mixture, alpha=alpha)
         for moment in some:
             rows, taken = _figures(whole, moment, candidates)
             if taken.any():
@@ -199,7 +204,7 @@ def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
 
 
 def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Floats, NDArray[np.bool_]]:
-    question = signals.question_of(learnt, moment.history, moment.now)
+    question = signals.question_of(learnt, moment.history, moment.shares, moment.now)
     among = candidates(learnt, question)
     return signals.figures(learnt, question, among), np.isin(among, moment.targets)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -27,12 +27,11 @@ class Ranker(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A history as numbers, different stories, the latest first, with each view's share; the hour; the reader."""
+    """A history as numbers, different stories, the latest first, with each view's share; the hour."""
 
     history: Ints
     shares: Floats
     now: float
-    reader: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class Scored:
         latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
         own = {self.numbers[view.story]: share(view) for view in reversed(latest) if view.story in self.numbers}
         stories = np.array(list(reversed(own)), dtype=np.int64)
-        question = Question(stories, np.array([own[int(one)] for one in stories]), hours(now), history[0].reader if history else "")
+        question = Question(stories, np.array([own[int(one)] for one in stories]), hours(now))
         score = np.where(self.clicks.published <= question.now, self.scores(question), -np.inf)
         if not self.again:
             score[stories] = -np.inf
@@ -117,29 +116,51 @@ def paper(
     clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
 ) -> Scored:
     """The paper's: mean-centred neighbours, faded by W(t)."""
-    model = neighbours.fit(clicks, unit=unit, rate=rate, alpha=alpha)
-    rows = {reader: number for number, reader in enumerate(clicks.readers)}
-    return _scored(
-        clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now, rows.get(question.reader))
-    )
+    model = neighbours.user_neighbours(clicks, unit=unit, rate=rate, alpha=alpha)
+    return _scored(clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now))
 
 
 @dataclass(frozen=True, eq=False)
-class Served:
-    """A method as a model that the portal asks. Views and stories since wait until it is fitted again."""
+class Paper:
+    """The paper's method from what a fit of ``best`` holds: the latest views of the readers who came last, with the share seen of each.
 
-    scored: Scored
-    facts: Mapping[str, Any]
+    ``alpha`` and ``rate`` (λ) ``None``: as the log has them. ``unit``: that of t, in hours.
+    """
+
+    fit: best.Best
+    alpha: float | None = None
+    rate: float | None = None
+    unit: float = formulas.HOUR
+
+    @cached_property
+    def neighbours(self) -> neighbours.UserNeighbours:
+        learnt = self.fit.learnt
+        alpha = learnt.alpha if self.alpha is None else self.alpha
+        facts = self.fit.facts
+        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.LATELY else formulas.RATE
+        rate = known if self.rate is None else self.rate
+        rows = learnt.rows
+        return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {**self.fit.facts, "method": "paper", "alpha": self.neighbours.alpha, "lambda": self.neighbours.rate, "unit": self.unit}
 
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
     ) -> tuple[Recommendation, ...]:
-        by = "neighbours" if any(view.story in self.scored.numbers for view in history) else "fresh"
-        found = ((self.scored.clicks.items[place].story, score) for place, score in self.scored.best(history, now, n + len(without)))
-        return tuple(Recommendation(story, round(score, 6), by) for story, score in found if story not in without)[:n]
+        """As :meth:`newsportal.recommend.best.Best.recommend`; of equal ratings the newest first. Nothing is explored."""
+        known, shares, _ = self.fit.history(history)
+        score = self.neighbours.predict(known, shares - self.neighbours.alpha, hours(now))
+        published = self.fit.learnt.published
+        score[published > hours(now)] = -np.inf
+        score[[*known, *(self.fit.numbers[story] for story in without if story in self.fit.numbers)]] = -np.inf
+        order = [story for story in np.lexsort((-published, -score))[:n].tolist() if np.isfinite(score[story])]
+        by = "neighbours" if len(known) else "fresh"
+        return tuple(Recommendation(self.fit.learnt.items[story].story, round(float(score[story]), 6), by) for story in order)
 
-    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Served:
-        return self
+    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Paper:
+        return replace(self, fit=self.fit.extended(views, items))
 
 
 METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {

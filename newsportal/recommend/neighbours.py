@@ -191,14 +191,14 @@ class UserNeighbours:
     means: Floats
     published: Floats
 
-    def predict(self, stories: Ints, own: Floats, now: float, but: int | None = None) -> Floats:
-        """r̂ of every story for a reader who gave ``stories`` the ratings ``own``; ``but``: the reader's own row."""
+    def predict(self, stories: Ints, own: Floats, now: float) -> Floats:
+        """r̂ of every story for a reader who gave ``stories`` the ratings ``own``. Readers who rated nothing else, as the reader's own row,
+        say nothing of other stories and are left out."""
         faded = formulas.weight(now - self.published, self.rate, self.unit)
         if not len(stories):
             return faded
         alike = self.alike(stories, own)
-        if but is not None:
-            alike[but] = 0.0
+        alike[self.given[:, stories].sum(axis=1) == np.diff(self.given.indptr)] = 0.0
         whole = float(np.abs(alike).sum())
         told = self.rated.T @ alike - self.given.T @ (alike * self.means)
         return np.asarray((own.mean() + (told / whole if whole else 0.0)) * faded, dtype=np.float64)
@@ -210,17 +210,22 @@ class UserNeighbours:
         return np.asarray(np.divide(rated @ own, lengths, out=np.zeros(rated.shape[0]), where=lengths > 0), dtype=np.float64)
 
 
-def fit(clicks: Clicks, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None) -> UserNeighbours:
+def user_neighbours(
+    clicks: Clicks, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
+) -> UserNeighbours:
     """Ratings of a log. ``alpha`` ``None``: its median; ``rate`` ``None``: refitted to its ages."""
-    from scipy import sparse
-
     alpha = alpha if alpha is not None else median_share(clicks.share) if len(clicks) else ALPHA
     rate = rate if rate is not None else formulas.fitted_rate(clicks.at - clicks.published[clicks.story], unit)
-    values = ratings(clicks.share, alpha)
+    return rated_by(clicks.starts(), clicks.story, clicks.share, clicks.published, alpha=alpha, rate=rate, unit=unit)
+
+
+def rated_by(starts: Ints, story: Ints, share: Floats, published: Floats, *, alpha: float, rate: float, unit: float) -> UserNeighbours:
+    """Of rows of readers: reader ``u`` saw ``share[starts[u]:starts[u + 1]]`` of those stories."""
+    from scipy import sparse
+
+    values = ratings(share, alpha)
     values = np.where(values == 0, NOTHING, values)
-    shape = (len(clicks.readers), clicks.stories)
-    counts = np.bincount(clicks.reader, minlength=shape[0])
-    means = np.bincount(clicks.reader, values, minlength=shape[0]) / np.maximum(counts, 1)
-    cells = (clicks.reader, clicks.story)
-    rated, given = (sparse.csr_array((column, cells), shape=shape) for column in (values, np.ones(len(values))))
-    return UserNeighbours(alpha, rate, unit, rated, given, means, clicks.published)
+    shape, counts = (len(starts) - 1, len(published)), np.diff(starts)
+    means = np.bincount(np.repeat(np.arange(shape[0]), counts), values, minlength=shape[0]) / np.maximum(counts, 1)
+    rated, given = (sparse.csr_array((column, story, starts), shape=shape) for column in (values, np.ones(len(values))))
+    return UserNeighbours(alpha, rate, unit, rated, given, means, published)

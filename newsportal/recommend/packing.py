@@ -22,10 +22,10 @@ from newsportal.recommend.base import Item, View
 from newsportal.recommend.blend import Weights
 from newsportal.recommend.clicks import SECONDS, Floats, Ints, hours
 from newsportal.recommend.neighbours import Table
-from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt, Rows
+from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
 
 KIND: Final = "newsportal recommendations"
-FORMAT: Final = 1
+FORMAT: Final = 2
 TEXT: Final = "text"
 LARGEST: Final = 2 << 30  # bytes of all arrays unpacked: 100,000 stories with all neighbours take 350 MB
 
@@ -42,6 +42,7 @@ def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
         "kind": KIND,
         "format": FORMAT,
         "moment": learnt.moment,
+        "alpha": learnt.alpha,
         "items": [[item.story, item.published.timestamp(), list(item.words), list(item.labels)] for item in learnt.items],
         "labels": learnt.labels,
         "words": learnt.words,
@@ -57,6 +58,7 @@ def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
         **_table("after", learnt.after),
         "rows_starts": learnt.rows.starts,
         "rows_story": learnt.rows.story.astype(np.int32),
+        "rows_share": learnt.rows.share.astype(np.float32),
         **{f"weights_{name}": figures for name, figures in weights.items()},
     }
     out = BytesIO()
@@ -96,13 +98,14 @@ def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
             mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
             joint=_read("together", arrays, len(items)),
             after=_read("after", arrays, len(items)),
-            rows=signals.indexed(rows_starts, rows_story, readers, len(items)),
+            rows=signals.indexed(rows_starts, rows_story, _floats(arrays["rows_share"], rows_story.shape), readers, len(items)),
             labels=labels,
             base=_floats(arrays["base"], (len(labels),)),
             words=words,
             idf=_floats(arrays["idf"], (len(words),)),
             label_matrix=signals.label_matrix(items, labels),
             word_matrix=signals.word_matrix(items, words, arrays["idf"]),
+            alpha=float(text["alpha"]),
         )
         return learnt, _weights(arrays), dict(text["facts"])
     except DAMAGE as error:
@@ -174,7 +177,7 @@ def extended(learnt: Learnt, views: Iterable[View], items: Iterable[Item]) -> Le
         ),
         joint=_longer(learnt.joint, more),
         after=_longer(learnt.after, more),
-        rows=Rows(learnt.rows.starts, learnt.rows.story, _padded(learnt.rows.began, more), learnt.rows.by),
+        rows=replace(learnt.rows, began=_padded(learnt.rows.began, more), read=np.pad(learnt.rows.read, (0, more))),
         label_matrix=signals.label_matrix(whole, learnt.labels),
         word_matrix=signals.word_matrix(whole, learnt.words, learnt.idf),
     )  # fmt: skip

@@ -14,6 +14,7 @@ candidates; ε = ``FLOOR`` stands for "never seen together".
 | ``votes`` | ln(ε + x̂), x: V-SKNN's score |
 | ``mixed`` | ln(ε + (x̂ of together + x̂ of after + x̂ of votes) / 3) |
 | ``labels``, ``words`` | affinity of labels; mean likeness of words |
+| ``liked-labels``, ``liked-words``, ``liked-all`` | interest, which is negative where little was seen: see below |
 
 **Votes** (V-SKNN; Ludewig, Jannach 2018, "Evaluation of session-based recommendation algorithms", section 2.3, as in their code). A history
 of n different stories, the latest first at place 1, weighs w(place) = 1 − 0.1 · place, not below 0 (linear). Of the readers who looked at
@@ -28,6 +29,10 @@ idf(s) = ln(readers / readers of s) as factor 1 + λ · idf, with λ = 5.
 base(l) the share of all views, the reader's share is estimated with m = ``PRIOR`` views of anybody (Dirichlet smoothing):
 
     p(l) = (n(l) + m · base(l)) / (n + m)        affinity(s) = Σ over labels l of s: ln(p(l) / base(l))
+
+**Interest**. A view counts with its rating r = w_c / w_s − α (paper C, formula 1), so a story of which few pictures were seen speaks
+against those like it. Mean ratings, of which m views are taken to be 0: the reader's of each label (their sum over the labels of s), the
+reader's of all stories, each times its cosine with s, and everybody's of s. In a log where all views have the share α they are 0.
 
 **Words** of title and first sentence. Vectors of length 1 (Salton, Buckley 1988) of each word's idf, each word once,
 idf(w) = ln((1 + N) / (1 + stories with w)) + 1; the likeness of two stories is their cosine.
@@ -56,12 +61,15 @@ IDF: Final = 5.0
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """What readers looked at, and by whom stories were: reader ``u`` (the later the number, the later the reader's latest view) has
-    ``story[starts[u]:starts[u + 1]]``; story ``s`` was looked at by ``by[began[s]:began[s + 1]]``, falling numbers."""
+    ``story[starts[u]:starts[u + 1]]``, ``share`` of which was seen; story ``s`` was looked at by ``by[began[s]:began[s + 1]]``, falling
+    numbers, who saw the share ``read`` of it, summed."""
 
     starts: Ints
     story: Ints
+    share: Floats
     began: Ints
     by: Ints
+    read: Floats
 
 
 def rows(clicks: Clicks, most: int | None = None) -> Rows:
@@ -75,12 +83,13 @@ def rows(clicks: Clicks, most: int | None = None) -> Rows:
     ends = np.concatenate(([0], np.cumsum(kept)))
     places = np.repeat(starts[order + 1] - ends[1:], kept) + np.arange(ends[-1])
     story, reader = clicks.story[places], np.repeat(np.arange(len(order)), kept)
-    return indexed(ends, story, reader, clicks.stories)
+    return indexed(ends, story, clicks.share[places], reader, clicks.stories)
 
 
-def indexed(starts: Ints, story: Ints, reader: Ints, stories: int) -> Rows:
+def indexed(starts: Ints, story: Ints, share: Floats, reader: Ints, stories: int) -> Rows:
     by = np.lexsort((-reader, story))
-    return Rows(starts, story, np.searchsorted(story[by], np.arange(stories + 1)), reader[by])
+    read = np.bincount(story, share, stories).astype(np.float64)
+    return Rows(starts, story, share, np.searchsorted(story[by], np.arange(stories + 1)), reader[by], read)
 
 
 def votes(known: Rows, history: Ints, stories: int) -> Floats:
@@ -171,7 +180,8 @@ AGES: Final = (24.0, 240.0)
 ALWAYS: Final = ("popular", *(f"popular-{half_life:g}" for half_life in HALF_LIVES), "age-log", "age-day", "age-decade")
 """Figures that need no history."""
 
-PERSONAL: Final = ("together", "together-all", "after", "votes", "mixed", "labels", "words")
+LIKED: Final = ("liked-labels", "liked-words", "liked-all")
+PERSONAL: Final = ("together", "together-all", "after", "votes", "mixed", "labels", "words", *LIKED)
 LITTLE: Final = 0.05  # a story without views counts as the twentieth of one
 FLOOR: Final = 0.01
 HISTORY: Final = 50  # the latest stories of a history that are looked at
@@ -201,6 +211,7 @@ class Learnt:
     idf: Floats
     label_matrix: Matrix
     word_matrix: Matrix
+    alpha: float = formulas.ALPHA
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,16 +266,18 @@ def learn(clicks: Clicks, moment: float) -> Learnt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A question: the history (different stories, the latest first) and the hour. ``votes``: those of other readers, a story each."""
+    """A question: the history (different stories, the latest first), the share seen of each, and the hour. ``votes``: those of other
+    readers, a story each."""
 
     history: Ints
+    shares: Floats
     now: float
     votes: Floats
 
 
-def question_of(learnt: Learnt, history: Ints, now: float) -> Question:
+def question_of(learnt: Learnt, history: Ints, shares: Floats, now: float) -> Question:
     history = history[:HISTORY]
-    return Question(history, now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
+    return Question(history, shares[:HISTORY], now, votes(learnt.rows, history, len(learnt.items)) if len(history) else np.empty(0))
 
 
 def figures(learnt: Learnt, question: Question, candidates: Ints) -> Floats:
@@ -291,7 +304,19 @@ def _personal(learnt: Learnt, question: Question, candidates: Ints) -> list[Floa
     likings = label_likings(learnt.label_matrix, learnt.base, history, np.ones(len(history)))
     profile = np.asarray(learnt.word_matrix[history].mean(axis=0)).ravel()
     logarithms = [np.log(FLOOR + x) for x in (near, all_near, next_ones, votes, (near + next_ones + votes) / 3)]
-    return [*logarithms, learnt.label_matrix[candidates] @ likings, learnt.word_matrix[candidates] @ profile]
+    content = [learnt.label_matrix[candidates] @ likings, learnt.word_matrix[candidates] @ profile]
+    return [*logarithms, *content, *_liked(learnt, question, candidates)]
+
+
+def _liked(learnt: Learnt, question: Question, candidates: Ints) -> list[Floats]:
+    """The figures ``LIKED``."""
+    history, interest = question.history, formulas.ratings(question.shares, learnt.alpha)
+    labels, words, rows = learnt.label_matrix, learnt.word_matrix, learnt.rows
+    label_ratings = (labels[history].T @ interest) / (labels[history].T @ np.ones(len(history)) + PRIOR)
+    word_ratings = words[history].T @ interest / (len(history) + PRIOR)
+    views = np.diff(rows.began)[candidates]
+    everybody = (rows.read[candidates] - learnt.alpha * views) / (views + PRIOR)
+    return [labels[candidates] @ label_ratings, words[candidates] @ word_ratings, everybody]
 
 
 def gathered(table: Table, history: Ints, fades: float, stories: int) -> Floats:

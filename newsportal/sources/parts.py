@@ -296,11 +296,11 @@ class Recommending(Part):
     days: Annotated[int, Field(ge=1, le=366)] = 30
     """Stories of the last days that may be recommended without anybody having looked at them."""
     method: Literal["best", "paper"] = "best"
-    """best: all that speaks for a story, weighed by what readers looked at; paper: readers alike, and the story's age (paper C)."""
+    """best: all signals, weighed as the log teaches; paper: readers alike by the share of each story that they saw (Jiang, Zuo 2014)."""
     alpha: Annotated[float, Field(gt=0, lt=1)] | None = None
     """paper: the share of a story's pictures from which it is liked (α); by default the median of what was looked at."""
     rate: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, alias="lambda")
-    """paper: how interest rises and fades with age (λ); by default 5.6."""
+    """paper: how interest rises and fades with age (λ); by default the mean age of what is viewed, 5.6 before it is known."""
     unit: Literal["hours", "days"] = "hours"
     """paper: in what ages are counted."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from random import Random
 
 import pytest
 
@@ -12,6 +13,9 @@ from newsportal.errors import ModelError
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.best import Best
+from newsportal.recommend.clicks import hours, of
+from newsportal.recommend.formulas import RATE
+from newsportal.recommend.methods import METHODS, Paper
 from tests.recommend.made import at, log, view
 
 NOW = at(24 * 9)
@@ -31,6 +35,52 @@ def test_readers_get_what_they_like() -> None:
         shown = model().recommend(history(reader), NOW, 6)
         labels = [model().learnt.items[model().numbers[one.story]].labels[0] for one in shown]
         assert labels.count(taste) >= 4, (reader, labels)
+
+
+def watched_log() -> Log:
+    """Readers open a dozen stories as they come, look through those of their sort and leave the others at the first picture; later they
+    open their sort alone."""
+    draw, views = Random(4), []
+    for reader in range(120):
+        begin = draw.randrange(120)
+        for n in range(begin, 160):
+            own = n % 2 == reader % 2
+            if draw.random() < (0.4 if own or n < begin + 12 else 0.03):
+                views.append(view(f"r{reader:03}", f"s{n:03}", 1.5 * n + 6 * draw.random(), 8 if own else 1, 8))
+    return Log(views, log(stories=160).items)
+
+
+def test_how_much_of_a_photo_story_was_seen_counts() -> None:
+    """The paper's negative interest: of two readers who opened the same stories each gets the sort that he looked through."""
+    fitted = best.fit(watched_log(), NOW)
+    sorts = {item.story: item.labels[0] for item in fitted.learnt.items}
+    for first in range(100, 130):
+        stories = [f"s{n:03}" for n in range(first, first + 6)]
+        shown = []
+        for liked in ("sport", "culture"):
+            history = [view("x", story, 200 + place, 8 if sorts[story] == liked else 1, 8) for place, story in enumerate(stories)]
+            shown.append([sorts[one.story] for one in fitted.recommend(history, NOW, 20)])
+        assert shown[0].count("sport") > shown[1].count("sport")
+
+
+def test_to_see_one_picture_of_each_story_is_not_to_see_all() -> None:
+    fitted = best.fit(watched_log(), NOW)
+    for first in range(100, 130):
+        little, much = ([view("x", f"s{n:03}", 200, seen, 8) for n in range(first, first + 8, 2)] for seen in (1, 8))
+        assert fitted.ranked(little, NOW, 20) != fitted.ranked(much, NOW, 20)
+
+
+def test_the_paper_s_method_is_served_from_the_same_fit() -> None:
+    made = watched_log()
+    fitted, ranker = best.fit(made, NOW), METHODS["paper"](of(made.views, made.items).before(hours(NOW)), hours(NOW))
+    served = Paper(best.unpack(fitted.packed()), rate=RATE)
+    for reader in ("r001", "r002", "r050"):
+        own = [one for one in made.views if one.reader == reader and one.at < NOW]
+        assert tuple(one.story for one in served.recommend(own, NOW, 10, reader=reader)) == ranker.ranked(own, NOW, 10)
+    assert served.recommend((), NOW, 5)[0].by == "fresh"
+    assert served.facts["alpha"] == fitted.facts["alpha"]
+    new = served.extended([], [Item("new", at(24 * 9 - 5))])
+    assert "new" in [one.story for one in new.recommend((), NOW, 10, without={"s140"})]
 
 
 def test_never_what_was_seen_or_left_out_or_is_not_there_yet() -> None:

@@ -52,7 +52,7 @@ def test_a_reader_and_a_story_are_one_view_the_latest_with_the_most_pictures() -
 def test_prediction_is_the_papers_formula_3() -> None:
     """p rated a 0.4 and b −0.4, q rated a 0.2 and c 0.4; for a reader who rated a 0.3: sim 1 and 1, k 1/2."""
     log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS)
-    model = neighbours.fit(log, alpha=0.5)
+    model = neighbours.user_neighbours(log, alpha=0.5)
     now = hours(at(5))
     told = model.predict(np.array([0]), np.array([0.3]), now)
     w = exp(-5.6) * 5.6**5 / factorial(5)
@@ -63,7 +63,7 @@ def test_prediction_is_the_papers_formula_3() -> None:
 
 def test_likeness_is_the_cosine_over_what_both_rated() -> None:
     log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS)
-    alike = neighbours.fit(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
+    alike = neighbours.user_neighbours(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
     assert alike[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
     assert alike[1] == 0
 

@@ -18,6 +18,7 @@ import numpy as np
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import Item, Log, View
+from newsportal.recommend.blend import Looks
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns
 from newsportal.recommend.formulas import ALPHA
 from newsportal.recommend.neighbours import Sums
@@ -108,7 +109,8 @@ def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums
     return neighbours.near(Sums(first, second, *value.T), damping, views)
 
 
-Latest = tuple[float, str, Ints]  # a reader: when the latest view was, the name, and the latest stories in the order of time
+Latest = tuple[float, str, Ints, Floats]
+"""A reader: when the latest view was, the name, the latest stories in the order of time, and the share seen of each."""
 
 
 def latest(of: Clicks, moment: float) -> list[Latest]:
@@ -122,16 +124,18 @@ def latest(of: Clicks, moment: float) -> list[Latest]:
 
 def _reader(known: Clicks, starts: Ints, reader: int) -> Latest:
     begin, end = int(starts[reader]), int(starts[reader + 1])
-    return float(known.at[end - 1]), known.readers[reader], known.story[max(begin, end - ROW) : end]
+    its = slice(max(begin, end - ROW), end)
+    return float(known.at[end - 1]), known.readers[reader], known.story[its], known.share[its]
 
 
 def rows(readers: Iterable[Latest], stories: int) -> Rows:
     """The readers who came last of all parts."""
     order = sorted(readers, key=lambda reader: reader[:2])[-MOST_READERS:]
-    counts = [len(story) for _, _, story in order]
-    story = np.concatenate([np.empty(0, dtype=np.int64), *(story for _, _, story in order)])
+    counts = [len(story) for _, _, story, _ in order]
+    story = np.concatenate([np.empty(0, dtype=np.int64), *(reader[2] for reader in order)])
+    share = np.concatenate([np.empty(0), *(reader[3] for reader in order)])
     starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    return signals.indexed(starts, story, np.repeat(np.arange(len(order)), counts), stories)
+    return signals.indexed(starts, story, share, np.repeat(np.arange(len(order)), counts), stories)
 
 
 def names(of: Clicks, begin: float, end: float) -> list[str]:
@@ -139,10 +143,10 @@ def names(of: Clicks, begin: float, end: float) -> list[str]:
     return [of.readers[reader] for reader in np.unique(of.reader[(of.at >= begin) & (of.at < end)]).tolist()]
 
 
-def looks(of: Clicks, wanted: frozenset[str]) -> list[tuple[str, Floats, Ints]]:
+def looks(of: Clicks, wanted: frozenset[str]) -> list[tuple[str, Looks]]:
     starts = of.starts()
-    chosen = [(number, name) for number, name in enumerate(of.readers) if name in wanted]
-    return [(name, of.at[starts[n] : starts[n + 1]], of.story[starts[n] : starts[n + 1]]) for n, name in chosen]
+    chosen = [(name, slice(starts[number], starts[number + 1])) for number, name in enumerate(of.readers) if name in wanted]
+    return [(name, (of.at[its], of.story[its], of.share[its])) for name, its in chosen]
 
 
 DAYS: Final = 30

@@ -16,10 +16,12 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from newsportal.errors import ModelError, StoreError
-from newsportal.recommend import best, formulas, methods, signals
+from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Recommendation
 from newsportal.recommend.clicks import columns, hours
-from newsportal.services.recommending.parts import DAYS, items, new_items
+from newsportal.recommend.formulas import DAY, HOUR
+from newsportal.recommend.methods import Paper
+from newsportal.services.recommending.parts import items, new_items
 from newsportal.sources.parts import Recommending
 from newsportal.store.results import Story
 from newsportal.store.store import Store
@@ -29,9 +31,6 @@ FRESH: Final = 60.0  # seconds between two looks at what is new
 EARLY: Final = timedelta(minutes=10)  # between two counts of the first views, as long as there is no fit
 EARLY_VIEWS: Final = 10_000
 """The latest views that are counted then: about a second of the processor, most of it for pairs. More want a fit."""
-
-PAPER_VIEWS: Final = 200_000
-"""The latest views that the paper's method is fitted to, in the portal itself."""
 
 SPARE: Final = 10  # asked for beyond what is wanted: some stories may have been folded into others since the fit
 
@@ -50,8 +49,15 @@ class _Fitted:
 
     made: datetime | None
     since: datetime
-    base: best.Best | methods.Served
-    model: best.Best | methods.Served
+    base: best.Best | Paper
+    model: best.Best | Paper
+
+
+def served(fit: best.Best, settings: Recommending) -> best.Best | Paper:
+    """The method that ``settings`` names, from a fit."""
+    if settings.method == "best":
+        return fit
+    return Paper(fit, settings.alpha, settings.rate, DAY if settings.unit == "days" else HOUR)
 
 
 def early(store: Store, now: datetime, days: int) -> best.Best:
@@ -61,30 +67,14 @@ def early(store: Store, now: datetime, days: int) -> best.Best:
     return best.Best(signals.learn(clicks, hours(now)), {}, {"views": len(clicks), "stories": clicks.stories})
 
 
-def fit_paper(store: Store, now: datetime, chosen: Recommending) -> methods.Served:
-    """The paper's method with its parameters, fitted to the latest views. Raises ``StoreError``."""
-    views = store.readers.recent(now - timedelta(days=chosen.days), limit=PAPER_VIEWS)
-    clicks = columns(Log(views, items(store.readers, now, days=chosen.days)))
-    unit, rate = formulas.DAY if chosen.unit == "days" else formulas.HOUR, chosen.rate or formulas.RATE
-    found = methods.paper(clicks, hours(now), unit=unit, rate=rate, alpha=chosen.alpha)
-    return methods.Served(found, {"views": len(clicks), "stories": clicks.stories, "lambda": rate, "unit": chosen.unit})
-
-
 class Recommender:
     """Answers for readers. ``fresh`` 0: looks at what is new with every question; tests want that."""
 
     def __init__(
-        self,
-        store: Store,
-        chosen: Recommending | None = None,
-        *,
-        days: int = DAYS,
-        fresh: float = FRESH,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+        self, store: Store, settings: Recommending | None = None, *, fresh: float = FRESH, clock: Callable[[], float] = time.monotonic
+    ) -> None:  # fmt: skip
         self._store = store
-        self._paper = chosen if chosen and chosen.method == "paper" else None
-        self._days = chosen.days if chosen else days
+        self._settings = settings or Recommending()
         self._fresh = fresh
         self._clock = clock
         self._fitted: _Fitted | None = None
@@ -121,18 +111,18 @@ class Recommender:
         self._fitted = _Fitted(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
         self._looked = self._clock()
 
-    def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best | methods.Served]:
+    def _base(self, now: datetime) -> tuple[datetime | None, datetime, best.Best | Paper]:
         """The newest fit that can be read, else what the first views tell; and since when the rest is new."""
         known = self._fitted
-        fit = None if self._paper else self._store.readers.fit(newer_than=known.made if known else None)
+        fit = self._store.readers.fit(newer_than=known.made if known else None)
         if fit is not None:
             try:
-                return fit.made, fit.made, best.unpack(fit.packed)
+                return fit.made, fit.made, served(best.unpack(fit.packed), self._settings)
             except ModelError as error:
                 log.warning("the fit of %s is not used: %s", fit.made, error)
         if known is not None and (known.made is not None or now - known.since < EARLY):
             return known.made, known.since, known.base
-        return None, now, fit_paper(self._store, now, self._paper) if self._paper else early(self._store, now, self._days)
+        return None, now, served(early(self._store, now, self._settings.days), self._settings)
 
     def _look(self, now: datetime) -> None:
         try:

@@ -24,7 +24,7 @@ import numpy as np
 from newsportal.errors import DependencyMissing, SparkFailed
 from newsportal.recommend import best, blend, formulas, neighbours, signals
 from newsportal.recommend.base import Item
-from newsportal.recommend.blend import Moment
+from newsportal.recommend.blend import Looks, Moment
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
 from newsportal.recommend.signals import Learnt
 from newsportal.services.recommending import parts
@@ -132,13 +132,13 @@ class Log:
         names = sorted(self._parts.flatMap(partial(parts.names, begin=begin, end=end)).collect())
         lots = np.random.default_rng(blend.SEED).permutation(len(names)).tolist()  # the order in which they are asked
         turn = {reader: place for place, reader in enumerate(lots)}
-        fetched: dict[str, tuple[Floats, Ints]] = {}
+        fetched: dict[str, Looks] = {}
 
-        def looks(reader: int) -> tuple[Floats, Ints]:
+        def looks(reader: int) -> Looks:
             if names[reader] not in fetched:
                 wanted = frozenset(names[one] for one in lots[turn[reader] : turn[reader] + ASKED_AT_ONCE])
                 found = self._parts.flatMap(partial(parts.looks, wanted=wanted)).collect()
-                fetched.update({name: (at, story) for name, at, story in found})
+                fetched.update(found)
             return fetched[names[reader]]
 
         return list(blend.drawn(len(names), looks, begin, end))
