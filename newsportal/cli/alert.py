@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
 
 from newsportal.cli.context import open_all
 from newsportal.cli.options import AsJsonLine, SourcesFile, command_group
-from newsportal.cli.output import make_table, print_json
+from newsportal.cli.output import make_table, pick, print_json
 from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
-from newsportal.services.accounts.alerts import Alert, State
+from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import Later, Rejected, Unclear
 from newsportal.services.alerts.opening import EVERY, work_of
 from newsportal.services.alerts.preview import DAYS, preview
-from newsportal.services.alerts.run import Tally, Work, step, tell
+from newsportal.services.alerts.run import Work, step, tell
 from newsportal.services.alerts.run import test as send_test
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
@@ -38,7 +39,7 @@ def opened(sources: Path | None) -> Iterator[Work]:
         yield work_of(accounts, store, index, known)
 
 
-def found(work: Work, begin: str) -> Alert:
+def alert_named(work: Work, begin: str) -> Alert:
     """Raises ``NewsportalError`` for none and for several."""
     alerts = [alert for alert in work.accounts.alerts.all() if begin and alert.id.startswith(begin)]
     if len(alerts) != 1:
@@ -51,29 +52,18 @@ def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     with opened(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
         counts = work.accounts.alerts.counts()
-        rows = [_row(alert, people.get(alert.person_id, "–"), counts.get(alert.id, {})) for alert in work.accounts.alerts.all()]
+        rows = []
+        for alert in work.accounts.alerts.all():
+            found = Counter(counts.get(alert.id))
+            row: dict[str, Any] = {"id": alert.id, "name": alert.name, "about": f"{alert.about} {alert.of}".strip(), "to": alert.channel}
+            row |= {"owner": people.get(alert.person_id, "–"), "on": alert.enabled, "sent": found["sent"]}
+            rows.append(row | {"waiting": found["waiting"] + found["sending"], "failed": found["failed"] + found["unknown"]})
     if as_json:
         print_json(rows)
         return
     columns = ("id", "name", "about", "to", "owner", "on", "sent", "waiting", "failed")
     table = make_table(columns, ([row[name] for name in columns] for row in rows))
     Console(markup=False).print(table if rows else "no alerts yet; people set them up in the portal, at /alerts")
-
-
-def _row(alert: Alert, owner: str, counts: Mapping[State, int]) -> dict[str, object]:
-    about = f"{alert.about} {alert.of}".strip()
-    numbers = {"sent": counts.get("sent", 0), "waiting": counts.get("waiting", 0) + counts.get("sending", 0)}
-    failed = counts.get("failed", 0) + counts.get("unknown", 0)
-    return {
-        "id": alert.id,
-        "name": alert.name,
-        "about": about,
-        "to": alert.channel,
-        "owner": owner,
-        "on": alert.enabled,
-        **numbers,
-        "failed": failed,
-    }
 
 
 def preview_(
@@ -84,7 +74,7 @@ def preview_(
 ) -> None:
     """What an alert would have sent in the last days."""
     with opened(sources) as work:
-        told = preview(work, found(work, which), days)
+        told = preview(work, alert_named(work, which), days)
     if as_json:
         plain = [
             {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in told.planned
@@ -101,7 +91,7 @@ def preview_(
 def _test(which: Which, sources: SourcesFile = None) -> None:
     """Send a message that says that it works."""
     with opened(sources) as work:
-        alert = found(work, which)
+        alert = alert_named(work, which)
         try:
             send_test(work, alert)
         except (Rejected, Later, Unclear) as error:
@@ -121,23 +111,17 @@ def send(
                 work.index.follow(work.store)
             tell(work)
             tally = step(work)
-            _print_tally(tally, as_json, always=once)
+            counts = pick(tally, "found", "sent", "failed", "put_off", "unclear")
+            if as_json and (once or any(counts.values())):
+                print_json(counts)
+            elif once or any(counts.values()):
+                told = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
+                typer.echo(f"{local(datetime.now(UTC)):%H:%M:%S%z} {told}")
+                for reason in tally.reasons:
+                    typer.echo(f"  {reason}")
             if once:
                 return
             time.sleep(EVERY)
-
-
-def _print_tally(tally: Tally, as_json: bool, *, always: bool) -> None:
-    counts = {"found": tally.found, "sent": tally.sent, "failed": tally.failed, "put_off": tally.put_off, "unclear": tally.unclear}
-    if not always and not any(counts.values()):
-        return
-    if as_json:
-        print_json(counts)
-        return
-    said = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
-    typer.echo(f"{local(datetime.now(UTC)):%H:%M:%S%z} {said}")
-    for reason in tally.reasons:
-        typer.echo(f"  {reason}")
 
 
 group = command_group("What people are told of, and where.", list_, preview_, _test, send)

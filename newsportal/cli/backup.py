@@ -42,31 +42,23 @@ def backup(
     if keep is not None and not folder:
         raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
     path = place / datetime.now().astimezone().strftime(FORM) if folder else place
+    try:
+        saved = written.read_bytes() if written is not None else None
+    except OSError as error:
+        raise BackupError(f"{written}: cannot be read: {error.strerror or error}") from error
     with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as tell:
-        manifest = back_up(opened, path, sources=_read(written), now=datetime.now(UTC), tell=tell)
-    gone = _let_go(place, keep, path) if keep is not None else []
+        manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), tell=tell)
+    gone: list[str] = []
+    if keep is not None:  # the new one stays, whatever the clock says, and so do files of other names
+        others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
+        for other in others[keep - 1 :][::-1]:
+            try:
+                other.unlink()
+            except OSError as error:
+                raise BackupError(f"{path} is written, but {other} cannot be deleted: {error.strerror or error}") from error
+            gone.append(other.name)
     told = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
     typer.echo(json.dumps(told, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {told['bytes']} bytes")
-
-
-def _read(path: Path | None) -> bytes | None:
-    try:
-        return path.read_bytes() if path is not None else None
-    except OSError as error:
-        raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-def _let_go(folder: Path, keep: int, new: Path) -> list[str]:
-    """Delete all backups but the newest, of which ``new`` is one, whatever the clock says; answers which. Files of other names stay."""
-    others = sorted((path for path in folder.iterdir() if DATED.fullmatch(path.name) and path != new), reverse=True)
-    gone: list[str] = []
-    for path in others[keep - 1 :][::-1]:
-        try:
-            path.unlink()
-        except OSError as error:
-            raise BackupError(f"{new} is written, but {path} cannot be deleted: {error.strerror or error}") from error
-        gone.append(path.name)
-    return gone
 
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
@@ -88,7 +80,14 @@ def restore(
         manifest = checked(file, tell)
         told = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
         if not check:
-            uri = to or _store_of(sources, manifest.sources)
+            if to is None and sources is None and find() is None:  # the sources.yaml of the backup is written here
+                if manifest.sources is None:
+                    raise BackupError("there is no sources.yaml here or above, and none in the backup; name the store: --to URI")
+                try:
+                    Path(SOURCES).write_bytes(manifest.sources)
+                except OSError as error:
+                    raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
+            uri = to or load(sources).store
             with _whole_or_not(uri) as store:
                 done = restored(file, store, manifest=manifest, tell=tell)
             told |= {"store": masked(uri), "left_out": done.left_out}
@@ -100,18 +99,6 @@ def restore(
         typer.echo(
             f"restored to {told['store']}" + (f" without {told['left_out']} rows that came while it was made" if told["left_out"] else "")
         )
-
-
-def _store_of(sources: Path | None, saved: bytes | None) -> str:
-    """The store that sources.yaml names. Where there is none, that of the backup is written here."""
-    if sources is None and find() is None:
-        if saved is None:
-            raise BackupError("there is no sources.yaml here or above, and none in the backup; name the store: --to URI")
-        try:
-            Path(SOURCES).write_bytes(saved)
-        except OSError as error:
-            raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
-    return load(sources).store
 
 
 @contextmanager

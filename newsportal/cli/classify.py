@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
 from newsportal.classify import base
-from newsportal.classify.base import Answer, Classifier
+from newsportal.classify.base import Classifier
 from newsportal.cli import jsonl
 from newsportal.cli.context import open_record
 from newsportal.cli.options import OutFile, SourcesFile, load
@@ -39,33 +40,23 @@ def classify(
     """
     if [model is None, corpus is None, not by_lexicon].count(False) != 1:
         raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")
-    classifier = _lexicon(sources) if by_lexicon else _from_file(model) if model else _from_store(corpus or "", version, sources)
-    at_once = 1 if file == "-" else AT_ONCE
+    classifier: Classifier
+    if by_lexicon:
+        from newsportal.pipelines.classify import words_of
 
-    def read(stream: BinaryIO) -> Iterator[dict[str, Any]]:
-        return answers(stream, classifier, at_once=at_once, always=always, explain=explain)
-
+        classifier = words_of(load(sources))
+    elif model is not None:
+        try:
+            classifier = base.restore(model.read_bytes())
+        except OSError as error:
+            raise NewsportalError(f"{model}: {error.strerror or error}") from error
+        except NewsportalError as error:
+            raise type(error)(f"{model}: {error}") from error
+    else:
+        with open_record(sources) as (_, store):
+            classifier = base.restore(store.corpora.blob(corpus or "", store.corpora.model(corpus or "", version).version))
+    read = partial(answers, classifier=classifier, at_once=1 if file == "-" else AT_ONCE, always=always, explain=explain)
     jsonl.answer_file(file, read, out, "classifying")
-
-
-def _lexicon(sources: Path | None) -> Classifier:
-    from newsportal.pipelines.classify import words_of
-
-    return words_of(load(sources))
-
-
-def _from_file(path: Path) -> Classifier:
-    try:
-        return base.restore(path.read_bytes())
-    except OSError as error:
-        raise NewsportalError(f"{path}: {error.strerror or error}") from error
-    except NewsportalError as error:
-        raise type(error)(f"{path}: {error}") from error
-
-
-def _from_store(corpus: str, version: int | None, sources: Path | None) -> Classifier:
-    with open_record(sources) as (_, store):
-        return base.restore(store.corpora.blob(corpus, store.corpora.model(corpus, version).version))
 
 
 def answers(
@@ -76,18 +67,15 @@ def answers(
         for row in read:
             if row.error is not None:
                 yield {"id": row.id, "label": None, "scores": {}, "error": row.error}
-            else:
-                yield _answer(row, next(said), classifier, always=always, explain=explain)
-
-
-def _answer(row: jsonl.Line, said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
-    label = said.label
-    if label is None and always and said.scores:
-        label = max(said.scores, key=said.scores.__getitem__)
-    plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(score, 6) for name, score in said.scores.items()}}
-    if len(said.labels) > 1 or classifier.facts.several:
-        plain["labels"] = list(said.labels)
-    if explain:
-        reasons = classifier.explain(row.title, row.text, label, REASONS)
-        plain["reasons"] = [{"word": one.word, "weight": round(one.weight, 4)} for one in reasons]
-    return plain
+                continue
+            answer = next(said)
+            label = answer.label
+            if label is None and always and answer.scores:
+                label = max(answer.scores, key=answer.scores.__getitem__)
+            plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(one, 6) for name, one in answer.scores.items()}}
+            if len(answer.labels) > 1 or classifier.facts.several:
+                plain["labels"] = list(answer.labels)
+            if explain:
+                reasons = classifier.explain(row.title, row.text, label, REASONS)
+                plain["reasons"] = [{"word": one.word, "weight": round(one.weight, 4)} for one in reasons]
+            yield plain

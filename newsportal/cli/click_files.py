@@ -94,17 +94,14 @@ def _view(row: Mapping[str, Any]) -> View:
     missing = [field for field in NEEDED if row.get(field) in (None, "")]
     if missing:
         raise ValueError(f"no {', '.join(missing)}; {SHAPE}")
-    seen, pictures = (_number(row, field) for field in ("seen", "pictures"))
+    numbers = []
+    for field in ("seen", "pictures"):
+        value = 1 if row.get(field) in (None, "") else row[field]
+        if isinstance(value, bool) or not str(value).isdecimal() or (field == "pictures" and int(value) < 1):
+            raise ValueError(f"{field} is {value!r}; allowed: a whole number{' from 1 on' if field == 'pictures' else ''}")
+        numbers.append(int(value))
+    seen, pictures = numbers
     return View(str(row["reader"]), str(row["story"]), min(seen, pictures), pictures, moment(row["at"]))
-
-
-def _number(row: Mapping[str, Any], field: str) -> int:
-    value = row.get(field)
-    if value in (None, ""):
-        return 1
-    if isinstance(value, bool) or not str(value).isdecimal() or (field == "pictures" and int(value) < 1):
-        raise ValueError(f"{field} is {value!r}; allowed: a whole number{' from 1 on' if field == 'pictures' else ''}")
-    return int(value)
 
 
 def moment(value: Any) -> datetime:

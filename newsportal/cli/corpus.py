@@ -17,11 +17,11 @@ import typer
 from newsportal.cli import jsonl
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group
-from newsportal.cli.output import confirm_loss, print_json, print_rows, progress, report_progress
+from newsportal.cli.output import confirm_loss, pick, print_json, print_rows, progress, report_progress
 from newsportal.errors import CorpusError, StoreError
 from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
 from newsportal.services.learning.gathering import LEAST_CHARS, PER_LABEL, gather, give_label
-from newsportal.store.labels import CATEGORIES, RANKS, Corpus, Counted, NewDocument
+from newsportal.store.labels import CATEGORIES, RANKS, Corpus, NewDocument
 from newsportal.store.store import Store
 from newsportal.text import clean
 
@@ -143,19 +143,15 @@ def label(
     if (label is None) != leave_out:
         raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
     with open_record(sources) as (_, store):
-        found = give_label(store, corpus, id, label, by=by or _user(), now=datetime.now(UTC))
+        with suppress(OSError, KeyError, ImportError):
+            by = by or getpass.getuser()
+        found = give_label(store, corpus, id, label, by=by or None, now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
     if as_json:
         print_json({"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]})
         return
     former = f" (before: {history[-2].label or 'left out'})" if len(history) > 1 else ""
     typer.echo(clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"))
-
-
-def _user() -> str | None:
-    with suppress(OSError, KeyError, ImportError):
-        return getpass.getuser()
-    return None
 
 
 SHOWN = 20  # documents of a label that are shown, if not said
@@ -166,9 +162,7 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the corpora: how many documents and labels, how many versions of a model, and which of them is active (in use)."""
     with open_record(sources) as (_, store):
         corpora = store.corpora.all()
-    rows = [{"corpus": one.name, **asdict(one)} for one in corpora]
-    for row in rows:
-        del row["name"]
+    rows = [{"corpus": row.pop("name"), **row} for row in map(asdict, corpora)]
     if not rows and not as_json:
         typer.echo("no corpus yet; `newsportal corpus from-store` makes one of stored articles, `newsportal corpus import` of files")
         return
@@ -186,7 +180,11 @@ def show(
     most = limit if limit is not None else 0 if label is None else SHOWN
     with open_record(sources) as (_, store):
         found(store, name)
-        counts = [_count_row(one) for one in store.corpora.count(name) if label in (None, one.label)]
+        counts = [
+            pick(one, "label", "documents") | {source: one.sources.get(source, 0) for source in RANKS} | pick(one, "oldest", "newest")
+            for one in store.corpora.count(name)
+            if label in (None, one.label)
+        ]
         documents = [plain(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
     if label is not None and not counts:
         raise StoreError(f"no document of {name!r} has the label {label!r}; `newsportal corpus show {name}` lists those there are")
@@ -197,11 +195,6 @@ def show(
     if documents:
         typer.echo()
         print_rows(documents, ("id", "label", "source", "by", "title", "text"), False)
-
-
-def _count_row(one: Counted) -> dict[str, Any]:
-    sources = {str(source): one.sources.get(source, 0) for source in RANKS}
-    return {"label": one.label, "documents": one.documents, **sources, "oldest": one.oldest, "newest": one.newest}
 
 
 def found(store: Store, name: str) -> Corpus:

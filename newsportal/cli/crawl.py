@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -81,7 +80,10 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
 
     for crawler, name in zip(crawlers, ask.spiders, strict=True):
         process.crawl(crawler, **ask.arguments(name)).add_done_callback(note)
-    with Progress(crawlers, enabled=progress):
+    live = Live(
+        get_renderable=lambda: progress_table(crawlers), console=Console(stderr=True, emoji=False), refresh_per_second=2, transient=True
+    )
+    with live if progress else nullcontext():
         process.start()
     for failure in failures:
         if isinstance(failure, NewsportalError):
@@ -173,45 +175,18 @@ def crawl(
         raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
 
 
-REFRESH = 0.5  # seconds between two looks at the counters
+def progress_table(crawlers: Sequence[Crawler]) -> Table:
+    """The spiders' counters so far, a row each."""
+    from newsportal.crawl.extensions import RunReport
 
-
-class Progress:
-    """A context in which a table of the spiders' counters is kept up to date on standard error."""
-
-    def __init__(self, crawlers: Sequence[Crawler], *, enabled: bool) -> None:
-        self._crawlers = crawlers
-        self._live = Live(console=Console(stderr=True, emoji=False), refresh_per_second=4, transient=True) if enabled else None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True, name="progress")
-
-    def __enter__(self) -> Self:
-        if self._live is not None:
-            self._live.start()
-            self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._live is not None:
-            self._stop.set()
-            self._thread.join()
-            self._live.stop()
-
-    def _watch(self) -> None:
-        while self._live is not None and not self._stop.wait(REFRESH):
-            self._live.update(self._table())
-
-    def _table(self) -> Table:
-        from newsportal.crawl.extensions import RunReport
-
-        columns = {"list pages": "list_pages", **{name: name for name in ("entries", "new", "fetched", "stored", "folded")}}
-        columns |= {"failed": "failures", "to go": "left"}
-        rows = []
-        for crawler in self._crawlers:
-            try:
-                extension = crawler.get_extension(RunReport)
-            except RuntimeError:  # the first look may come before the crawler has made its extensions
-                extension = None
-            total = add_up("", extension.tracker.report() if extension is not None else ())
-            rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
-        return make_table(("spider", *columns), rows, right=columns)
+    columns = {"list pages": "list_pages", **{name: name for name in ("entries", "new", "fetched", "stored", "folded")}}
+    columns |= {"failed": "failures", "to go": "left"}
+    rows = []
+    for crawler in crawlers:
+        try:
+            extension = crawler.get_extension(RunReport)
+        except RuntimeError:  # the first look may come before the crawler has made its extensions
+            extension = None
+        total = add_up("", extension.tracker.report() if extension is not None else ())
+        rows.append((crawler.spidercls.name, *(getattr(total, name) for name in columns.values())))
+    return make_table(("spider", *columns), rows, right=columns)

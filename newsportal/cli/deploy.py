@@ -168,7 +168,15 @@ def deploy(
         raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
     known = load(sources) if egg is None else None
     path = known.path if known and known.path and known.path.exists() else None
-    content = _read(egg) if egg is not None else build(path.read_bytes() if path else None)
+    if egg is None:
+        content = build(path.read_bytes() if path else None)
+    else:
+        try:
+            content = egg.read_bytes()
+        except OSError as error:
+            raise NewsportalError(f"{egg} cannot be read: {error.strerror or error}") from error
+        if not is_egg(content):
+            raise NewsportalError(f"{egg} is no egg; make one with: newsportal deploy --build-egg {egg}")
     if build_only is not None:
         with writable(build_only) as part:
             part.write_bytes(content)
@@ -186,16 +194,6 @@ def deploy(
     else:
         typer.echo("\n".join(_lines_of(deployed, known)))
     check(deployed)
-
-
-def _read(file: Path) -> bytes:
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise NewsportalError(f"{file} cannot be read: {error.strerror or error}") from error
-    if not is_egg(content):
-        raise NewsportalError(f"{file} is no egg; make one with: newsportal deploy --build-egg {file}")
-    return content
 
 
 def _lines_of(found: Deployed, known: Sources | None) -> list[str]:

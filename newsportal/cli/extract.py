@@ -15,7 +15,7 @@ import typer
 
 from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
-from newsportal.cli.output import tracked
+from newsportal.cli.output import pick, tracked
 from newsportal.cli.page_readers import UNKNOWN
 from newsportal.cli.pages import (
     WEB,
@@ -63,7 +63,13 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
     met = _read(page, link, run)
     if is_thread(page.url):
         return met.found
-    first = _begin(run, fetch, met)
+    first, earlier = met, met.pager.first
+    if earlier is not None and identity(earlier) != identity(met.url):  # a later page: the first one, if it can be had, as in the crawl
+        try:
+            before = _next_page(run, fetch, earlier)
+            first = before if before.pager.next is not None else met
+        except Exception as error:  # noqa: BLE001  the page that was asked for is an article
+            _say(met.url, f"without its first page, {earlier}", _why(error))
     pages, last = MultiPage(first, identity), first.url
     while urls := pages.wanted():
         last = urls[0]
@@ -76,19 +82,6 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
             _say(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
     found = pages.result()
     return found if first is met else replace(found, canonical=found.canonical or first.url)
-
-
-def _begin(run: Extract, fetch: Callable[[str], Page], met: PageRead) -> PageRead:
-    """The article's first page where ``met`` is a later one and it can be had, as in the crawl; else ``met``."""
-    url = met.pager.first
-    if url is None or identity(url) == identity(met.url):
-        return met
-    try:
-        first = _next_page(run, fetch, url)
-    except Exception as error:  # noqa: BLE001  the page that was asked for is an article
-        _say(met.url, f"without its first page, {url}", _why(error))
-        return met
-    return first if first.pager.next is not None else met
 
 
 def _next_page(
@@ -144,7 +137,13 @@ def extract(
     require_source(source)
     if render and not source.startswith(WEB):
         raise typer.BadParameter("a saved page is read as it is; name an address", param_hint="--render")
-    fetch = _rendered if render else fetch_public
+    fetch: Callable[[str], Page] = fetch_public
+    if render:
+        from newsportal.net import egress
+        from newsportal.net.rendering import Limits, standalone
+        from newsportal.net.rendering.chromium import Setup
+
+        fetch = partial(standalone.fetch, policy=egress.PUBLIC, setup=Setup(Limits()))
     if library is None:
         jsonl.write(answers(source, url, algorithm, run, fetch=fetch), out)
         return
@@ -168,14 +167,6 @@ def fetch_public(url: str) -> Page:
     return egress.fetch(url, egress.PUBLIC)
 
 
-def _rendered(url: str) -> Page:
-    from newsportal.net import egress
-    from newsportal.net.rendering import Limits, standalone
-    from newsportal.net.rendering.chromium import Setup
-
-    return standalone.fetch(url, egress.PUBLIC, Setup(Limits()))
-
-
 def answers(
     source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False, fetch: Callable[[str], Page] = fetch_public
 ) -> Iterator[dict[str, Any]]:
@@ -188,7 +179,10 @@ def answers(
     if keeping and isinstance(run, Learner) and not Path(source).is_dir():
         run = partial(_and_learn, run)
     if source.startswith(WEB):
-        page = _fetch_public(source, fetch)
+        try:
+            page = fetch(source)
+        except EgressDenied as error:  # sources.yaml, which could allow it, is not read
+            raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
         yield {"id": source, **_answer(page, None, algorithm, partial(read_all, run, fetch))}
         return
     if isinstance(run, Learner) and Path(source).is_dir():
@@ -223,14 +217,6 @@ def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link 
     return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
 
 
-def _fetch_public(url: str, fetch: Callable[[str], Page]) -> Page:
-    """Raises ``FetchFailed``, and ``NewsportalError`` with the remedy for one that may not be asked: ``sources.yaml`` is not read."""
-    try:
-        return fetch(url)
-    except EgressDenied as error:
-        raise NewsportalError(f"not fetched: {error}; {PUBLIC_ONLY}") from error
-
-
 def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page, Link | None], Extraction]) -> dict[str, Any]:
     url = None if page.url == UNKNOWN else page.url
     try:
@@ -248,8 +234,7 @@ def _failure(name: str | None, url: str | None, algorithm: str, why: str) -> dic
 def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]:
     return {
         "url": found.canonical or url,
-        "title": found.title,
-        "text": found.text,
+        **pick(found, "title", "text"),
         "published": found.published.isoformat() if found.published else None,
         "author": found.author,
         "source": found.origin,

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, Yes, command_group, load
-from newsportal.cli.output import WIDEST, make_table, print_json
+from newsportal.cli.output import WIDEST, make_table, pick, print_json
 from newsportal.crawl.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.errors import NewsportalError
 from newsportal.messages import local
@@ -63,7 +63,12 @@ def aside(
 ) -> None:
     """List the requests that were set aside, since worker after worker died while it had them."""
     with opened(sources, spider) as found:
-        rows = [_row(name, one) for name, queue in found.queues for one in queue.aside(limit)]
+        rows = [
+            {"queue": name, "id": one.task.id, "url": url_of(one.task.body), **pick(one.task, "host", "source")}
+            | {"reason": one.reason, "tries": one.tries, "since": _iso(one.since)}
+            for name, queue in found.queues
+            for one in queue.aside(limit)
+        ]
     if as_json:
         print_json(*rows)
         return
@@ -103,10 +108,7 @@ def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str
     workers = [asdict(one) | {"since": _iso(one.since), "beat": _iso(one.beat), "hosts": list(one.hosts)} for one in state.workers]
     return {
         "queue": state.name,
-        "waiting": state.waiting,
-        "later": state.later,
-        "leased": state.leased,
-        "aside": state.aside,
+        **pick(state, "waiting", "later", "leased", "aside"),
         "workers": workers,
         "hosts": [asdict(one) for one in state.hosts],
         "retries": [
@@ -156,19 +158,6 @@ def _is(one: Aside, name: str) -> bool:
 
 def _print_count(what: str, number: int, words: str, as_json: bool) -> None:
     typer.echo(json.dumps({what: number}) if as_json else words.format(counted(number, "request")))
-
-
-def _row(name: str, one: Aside) -> dict[str, Any]:
-    return {
-        "queue": name,
-        "id": one.task.id,
-        "url": url_of(one.task.body),
-        "host": one.task.host,
-        "source": one.task.source,
-        "reason": one.reason,
-        "tries": one.tries,
-        "since": _iso(one.since),
-    }
 
 
 def url_of(body: str) -> str | None:

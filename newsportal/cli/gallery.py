@@ -11,7 +11,7 @@ import typer
 
 from newsportal.cli import jsonl
 from newsportal.cli.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
-from newsportal.cli.output import tracked
+from newsportal.cli.output import pick, tracked
 from newsportal.cli.pages import WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
@@ -57,7 +57,7 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
     """An answer for each page of a folder, or for the story at an address, as a plain dict. Raises ``NewsportalError`` for an address
     that cannot be had."""
     if source.startswith(WEB):
-        yield _followed(source, pattern)
+        yield _whole_story(source, pattern)
         return
     for saved in tracked(saved_pages(source), "reading photo stories"):
         page = Page(url or saved.url or NOWHERE, saved.body, datetime.now(UTC))
@@ -73,7 +73,7 @@ def answers(source: str, url: str | None = None, pattern: str | None = None) -> 
         yield _plain(saved.id, address, assemble([found]), found.pages, found.next)
 
 
-def _followed(url: str, pattern: str | None) -> dict[str, Any]:
+def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
     """The story at an address over all its pages; which could not be had, and why, is said on standard error."""
     try:
         first = fetch_public(url)
@@ -85,37 +85,30 @@ def _followed(url: str, pattern: str | None) -> dict[str, Any]:
         return _failure(url, first.url, str(error))
     ended: set[str] = set()
     lost: dict[str, str] = {}
-    tried = guess(met[0]) if pattern is None else None
+    tried = guess(met[0]) if pattern is None else None  # nothing on the first page names what was guessed
     pattern = pattern or tried
     while wanted := open_pages(met, ended | lost.keys(), pattern):
         if len(met) + len(ended) + len(lost) > MAX_PAGES:
             _say(url, f"more than {MAX_PAGES} pages: the rest is left out")
             break
-        _turn(wanted[0], met, ended, lost, guessed=tried is not None)
+        time.sleep(DELAY)
+        try:
+            found = _read(fetch_public(wanted[0]))
+        except (NotApplicable, EgressDenied):
+            ended.add(wanted[0])
+        except FetchFailed as error:
+            if tried is not None and len(met) == 1:
+                ended.add(wanted[0])
+            else:
+                lost[wanted[0]] = error.reason
+        else:
+            if is_end(found, met, asked=wanted[0]) or (tried is not None and not bears_out(found, met)):
+                ended.add(wanted[0])
+            else:
+                met.append(found)
     for at, why in lost.items():
         _say(url, f"no page at {at}: {why}; {LATER}")
     return _plain(url, met[0].url, assemble(met, pattern=pattern, ended=ended), (), None)
-
-
-def _turn(url: str, met: list[GalleryPage], ended: set[str], lost: dict[str, str], *, guessed: bool) -> None:
-    """Ask for one further page, and put the answer where it belongs. ``guessed``: nothing on the first page names it."""
-    time.sleep(DELAY)
-    try:
-        page = fetch_public(url)
-        found = _read(page)
-    except (NotApplicable, EgressDenied):
-        ended.add(url)
-        return
-    except FetchFailed as error:
-        if guessed and len(met) == 1:
-            ended.add(url)
-        else:
-            lost[url] = error.reason
-        return
-    if is_end(found, met, asked=url) or (guessed and not bears_out(found, met)):
-        ended.add(url)
-    else:
-        met.append(found)
 
 
 def _read(page: Page) -> GalleryPage:
@@ -137,7 +130,7 @@ def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], fo
         "id": name,
         "url": url,
         "title": story.title,
-        "images": [({"url": image.url, "caption": image.caption, "width": image.width, "height": image.height}) for image in story.images],
+        "images": [pick(image, "url", "caption", "width", "height") for image in story.images],
         "text": story.text,
         "published": story.published.isoformat() if story.published else None,
         "author": story.author,

@@ -58,28 +58,24 @@ MAX_HOSTS = 5  # a few are enough: one with an address means that there is a net
 
 
 def hosts(known: Sources) -> list[str]:
-    urls = [feed.url for feed in known.feeds if feed.enabled]
-    urls += [sitemap.url for sitemap in known.sitemaps if sitemap.enabled]
-    urls += [seed for region in known.regions if region.enabled for seed in region.seeds]
-    urls += [forum.url for forum in known.forums if forum.enabled]
-    urls += [seed for gallery in known.galleries if gallery.enabled for seed in gallery.seeds]
+    """Of what is visited first, a few."""
+    places = [*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries]
+    urls = [url for place in places if place.enabled for url in getattr(place, "seeds", None) or (getattr(place, "url", ""),)]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 
 def resolvable_hosts(known: Sources) -> list[str]:
-    policy = egress.Policy(allow_private=tuple(known.politeness.allow_private))
-    return [host for host in hosts(known) if _resolves(host, policy)]
+    policy, found = egress.Policy(allow_private=tuple(known.politeness.allow_private)), []
+    for host in hosts(known):
+        try:
+            found += [host] if egress.resolve(host, policy) else []
+        except EgressDenied:  # it has an address, if one that may not be visited
+            found.append(host)
+        except OSError:
+            continue
+    return found
 
 
 def away(known: Sources) -> bool:
     """Whether none of several hosts has an address. One host alone tells nothing: it may be gone itself."""
     return len(hosts(known)) > 1 and not resolvable_hosts(known)
-
-
-def _resolves(host: str, policy: egress.Policy) -> bool:
-    try:
-        return bool(egress.resolve(host, policy))
-    except EgressDenied:
-        return True  # it has an address, if one that may not be visited
-    except OSError:
-        return False

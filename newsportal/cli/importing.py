@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -23,7 +23,7 @@ from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import count_items, print_json
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
-from newsportal.items import Article, FoldKey, Gallery, Thread, content_id
+from newsportal.items import Article, FoldKey, Thread, content_id
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
@@ -57,22 +57,21 @@ class Fate:
 def bring(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Fate]:
     """Store the rows in their order. Raises ``StoreUnavailable``: the store is away, and what was told so far is stored."""
     for batch in chunks(rows, BATCH):
-        read = list(_newest([(row, _incoming(row, now)) for row in batch]))
+        found: list[tuple[Row, Incoming | Fate]] = []
+        for row in batch:
+            error = row.value if isinstance(row.value, ValueError) else None
+            try:
+                one = incoming(row.value, now) if error is None else Fate(row, "failed", error=str(error))
+            except ValueError as wrong:
+                one = Fate(row, "failed", error=str(wrong))
+            found.append((row, one))
+        read = list(_newest(found))
         items = [one for _, one in read if isinstance(one, Incoming)]
         fetched = {one.item.identity: one.item.fetched for one in items if isinstance(one.item, Article) and one.item.identity}
         there = store.articles([content_id(storable(name)) for name in store.find_stored(list(fetched))])
         later = {one.identity for one in there if one.identity in fetched and one.fetched > fetched[one.identity]}
         for plain, group in groupby(read, key=lambda pair: _when(pair[1], later)):
             yield from _written(list(group), plain, store)
-
-
-def _incoming(row: Row, now: datetime) -> Incoming | Fate:
-    try:
-        if isinstance(row.value, ValueError):
-            return Fate(row, "failed", error=str(row.value))
-        return incoming(row.value, now)
-    except ValueError as error:
-        return Fate(row, "failed", error=str(error))
 
 
 def _newest(read: Iterable[tuple[Row, Incoming | Fate]]) -> Iterator[tuple[Row, Incoming | Fate]]:
@@ -110,7 +109,14 @@ def _written(pairs: Sequence[tuple[Row, Incoming | Fate]], when: datetime | str 
         elif isinstance(one.item, Article):
             yield Fate(row, "older", content_id(storable(one.item.identity or "")))
         else:
-            yield _story(row, one.item, store, one.first_seen)
+            try:
+                item, now = one.item, one.first_seen
+                saved = store.threads.save(item, now=now) if isinstance(item, Thread) else store.galleries.save(item, now=now)
+                yield Fate(row, saved.outcome, saved.id)
+            except StoreUnavailable:
+                raise
+            except StoreError as error:
+                yield Fate(row, "failed", error=str(error))
 
 
 def _articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime) -> Iterator[Fate]:
@@ -129,16 +135,6 @@ def _articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime)
         return
     for (row, _), one in zip(pairs, added, strict=True):
         yield Fate(row, one.outcome, one.id)
-
-
-def _story(row: Row, item: Thread | Gallery, store: Store, now: datetime) -> Fate:
-    try:
-        saved = store.threads.save(item, now=now) if isinstance(item, Thread) else store.galleries.save(item, now=now)
-        return Fate(row, saved.outcome, saved.id)
-    except StoreUnavailable:
-        raise
-    except StoreError as error:
-        return Fate(row, "failed", error=str(error))
 
 
 ENDINGS: Final = {
@@ -169,7 +165,12 @@ def bring_in(
     """
     known = load(sources)
     use_own_words(known)
-    forms = [(file, format or _form(file)) for file in files]
+    forms = []
+    for file in files:
+        form = format or next((form for ending, form in ENDINGS.items() if file.lower().endswith(ending)), None)
+        if form is None:
+            raise typer.BadParameter(f"{file}: of what form? its name does not say; use --format", param_hint="--format")
+        forms.append((file, form))
     broken: list[str] = []
     counts: Counter[str] = Counter()
     with closing(open_store(store or known.store)) as opened:
@@ -187,51 +188,33 @@ def bring_in(
         raise typer.Exit(1)
 
 
-def _form(file: str) -> Format:
-    found = [form for ending, form in ENDINGS.items() if file.lower().endswith(ending)]
-    if not found:
-        raise typer.BadParameter(f"{file}: of what form? its name does not say; use --format", param_hint="--format")
-    return found[-1]
-
-
 def _rows(files: Iterable[tuple[str, Format]], broken: list[str]) -> Iterator[Row]:
     """The rows of all files. What ends the reading of one is left in ``broken``, and the next one is read."""
     for file, form in files:
         try:
-            for line, said in _read(file, form):
-                yield Row(file, line, said)
+            if form is Format.warc:
+                if file == "-":
+                    broken.append("-: a WARC file is not read from standard input; save it, and give its name")
+                else:
+                    yield from (Row(file, *one) for one in warc.read(Path(file)))
+                continue
+            with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+                if form is Format.parquet:
+                    yield from (Row(file, *one) for one in parquet.read(stream))
+                elif form is Format.jsonl:
+                    yield from (Row(file, *one) for one in _lines(stream))
+                else:
+                    text = TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+                    try:
+                        yield from (Row(file, *one) for one in cells.read(text))
+                    finally:
+                        text.detach()
         except OSError as error:
             broken.append(f"{file}: cannot be read: {error.strerror or error}")
         except ReplayError as error:  # it names the file
             broken.append(str(error))
         except (ValueError, NewsportalError) as error:
             broken.append(f"{file}: {error}")
-
-
-def _read(file: str, form: Format) -> Iterator[tuple[int, Any]]:
-    if form is Format.warc:
-        if file == "-":
-            raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")
-        yield from warc.read(Path(file))
-        return
-    if file == "-":
-        yield from _read_stream(sys.stdin.buffer, form)
-        return
-    with Path(file).open("rb") as stream:
-        yield from _read_stream(stream, form)
-
-
-def _read_stream(stream: IO[bytes], form: Format) -> Iterator[tuple[int, Any]]:
-    if form is Format.parquet:
-        yield from parquet.read(stream)
-    elif form is Format.csv:
-        text = TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        try:
-            yield from cells.read(text)
-        finally:
-            text.detach()
-    else:
-        yield from _lines(stream)
 
 
 def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
@@ -243,13 +226,9 @@ def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
                 pass
             yield number, ValueError(f"a line of more than {LONGEST} bytes")
         elif line.strip():
-            yield number, _parse_line(line)
-
-
-def _parse_line(line: bytes) -> Any:
-    try:
-        return json.loads(line.decode("utf-8-sig"))
-    except RecursionError:
-        return ValueError("JSON that is nested too deep")
-    except ValueError as error:
-        return ValueError(str(error))
+            try:
+                yield number, json.loads(line.decode("utf-8-sig"))
+            except RecursionError:
+                yield number, ValueError("JSON that is nested too deep")
+            except ValueError as error:
+                yield number, ValueError(str(error))

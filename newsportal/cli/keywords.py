@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
@@ -36,14 +36,14 @@ def keywords(
     if algorithm not in ALGORITHMS:
         raise typer.BadParameter(f"{algorithm!r} is none of: {', '.join(ALGORITHMS)}", param_hint="--algorithm")
     method = partial(ALGORITHMS[algorithm], limit=limit)
-    jsonl.answer_file(file, lambda stream: _answers(stream, file, method, plain=plain), out, "keywords")
 
+    def read(stream: BinaryIO) -> Iterator[dict[str, Any]]:
+        if not plain:
+            return answers(stream, method)
+        title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
+        return iter([answer(file, title, text, method)])
 
-def _answers(stream: Any, name: str, method: Method, *, plain: bool) -> Iterator[dict[str, Any]]:
-    if not plain:
-        return answers(stream, method)
-    title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
-    return iter([answer(name, title, text, method)])
+    jsonl.answer_file(file, read, out, "keywords")
 
 
 def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:

@@ -28,7 +28,13 @@ FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswer
 def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the versions, newest first, with their figures on the documents that each has not seen."""
     with open_record(sources) as (_, store):
-        rows = [_row(model) for model in store.corpora.models(name)]
+        models = store.corpora.models(name)
+    rows: list[dict[str, Any]] = []
+    for model in models:
+        facts = model.facts
+        row: dict[str, Any] = {"version": model.version, "state": _state(model), "algorithm": model.algorithm, "created": model.created}
+        row |= {"documents": facts.get("documents"), "labels": len(facts.get("labels", ()))}
+        rows.append(row | {figure: (facts.get("report") or {}).get(figure) for figure in FIGURES.values()} | {"bytes": model.size})
     if as_json:
         print_json(*({"corpus": name, **row} for row in rows))
         return
@@ -36,32 +42,14 @@ def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False
         typer.echo(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
         return
     columns = ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES, "MB")
-    print_rows([row | _in_words(row) for row in rows], columns, False)
-
-
-def _row(model: Model) -> dict[str, Any]:
-    report = model.facts.get("report") or {}
-    return {
-        "version": model.version,
-        "state": _state(model),
-        "algorithm": model.algorithm,
-        "created": model.created,
-        "documents": model.facts.get("documents"),
-        "labels": len(model.facts.get("labels", ())),
-        **{figure: report.get(figure) for figure in FIGURES.values()},
-        "bytes": model.size,
-    }
+    for row in rows:  # shares in per cent, as the other tables have them
+        row |= {heading: None if row[figure] is None else f"{100 * row[figure]:.1f}" for heading, figure in FIGURES.items()}
+        row |= {"ECE": None if row["ece"] is None else f"{row['ece']:.3f}", "MB": f"{row['bytes'] / 1e6:.1f}"}
+    print_rows(rows, columns, False)
 
 
 def _state(model: Model) -> str:
     return "in use" if model.active else "kept" if model.size else "let go"
-
-
-def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Shares in per cent, as the other tables have them."""
-    shares = {heading: None if row[figure] is None else f"{100 * row[figure]:.1f}" for heading, figure in FIGURES.items()}
-    ece = None if row["ece"] is None else f"{row['ece']:.3f}"
-    return {**shares, "ECE": ece, "MB": f"{row['bytes'] / 1e6:.1f}"}
 
 
 def show(

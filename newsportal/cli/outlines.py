@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,7 @@ from newsportal.errors import NewsportalError
 from newsportal.services.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import Import, planned
-from newsportal.sources import Feed, Sources, append, edit
+from newsportal.sources import Feed, append, edit
 from newsportal.text import clean
 
 SHOWN = 20
@@ -36,9 +37,24 @@ def import_(
     """Add the feeds of an OPML list (FreshRSS, Miniflux, Feedly …) to sources.yaml; folders become categories."""
     path = sources_path(sources)
     known = load(path)
-    listed = _read(source, known)
+    if "://" in source:
+        page = visitor(known)(source)
+        if page.status >= 400:
+            raise NewsportalError(f"{source}: the server answers {page.status}")
+        listed = read(page.body, page.content_type, page.url)
+    else:
+        try:
+            with nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as stream:
+                listed = read(stream.read(MAX_BYTES + 1))
+        except OSError as error:
+            raise NewsportalError(f"{source}: {error.strerror}") from error
     plan = planned(listed.feeds, known, category, enabled=not disabled)
-    _print_plan(listed, plan) if not as_json else _lines(plan, dry_run)
+    if as_json:
+        rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
+        rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
+        print_json(*rows, *({"url": url, "added": False, "error": why} for url, why in plan.bad))
+    else:
+        _print_plan(listed, plan)
     if dry_run or not plan.new:
         return
     asks = sys.stdin.isatty() and not yes and not as_json
@@ -72,29 +88,6 @@ def export(
         typer.echo(f"{out}: {text.count('xmlUrl=')} feeds")
 
 
-def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:
-    return [Outline(feed.url, feed.name, feed.category) for feed in feeds if feed.enabled or everything]
-
-
-def _read(source: str, known: Sources) -> OutlineList:
-    """The list. Raises ``BadOpml``, ``EgressDenied``, ``FetchFailed``, ``NewsportalError``."""
-    if "://" in source:
-        page = visitor(known)(source)
-        if page.status >= 400:
-            raise NewsportalError(f"{source}: the server answers {page.status}")
-        return read(page.body, page.content_type, page.url)
-    try:
-        return read(sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else _start(Path(source)))
-    except OSError as error:
-        raise NewsportalError(f"{source}: {error.strerror}") from error
-
-
-def _start(path: Path) -> bytes:
-    """As much of a file as one that may be read has, and a byte more."""
-    with path.open("rb") as stream:
-        return stream.read(MAX_BYTES + 1)
-
-
 def _print_plan(listed: OutlineList, plan: Import) -> None:
     out = console()
     for values in plan.new[:SHOWN]:
@@ -111,8 +104,5 @@ def _print_plan(listed: OutlineList, plan: Import) -> None:
     out.print(f"  {', '.join(said)}", style="dim", markup=False)
 
 
-def _lines(plan: Import, dry_run: bool) -> None:
-    rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
-    rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
-    rows += [{"url": url, "added": False, "error": why} for url, why in plan.bad]
-    print_json(*rows)
+def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:
+    return [Outline(feed.url, feed.name, feed.category) for feed in feeds if feed.enabled or everything]

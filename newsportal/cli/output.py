@@ -39,6 +39,11 @@ def print_json(*rows: Any) -> None:
         )
 
 
+def pick(value: object, *names: str) -> dict[str, Any]:
+    """The attributes of these names, as a row in their order."""
+    return {name: getattr(value, name) for name in names}
+
+
 def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
     """Rows as JSON lines, or as a table of these columns with numbers to the right."""
     if as_json:

@@ -9,9 +9,10 @@ import typer
 
 from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
+from newsportal.cli.output import pick
 from newsportal.cli.pages import SavedPage, answer_pages, refuse_for_folder, web_address
 from newsportal.extractors.forum import POSTERS, poster
-from newsportal.items import Page, Post
+from newsportal.items import Page
 from newsportal.text.dom import Document, document
 
 UNKNOWN = "about:blank"
@@ -38,7 +39,7 @@ def links(path: Pages, url: Address = None, out: OutFile = None) -> None:
 
     def read(page: SavedPage) -> dict[str, Any]:
         found = hub.links(_parse(page, page.url or url), now=now, base=page.base)
-        return {"links": [{"url": link.url, "text": link.text, "kind": link.kind} for link in found]}
+        return {"links": [pick(link, "url", "text", "kind") for link in found]}
 
     jsonl.write(answer_pages(path, read, {"links": []}), out)
 
@@ -89,28 +90,19 @@ def posts(
     now = datetime.now(UTC)
 
     def read(page: SavedPage) -> dict[str, Any]:
-        return {"posts": [_plain(post) for post in extract(_parse(page, url or page.url), now)]}
+        return {
+            "posts": [  # ``text`` as the page shows it, quotations in their place; ``own_text`` without them
+                pick(post, "author")
+                | {"date": post.published, "date_text": post.date_text, "text": post.text if post.full_text is None else post.full_text}
+                | pick(post, "block_text", "floor", "xpath")
+                | {"own_text": post.text, "quoted": post.quoted, "images": [image.url for image in post.images]}
+                | {"opening": post.opening, "post_id": post.id}
+                for post in extract(_parse(page, url or page.url), now)
+            ]
+        }
 
     refuse_for_folder(url, path)
     jsonl.write(answer_pages(path, read, {"posts": []}, "reading threads"), out)
-
-
-def _plain(post: Post) -> dict[str, Any]:
-    """A post as a line has it: ``text`` as the page shows it, quotations in their place; ``own_text`` without them."""
-    return {
-        "author": post.author,
-        "date": post.published.isoformat() if post.published else None,
-        "date_text": post.date_text,
-        "text": post.full_text if post.full_text is not None else post.text,
-        "block_text": post.block_text,
-        "floor": post.floor,
-        "xpath": post.xpath,
-        "own_text": post.text,
-        "quoted": post.quoted,
-        "images": [image.url for image in post.images],
-        "opening": post.opening,
-        "post_id": post.id,
-    }
 
 
 def results(
@@ -132,7 +124,7 @@ def results(
         parsed = _parse(page, page.url)
         chosen = result_pages.guess(parsed) if engine == AUTO else engines.load(engine)
         found = result_pages.read(chosen, parsed, now)
-        rows = [{"title": row.title, "link": row.link, "site": row.site, "summary": row.summary, "date": row.date} for row in found.results]
+        rows = [pick(row, "title", "link", "site", "summary", "date") for row in found.results]
         return {"engine": chosen.name, "by": found.by, "results": rows}
 
     jsonl.write(answer_pages(path, read, {"results": []}), out)

@@ -69,7 +69,12 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
         raise FileNotFoundError(f"no page in {start}; pages are <id>.html or <id>.html.gz (also .htm, .xhtml), not in subfolders")
     for file in files:
         if wanted is None or wanted(_address(file)):
-            yield _saved(file)
+            try:
+                with file.open("rb") as stream:
+                    page = _page(page_id(file), file, stream)
+            except OSError as error:
+                page = SavedPage(page_id(file), error=f"cannot be read: {error.strerror or error}", path=file)
+            yield page
 
 
 def answer_pages(
@@ -147,14 +152,6 @@ def _files(start: Path) -> list[Path]:
     return sorted(file for file in start.iterdir() if file.is_file() and file.name.lower().endswith(PAGE_ENDINGS))
 
 
-def _saved(file: Path) -> SavedPage:
-    try:
-        with file.open("rb") as stream:
-            return _page(page_id(file), file, stream)
-    except OSError as error:
-        return SavedPage(page_id(file), error=f"cannot be read: {error.strerror or error}", path=file)
-
-
 def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
     url, base, summary = _description(file.with_name(f"{name}.json")) if file else (None, None, None)
     try:
@@ -167,40 +164,29 @@ def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
     """The bytes of ``stream``, unpacked if they are gzip. Raises ``BadPage`` beyond ``limit`` bytes or for a broken archive."""
     body = stream.read(limit + PACKING_SLACK)
     if body.startswith(GZIP_MAGIC):
-        body = _unpack(body, limit)
+        inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        try:
+            body = inflate.decompress(body, limit + 1)
+        except zlib.error as error:
+            raise BadPage(f"broken gzip: {error}") from error
+        if not inflate.eof and len(body) <= limit:
+            raise BadPage("broken gzip: it ends too early")
     if len(body) > limit:
         raise BadPage(f"larger than {limit} bytes")
     return body
 
 
-def _unpack(packed: bytes, limit: int) -> bytes:
-    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        body = inflate.decompress(packed, limit + 1)
-    except zlib.error as error:
-        raise BadPage(f"broken gzip: {error}") from error
-    if not inflate.eof and len(body) <= limit:
-        raise BadPage("broken gzip: it ends too early")
-    return body
-
-
 def _description(file: Path) -> tuple[str | None, str | None, str | None]:
     """Address, base and summary beside a page. A missing or broken file is no description, since the page can be read without one."""
+    packed = file.with_name(f"{file.name}.gz")
     try:
-        with _opened(file) as stream:
+        with gzip.open(packed, "rb") if not file.exists() and packed.exists() else file.open("rb") as stream:
             found = json.loads(stream.read(MAX_SIDECAR_BYTES))
     except (OSError, ValueError, EOFError, zlib.error, RecursionError):
         return None, None, None
     if not isinstance(found, dict):
         return None, None, None
     return _text(found.get("url")), _text(found.get("base")), _text(found.get("summary"))
-
-
-def _opened(file: Path) -> BinaryIO:
-    packed = file.with_name(f"{file.name}.gz")
-    if not file.exists() and packed.exists():
-        return gzip.open(packed, "rb")  # type: ignore[return-value]
-    return file.open("rb")
 
 
 def _text(value: object) -> str | None:

@@ -145,13 +145,8 @@ def _is_chinese(html: str) -> bool:
     """For peers that must be told. Loads jieba, which they use for Chinese, in our quiet way and before the first page is timed."""
     chinese = chinese_share(TAGS.sub("", html)) > CHINESE
     if chinese:
-        _warm_up()
+        list(segment("预热"))
     return chinese
-
-
-@cache
-def _warm_up() -> None:
-    list(segment("预热"))
 
 
 def _of(module: str, name: str) -> Any:
@@ -159,18 +154,14 @@ def _of(module: str, name: str) -> Any:
 
 
 def _found(text: str | None, title: str | None, date: object, author: str | None, source: str | None) -> dict[str, str | None]:
-    written = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
-    return {"text": text or None, "title": title or None, "date": _iso(written), "author": author or None, "source": source or None}
-
-
-def _iso(written: str | None) -> str | None:
     """A date that does not begin with its year is read by dateutil, as the scores of papers do it."""
-    if not written or YEAR_FIRST.search(written):
-        return written
-    try:
-        return str(_of("dateutil.parser", "parse")(written).date().isoformat())
-    except (ImportError, ValueError, OverflowError):
-        return None
+    written = date.isoformat() if isinstance(date, datetime) else str(date) if date else None
+    if written and not YEAR_FIRST.search(written):
+        try:
+            written = str(_of("dateutil.parser", "parse")(written).date().isoformat())
+        except (ImportError, ValueError, OverflowError):
+            written = None
+    return {"text": text or None, "title": title or None, "date": written, "author": author or None, "source": source or None}
 
 
 def _text(html: str) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from newsportal.cli.context import open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile
-from newsportal.cli.output import WIDEST, console, make_table, print_json, print_table
+from newsportal.cli.output import WIDEST, console, make_table, pick, print_json, print_table
 from newsportal.errors import NewsportalError
 from newsportal.extractors.images.filter import BY_HAND, KEPT, key
-from newsportal.sources import Sources
 from newsportal.store.gallery_tables import StoredGallery, WallFilter
-from newsportal.store.pictures import Seen
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
+
+if TYPE_CHECKING:
+    from newsportal.portal.reading.picture_cache import PictureCache
 
 MOST_INCOMPLETE = 10_000  # stories that lack pages among which those of a topic or source are looked for
 
@@ -45,7 +45,10 @@ def photos(
     with open_record(sources) as (_, store):
         key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
         if incomplete:
-            found = _incomplete(store, limit, topic, key)
+            most = limit if topic is None and key is None else MOST_INCOMPLETE
+            galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=most)}
+            fitting = [one for one in store.articles(list(galleries)) if topic in (None, *one.topics) and key in (None, one.source)]
+            found = [(article, galleries[article.id]) for article in fitting[:limit]]
         else:
             stories = store.galleries.wall(WallFilter(topic=topic, source=key, order=order.value, limit=limit)).stories
             found = [(one.article, one.gallery) for one in stories]
@@ -59,31 +62,18 @@ def photos(
     print_table(make_table(("article", "title", "pictures", "address"), rows), width=WIDEST)
 
 
-Row = tuple[StoredArticle, StoredGallery]
-
-
-def _incomplete(store: Store, limit: int, topic: str | None, source: str | None) -> list[Row]:
-    most = limit if topic is None and source is None else MOST_INCOMPLETE
-    galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=most)}
-    articles = store.articles(list(galleries))
-    fitting = [one for one in articles if topic in (None, *one.topics) and source in (None, one.source)]
-    return [(article, galleries[article.id]) for article in fitting[:limit]]
-
-
 def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
-    values = {
-        "id": article.id, "story": article.story_id, "title": article.title, "url": article.url, "source": article.source,
-        "published": article.published and article.published.isoformat(),
-    }  # fmt: skip
-    return values | figures(gallery)
+    named = {"id": article.id, "story": article.story_id, **pick(article, "title", "url", "source", "published")}
+    return named | figures(gallery)
 
 
 def figures(gallery: StoredGallery) -> dict[str, Any]:
-    return {
-        "complete": gallery.complete, "pictures": gallery.pictures, "pages": gallery.pages, "total": gallery.total,
-        "missing": list(gallery.missing), "failure": gallery.failure, "visited": gallery.visited.isoformat(), "in_vain": gallery.vain,
-        "score": round(gallery.score, 4), "addresses": list(gallery.addresses),
-    }  # fmt: skip
+    counts = pick(gallery, "complete", "pictures", "pages", "total") | {"missing": list(gallery.missing)}
+    return (
+        counts
+        | pick(gallery, "failure", "visited")
+        | {"in_vain": gallery.vain, "score": round(gallery.score, 4), "addresses": list(gallery.addresses)}
+    )
 
 
 def summary(gallery: StoredGallery) -> str:
@@ -106,42 +96,42 @@ def pictures(
     sources: SourcesFile = None,
 ) -> None:
     """Tell which pictures most stories show, which are left out of photo stories and why, and how full the cache is."""
+    from newsportal.portal.reading.picture_cache import PictureCache
+
     with open_record(sources) as (found, store):
         changed = sum(_mark(store, url, reason) for url, reason in ((keep, KEPT), (leave_out, BY_HAND)) if url)
-        cleared = _clear(found) if clear_cache else None
-        told = facts(found, store, limit) | ({"changed": changed} if keep or leave_out else {}) | ({"cleared": cleared} if cleared else {})
-        if as_json:
-            print_json(told)
-        else:
-            _print(told)
+        cache = PictureCache(found.pictures.cache, found.pictures.cache_size) if found.pictures.cache is not None else None
+        cleared = None
+        if clear_cache:
+            if cache is None:
+                raise NewsportalError(f"{found.path}: there is no cache; pictures.cache names its folder")
+            try:
+                cleared = dict(zip(("files", "bytes"), cache.clear(), strict=True))
+            except OSError as error:
+                raise NewsportalError(f"{found.pictures.cache}: {error.strerror or error}") from error
+        told = facts(store, cache, limit) | ({"changed": changed} if keep or leave_out else {}) | ({"cleared": cleared} if cleared else {})
+    if as_json:
+        print_json(told)
+    else:
+        _print(told)
 
 
-def facts(sources: Sources, store: Store, limit: int) -> dict[str, Any]:
+def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any]:
     census = store.pictures.census()
+    sizes = [one.size for one in cache.files()] if cache is not None else []
+    often = []
+    for one in store.pictures.often(limit=limit):
+        picture, kept = one.picture, one.picture.frequent == KEPT
+        row = pick(picture, "url") | pick(one, "stories", "sites") | pick(picture, "width", "height", "format", "print")
+        row |= {"left_out": picture.refused or (None if kept else picture.frequent), "since": None if kept else picture.since}
+        often.append(row | {"kept": kept})
     return {
-        "pictures": census.pictures,
-        "stories": census.stories,
+        **pick(census, "pictures", "stories"),
         "looked_at": census.looked,
         "refused": census.refused,
         "left_out": census.frequent,
-        "cache": _cache(sources),
-        "often": [_row(one) for one in store.pictures.often(limit=limit)],
-    }
-
-
-def _row(one: Seen) -> dict[str, Any]:
-    picture = one.picture
-    return {
-        "url": picture.url,
-        "stories": one.stories,
-        "sites": one.sites,
-        "width": picture.width,
-        "height": picture.height,
-        "format": picture.format,
-        "print": picture.print,
-        "left_out": picture.refused or (None if picture.frequent == KEPT else picture.frequent),
-        "since": picture.since.isoformat() if picture.since and picture.frequent != KEPT else None,
-        "kept": picture.frequent == KEPT,
+        "cache": cache and {"folder": str(cache.folder), "files": len(sizes), "bytes": sum(sizes), "limit": cache.limit},
+        "often": often,
     }
 
 
@@ -157,30 +147,6 @@ def _mark(store: Store, url: str, reason: str) -> int:
     return store.galleries.drop(urls=urls, reason=None if reason == KEPT else reason, now=now)
 
 
-def _cache(sources: Sources) -> dict[str, Any] | None:
-    from newsportal.portal.reading.picture_cache import PictureCache
-
-    said = sources.pictures
-    if said.cache is None:
-        return None
-    sizes = [one.size for one in PictureCache(said.cache, said.cache_size).files()]
-    return {"folder": str(said.cache), "files": len(sizes), "bytes": sum(sizes), "limit": said.cache_size}
-
-
-def _clear(sources: Sources) -> dict[str, int]:
-    """Raises ``NewsportalError`` where there is no cache, or its files cannot be removed."""
-    from newsportal.portal.reading.picture_cache import PictureCache
-
-    said = sources.pictures
-    if said.cache is None:
-        raise NewsportalError(f"{sources.path}: there is no cache; pictures.cache names its folder")
-    try:
-        number, size = PictureCache(said.cache, said.cache_size).clear()
-    except OSError as error:
-        raise NewsportalError(f"{said.cache}: {error.strerror or error}") from error
-    return {"files": number, "bytes": size}
-
-
 def _print(told: dict[str, Any]) -> None:
     out = console()
     if "changed" in told:
@@ -191,24 +157,17 @@ def _print(told: dict[str, Any]) -> None:
         f"{told['pictures']} pictures of {told['stories']} photo stories; looked at: {told['looked_at']}, "
         f"no pictures: {told['refused']}, of no story: {told['left_out']}"
     )
-    cache = told["cache"]
-    out.print(
-        f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
-        if cache
-        else "cache: none (pictures.cache in sources.yaml names a folder)",
-        markup=False,
-    )
-    if told["often"]:
-        out.print(_table(told["often"]), width=WIDEST)
+    said = "cache: none (pictures.cache in sources.yaml names a folder)"
+    if cache := told["cache"]:
+        said = f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
+    out.print(said, markup=False)
+    cells = []
+    for row in told["often"]:
+        size = f"{row['width']}×{row['height']}" if row["width"] else "?"
+        cells.append((row["stories"], row["sites"], size, "kept by hand" if row["kept"] else row["left_out"] or "", row["url"]))
+    if cells:
+        out.print(make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites")), width=WIDEST)
 
 
 def _mega(size: int) -> str:
     return f"{size / 1024**2:.1f} MiB"
-
-
-def _table(rows: list[dict[str, Any]]) -> Table:
-    cells = []
-    for row in rows:
-        size = f"{row['width']}×{row['height']}" if row["width"] else "?"
-        cells.append((row["stories"], row["sites"], size, "kept by hand" if row["kept"] else row["left_out"] or "", row["url"]))
-    return make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites"))

@@ -21,13 +21,13 @@ from newsportal.cli.output import print_json, print_rows, progress
 from newsportal.cli.publishing import opened
 from newsportal.errors import NewsportalError
 from newsportal.services.publishing.base import Step, Target
-from newsportal.services.publishing.dry_run import Rehearsed, rehearse, waiting
+from newsportal.services.publishing.dry_run import rehearse, waiting
 from newsportal.services.publishing.run import Tally, Work
 from newsportal.services.publishing.run import publish as published
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.columns import storable
-from newsportal.store.outbox import OPEN, STATES, Entry, State
+from newsportal.store.outbox import OPEN, STATES, State
 from newsportal.store.store import Store
 from newsportal.text import clean
 
@@ -46,12 +46,22 @@ def publish(
     if context.invoked_subcommand is not None:
         return
     with targets_of(sources, target) as (store, targets):
-        if dry_run:
-            _dry(store, targets, limit, as_json)
+        if not dry_run:
+            finish(store, targets, limit, as_json)
             return
-        tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
-    report(tallies, as_json)
-    fail(tallies)
+        for settings, one in targets:
+            number = 0
+            for number, tried in enumerate(waiting(Work(store, settings, one), limit=limit), 1):  # noqa: B007  told below
+                for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:  # values stand apart, as sent
+                    told = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
+                    if as_json:
+                        typer.echo(json.dumps(told, ensure_ascii=False, default=str))
+                        continue
+                    typer.echo(f"{settings.name}  {tried.entry.article_id}\n  {step.what}")
+                    for name, value in step.values.items():
+                        typer.echo(f"    {name}: {clean(str(value))[:200]}")
+            if not as_json:
+                typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
 
 
 def status(
@@ -74,13 +84,18 @@ def status(
         titles = {article.id: article.title for article in store.articles([entry.article_id for entry in listed])}
     print_rows(rows, ("target", *STATES), as_json)
     if as_json:
-        print_json(*(facts(entry) for entry in listed))
+        for entry in listed:
+            values = {name: value for name, value in asdict(entry).items() if value is not None}
+            print_json({"article": values.pop("article_id"), **values})
         return
     if listed:
         typer.echo()
-        print_rows(
-            [_row(entry, titles.get(entry.article_id)) for entry in listed], ("target", "article", "title", "since", "reason"), False
-        )
+        failed = [
+            {"target": one.target, "article": one.article_id, "title": clean(titles.get(one.article_id) or "")[:40], "since": one.changed,
+             "reason": clean(one.reason or "")}
+            for one in listed
+        ]  # fmt: skip
+        print_rows(failed, ("target", "article", "title", "since", "reason"), False)
         typer.echo("to try them again: newsportal publish again" if "failed" in states else "")
 
 
@@ -99,11 +114,7 @@ def again(
             number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
         else:
             number = sum(store.outbox.again(name, now=now) for name in names)
-        tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]
-    if not as_json:
-        typer.echo(f"{counted(number, 'article')} tried again")
-    report(tallies, as_json)
-    fail(tallies)
+        finish(store, targets, None, as_json, f"{counted(number, 'article')} tried again")
 
 
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -115,19 +126,14 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
         for settings, one in targets:
             found = rehearse(one, settings.name, datetime.now(UTC))
             wrong += bool(found.problems)
-            typer.echo(
-                json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str)
-                if as_json
-                else _report(settings, found)
-            )
+            if as_json:
+                typer.echo(json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str))
+                continue
+            typer.echo(f"{settings.name}: {'nothing can be published there' if found.problems else 'all is well'}")
+            for line in (*found.problems, *found.notes, *(f"an article would be: {clean(step.what)}" for step in found.steps)):
+                typer.echo(f"  {line}")
     if wrong:
         raise NewsportalError(f"{counted(wrong, 'target')} cannot be published to; see above")
-
-
-def _report(settings: Settings, found: Rehearsed) -> str:
-    lines = [f"{settings.name}: {'nothing can be published there' if found.problems else 'all is well'}"]
-    lines += [f"  {line}" for line in (*found.problems, *found.notes)]
-    return "\n".join(lines + [f"  an article would be: {clean(step.what)}" for step in found.steps])
 
 
 @contextmanager
@@ -160,12 +166,20 @@ def article_named(store: Store, name: str) -> str:
     return found[0].id
 
 
-def facts(entry: Entry) -> dict[str, Any]:
-    values = {key: one.isoformat() if isinstance(one, datetime) else one for key, one in asdict(entry).items() if one is not None}
-    return {"article": values.pop("article_id"), **values}
-
-
-def fail(tallies: Sequence[Tally]) -> None:
+def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, said: str | None = None) -> None:
+    """Publish what waits, and tell what came of it, after ``said``. Raises ``NewsportalError`` for targets that take nothing."""
+    tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
+    if as_json:
+        print_json(*map(asdict, tallies))
+    else:
+        if said:
+            typer.echo(said)
+        counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
+        rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
+        print_rows(rows, ("target", *(name.replace("_", " ") for name in counts)), False)
+        for tally in tallies:
+            for reason in tally.reasons[:10]:
+                typer.echo(clean(f"{tally.target}: {reason}"), err=True)
     if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
         raise NewsportalError("\n".join([*troubles, "what is new waits; nothing is lost"]))
 
@@ -185,46 +199,6 @@ def run(store: Store, settings: Settings, target: Target, limit: int | None, *, 
         return published(Work(store, settings, target, tell=tell), limit=limit)
 
 
-def report(tallies: Sequence[Tally], as_json: bool) -> None:
-    if as_json:
-        print_json(*(asdict(tally) for tally in tallies))
-        return
-    counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
-    rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
-    print_rows(rows, ("target", *(name.replace("_", " ") for name in counts)), False)
-    for tally in tallies:
-        for reason in tally.reasons[:10]:
-            typer.echo(clean(f"{tally.target}: {reason}"), err=True)
-
-
-def _dry(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool) -> None:
-    """Tell every step. Values stand apart from statements, as they are sent."""
-    for settings, target in targets:
-        number = 0
-        for tried in waiting(Work(store, settings, target), limit=limit):
-            number += 1
-            for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:
-                told = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
-                typer.echo(json.dumps(told, ensure_ascii=False, default=str) if as_json else _step(told))
-        if not as_json:
-            typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
-
-
-def _step(told: dict[str, Any]) -> str:
-    values = [f"    {name}: {clean(str(value))[:200]}" for name, value in told["values"].items()]
-    return "\n".join((f"{told['target']}  {told['article']}", f"  {told['step']}", *values))
-
-
-def _row(entry: Entry, title: str | None) -> dict[str, Any]:
-    return {
-        "target": entry.target,
-        "article": entry.article_id,
-        "title": clean(title or "")[:40],
-        "since": entry.changed,
-        "reason": clean(entry.reason or ""),
-    }
-
-
 def unpublish(
     article: Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids or addresses of articles.")],
     target: Named = None,
@@ -240,11 +214,7 @@ def unpublish(
             number += store.outbox.ask(settings.name, there, "gone", now=now)
         if not number:
             raise NewsportalError("none of them was published; see: newsportal publish status --state done")
-        tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]
-    if not as_json:
-        typer.echo(f"{counted(number, 'article')} asked to go")
-    report(tallies, as_json)
-    fail(tallies)
+        finish(store, targets, None, as_json, f"{counted(number, 'article')} asked to go")
 
 
 group = command_group("Publish what is new where sources.yaml says.", status, again, check, default=publish)

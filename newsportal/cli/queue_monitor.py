@@ -19,7 +19,7 @@ def poller(known: Sources) -> Ask:
     """Asks the queues of this ``sources.yaml``; what they need is loaded with the first question."""
 
     def ask() -> Queues:
-        from newsportal.cli.frontier import opened
+        from newsportal.cli.frontier import opened, url_of
 
         with opened(known, None) as found:
             states = [queue.state(HOSTS) for _, queue in found.queues]
@@ -44,7 +44,10 @@ def poller(known: Sources) -> Ask:
                 for one in state.workers
             ),
             longest(hosts, HOSTS),
-            tuple(AsideRow(name, one.task.id, address(one.task.body, one.task.host), one.reason, moment(one.since)) for name, one in aside),
+            tuple(
+                AsideRow(name, one.task.id, mask(url_of(one.task.body) or one.task.host), one.reason, moment(one.since))
+                for name, one in aside
+            ),
             tuple(
                 RetryRow(row.queue, row.source or "", row.reason, row.number, None if row.next is None else moment(row.next))
                 for row in retries
@@ -64,9 +67,3 @@ def settling(known: Sources) -> Settle:
             return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
 
     return settle
-
-
-def address(body: str, host: str) -> str:
-    from newsportal.cli.frontier import url_of
-
-    return mask(url_of(body) or host)

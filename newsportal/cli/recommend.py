@@ -21,7 +21,7 @@ from newsportal.cli import click_files, jsonl
 from newsportal.cli.click_files import FIELDS, FORMS, as_row, form_of
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
-from newsportal.cli.output import print_json, print_rows, progress
+from newsportal.cli.output import pick, print_json, print_rows, progress
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
@@ -31,7 +31,7 @@ from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.parts import Watch
-from newsportal.services.recommending.serving import Recommender, Suggestion
+from newsportal.services.recommending.serving import Recommender
 from newsportal.store.reader_months import Month
 from newsportal.text import clean
 
@@ -96,11 +96,13 @@ def import_(
         if not total:
             raise ClicksError(f"{name}: no views; {click_files.SHAPE}")
         with counted(total, "views") as watched:
-            views = map(_named, click_files.read(stream, form, name))
+            views = (  # a story that is named by an address gets the identity that its article is known by
+                replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
+                for view in click_files.read(stream, form, name)
+            )
             brought = store.readers.bring(watched(views), now=datetime.now(UTC))
-    row = {"views": total, "taken": brought.taken, "unknown": brought.unknown, "old": brought.old, "off": brought.off}
     if as_json:
-        print_json(row)
+        print_json({"views": total, **pick(brought, "taken", "unknown", "old", "off")})
         return
     typer.echo(f"{brought.taken} of {total} views taken")
     for number, why in (
@@ -110,11 +112,6 @@ def import_(
     ):
         if number:
             typer.echo(f"{number} not: {why}", err=True)
-
-
-def _named(view: View) -> View:
-    """A view whose story is named by an address gets the identity that its article is known by."""
-    return replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
 
 
 @contextmanager
@@ -214,9 +211,7 @@ COLUMNS: Final = ("views", "pictures", "readers", "offered", "opened", "liked", 
 
 
 def _month(month: Month) -> dict[str, Any]:
-    precision = month.liked / month.offered if month.offered else None
-    row = {name: getattr(month, name) for name in ("views", "pictures", "readers", "offered", "opened", "liked")}
-    return {"start": month.start, **row, "precision": precision}
+    return pick(month, "start", *COLUMNS[:-1]) | {"precision": month.liked / month.offered if month.offered else None}
 
 
 def format_value(value: Any) -> str:
@@ -253,31 +248,15 @@ def for_(
         raise typer.BadParameter("name a reader, or say --new", param_hint="READER")
     with open_record(sources) as (known, store):
         found = Recommender(store, known.recommendation).recommended(reader, datetime.now(UTC), number)
-    for place, suggestion in enumerate(found, 1):
+    for place, (story, recommendation, because) in enumerate(found, 1):
         if as_json:
-            print_json(_row(suggestion))
+            named = {"because": because.id if because else None, "because_title": because.head.title if because else None}
+            print_json({"story": story.id, "title": story.head.title, **pick(recommendation, "score", "by"), **named})
         else:
-            typer.echo(f"{place:3d}. {clean(suggestion.story.head.title)}\n     {suggestion.story.id}, {_why(suggestion)}")
+            why = BY.get(recommendation.by, recommendation.by) + (f", because of 《{clean(because.head.title)}》" if because else "")
+            typer.echo(f"{place:3d}. {clean(story.head.title)}\n     {story.id}, {why}")
     if not found and not as_json:
         typer.echo("nothing to recommend: no story of the last days is stored that this reader has not seen")
-
-
-def _row(suggestion: Suggestion) -> dict[str, Any]:
-    story, recommendation, because = suggestion
-    return {
-        "story": story.id,
-        "title": story.head.title,
-        "score": recommendation.score,
-        "by": recommendation.by,
-        "because": because.id if because else None,
-        "because_title": because.head.title if because else None,
-    }
-
-
-def _why(suggestion: Suggestion) -> str:
-    _, recommendation, because = suggestion
-    why = BY.get(recommendation.by, recommendation.by)
-    return f"{why}, because of 《{clean(because.head.title)}》" if because else why
 
 
 group = command_group("Learn what readers like; look at what was learnt, and what a reader gets.", fit, show, for_, import_, export)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -14,7 +14,7 @@ import typer
 
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load
-from newsportal.cli.output import print_json, print_rows
+from newsportal.cli.output import pick, print_json, print_rows
 from newsportal.cli.publishing import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items.report import Run
@@ -55,8 +55,12 @@ def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
 
 
 def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
+    if event == "started" and facts["kind"] != "crawl":
+        return [STARTS[facts["kind"]]]
     if event == "started":
-        return [_started(facts)]
+        names = facts["sources"]
+        what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return [f"job {facts['job']}: {facts['spider']} visits {what}" if facts["spider"] else "crawling what is due ..."]
     if event == "ended":
         if facts["kind"] == "crawl":
             if facts["spider"]:
@@ -66,7 +70,7 @@ def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
                 return [_failed(facts)]
             told = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
             return [*told, *([_failed(facts)] if facts["result"] == "failed" else [])]
-        done = [line for row in facts["outcome"] if (line := OUTCOMES[facts["kind"]](row))]
+        done = [line for row in facts["outcome"] if (line := news(facts["kind"], row))]
         failed = facts["result"] not in ("done", "cancelled")
         return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
     return [str(facts["message"])]
@@ -89,41 +93,21 @@ def summary(outcome: Row) -> str:
     return f"{text}, failed: {failed}" if failed else text
 
 
-def _started(facts: Mapping[str, Any]) -> str:
-    if facts["kind"] != "crawl":
-        return STARTS[facts["kind"]]
-    if not facts["spider"]:
-        return "crawling what is due ..."
-    names = facts["sources"]
-    what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"job {facts['job']}: {facts['spider']} visits {what}"
-
-
 def _failed(facts: Mapping[str, Any]) -> str:
     why = facts["error"]["text"] if facts["error"] else "it left no report"
     return f"the crawl failed: {why}; the next one takes up what it left; its log says why: newsportal schedule log {facts['job']}"
 
 
-def _trained(row: Row) -> str | None:
-    """Of the corpora that were trained; the others are no news."""
-    if row.get("version") is None:
-        return None
-    used = "in use now" if row["active"] else f"not in use ({row['why']})"
-    return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
-
-
-def _fitted(row: Row) -> str | None:
-    if "views" not in row:
-        return None
-    return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
-
-
-def _expired(row: Row) -> str | None:
-    return f"{row['deleted']} old views and offers of readers are deleted, as promised" if row.get("deleted") else None
-
-
-OUTCOMES: Final[Mapping[str, Callable[[Row], str | None]]] = {"retrain": _trained, "fit": _fitted, "expire": _expired}
-"""A row of a job's outcome as a line, where it is news."""
+def news(kind: str, row: Row) -> str | None:
+    """A row of a job's outcome as a line, where it is news: of corpora, those that were trained."""
+    if kind == "retrain" and row.get("version") is not None:
+        used = "in use now" if row["active"] else f"not in use ({row['why']})"
+        return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
+    if kind == "fit" and "views" in row:
+        return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
+    if kind == "expire" and row.get("deleted"):
+        return f"{row['deleted']} old views and offers of readers are deleted, as promised"
+    return None
 
 
 JOBS, BATCH, EVERY = 2, 50, 10.0
@@ -170,7 +154,10 @@ def schedule(
     if context.invoked_subcommand is not None:
         return
     known = load(sources)
-    runner, records = runner_of(known, scrapyd, local, project, _settings(setting or []))
+    settings = {name: value for name, _, value in (text.partition("=") for text in setting or ())}
+    if bad := next((text for text in setting or () if text.find("=") < 1), None):
+        raise typer.BadParameter(f"{bad.partition('=')[0]!r} is no NAME=VALUE", param_hint="--setting")
+    runner, records = runner_of(known, scrapyd, local, project, settings)
     say = sayer(as_json)
     file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
     work = Supervisor(
@@ -200,14 +187,25 @@ def schedule(
             signal.signal(number, signal.SIG_IGN)  # all is done: a second one that comes now makes no failure of it
 
 
+def _claims(sources: Sources) -> Claims:
+    from scrapy.settings import Settings
+
+    from newsportal.crawl.addon import scrapy_settings
+    from newsportal.crawl.queues.opening import open_queue
+
+    return open_queue(sources, Settings(scrapy_settings(sources)), "schedule")
+
+
 def jobs(
     scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
     """List the jobs, newest first, with what they brought."""
     known = load(sources)
     runner, _ = runner_of(known, scrapyd, local, project)
-    runs = _reports(known)
-    rows = [_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
+    runs: dict[str, Run] = {}
+    with suppress(StoreError), closing(open_store(known.store, create=False)) as store:  # without one: without what the jobs brought
+        runs = reports(store)
+    rows = [as_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
     if not rows and not as_json:
         typer.echo("no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET")
         return
@@ -233,13 +231,6 @@ def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project
     typer.echo(f"job {job.id} was asked to end")
 
 
-def _settings(given: list[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    if bad := next((name for name, equals, _ in pairs if not equals or not name), None):
-        raise typer.BadParameter(f"{bad!r} is no NAME=VALUE", param_hint="--setting")
-    return {name: value for name, _, value in pairs}
-
-
 def _found(runner: Runner, id: str) -> Job:
     """A job by its id, or by how that begins. Raises ``NewsportalError``."""
     jobs = [job for job in runner.jobs() if job.id.startswith(id)]
@@ -248,49 +239,22 @@ def _found(runner: Runner, id: str) -> Job:
     return jobs[0]
 
 
-def _claims(sources: Sources) -> Claims:
-    from scrapy.settings import Settings
-
-    from newsportal.crawl.addon import scrapy_settings
-    from newsportal.crawl.queues.opening import open_queue
-
-    return open_queue(sources, Settings(scrapy_settings(sources)), "schedule")
-
-
-def _reports(sources: Sources) -> dict[str, Run]:
-    try:
-        with closing(open_store(sources.store, create=False)) as store:
-            return reports(store)
-    except StoreError:
-        return {}  # nothing was crawled yet, or the store is away: the jobs are listed without what they brought
-
-
-def _row(job: Job) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "job": job.id,
-        "kind": job.kind,
-        "spider": job.subject,
-        "state": job.state if job.active else "ended",
+def as_row(job: Job) -> dict[str, Any]:
+    row: dict[str, Any] = {"job": job.id, "kind": job.kind, "spider": job.subject, "state": job.state if job.active else "ended"}
+    row |= {
         "result": None if job.active else job.state,
-        "sources": len(job.sources) if job.sources else None,
-        "started": job.started,
-        "ended": job.ended,
-        "status": job.status,
-        "run": next((row["run"] for row in job.outcome if "run" in row), None),
-        "by": job.by or None,
-        "origin": job.origin or None,
-        "outcome": list(job.outcome),
-        "error": job.error,
+        "sources": len(job.sources or ()) or None,
+        **pick(job, "started", "ended", "status"),
     }
-    return {**row, "brought": _brought(job, row)}
-
-
-def _brought(job: Job, row: Mapping[str, Any]) -> str | None:
+    row |= {"run": next((row["run"] for row in job.outcome if "run" in row), None), "by": job.by or None, "origin": job.origin or None}
+    row |= {"outcome": list(job.outcome), "error": job.error, "brought": None}
     if job.kind != CRAWL:
-        return str(job.error["text"]) if job.error else None
-    if job.active:
-        return "so far: " + brought(row).removeprefix("it broke off: ") if job.outcome else None
-    return brought(row)
+        row["brought"] = str(job.error["text"]) if job.error else None
+    elif not job.active:
+        row["brought"] = brought(row)
+    elif job.outcome:
+        row["brought"] = "so far: " + brought(row).removeprefix("it broke off: ")
+    return row
 
 
 group = command_group("Visit what is due, by jobs on this machine or in a scrapyd.", jobs, log, cancel, default=schedule)

@@ -15,7 +15,7 @@ from rich.text import Text
 from newsportal.cli import hints
 from newsportal.cli.context import moment, open_all
 from newsportal.cli.options import AsJson, SourcesFile
-from newsportal.cli.output import print_json
+from newsportal.cli.output import pick, print_json
 from newsportal.messages import format_time
 from newsportal.portal.site import site_of
 from newsportal.search.base import Hit, Query, Results
@@ -64,8 +64,15 @@ def search(
     if word := hints.unknown_topic(known, topic):
         typer.echo(word, err=True)
     console = Console(emoji=False, highlight=False, soft_wrap=True)
-    if facets:
-        count(results, console, as_json=as_json)
+    if facets and as_json:
+        print_json({"total": results.total, "capped": results.capped, **results.facets})
+    elif facets:
+        for name, counted in results.facets.items():
+            if counted:
+                console.print(Text(name, style="bold"))
+            for value, number in counted.items():
+                console.print(Text(f"  {number:7} {clean(value)}"))
+        console.print(Text(total(results), style="dim"))
     elif as_json:
         for hit in results.hits:
             print_json(plain(hit))
@@ -83,28 +90,13 @@ def end(text: str | None) -> datetime | None:
         return None
 
 
-def count(results: Results, console: Console, *, as_json: bool) -> None:
-    if as_json:
-        told = {"total": results.total, "capped": results.capped, **results.facets}
-        print_json(told)
-        return
-    for name, counted in results.facets.items():
-        if counted:
-            console.print(Text(name, style="bold"))
-        for value, number in counted.items():
-            console.print(Text(f"  {number:7} {clean(value)}"))
-    console.print(Text(total(results), style="dim"))
-
-
 def plain(hit: Hit) -> dict[str, Any]:
     return {
         "id": hit.id,
         "story": hit.story_id,
-        "url": hit.url,
-        "title": hit.title,
+        **pick(hit, "url", "title"),
         "snippet": unescape(MARK.sub(r"\1", hit.snippet_html)),
-        "site": hit.site,
-        "published": hit.published.isoformat() if hit.published else None,
+        **pick(hit, "site", "published"),
         "score": round(hit.score, 4),
         "folded": hit.folded,
     }

@@ -22,7 +22,7 @@ from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
 from newsportal.portal.site import zone_named
 from newsportal.search import open_index
-from newsportal.services.accounts import Accounts, open_accounts
+from newsportal.services.accounts import open_accounts
 from newsportal.services.daily import DailySums, daily_uri
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
@@ -78,20 +78,13 @@ def run(
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
-        _let_in(accounts, address, console)
+        if (made := accounts.people.first(now=datetime.now(UTC))) is not None:  # its password is told here, once, and kept nowhere
+            person, password = made
+            accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
+            console.print(f"sign in at {address}/login as {person.name} with the password {password}")
+            console.print(f"(it is shown this once; another one: newsportal user password {person.name})")
         console.file.flush()  # a service's log, which is no terminal, tells it now and not at the end
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
         serve_forever(app, host, listening=listening)
-
-
-def _let_in(accounts: Accounts, address: str, console: Console) -> None:
-    """Make the first administrator where there is nobody. His password is told here, once, and kept nowhere."""
-    made = accounts.people.first(now=datetime.now(UTC))
-    if made is None:
-        return
-    person, password = made
-    accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
-    console.print(f"sign in at {address}/login as {person.name} with the password {password}")
-    console.print(f"(it is shown this once; another one: newsportal user password {person.name})")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from newsportal.cli import hints
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.outlines import export, import_
-from newsportal.cli.output import console, make_table, print_json
+from newsportal.cli.output import console, make_table, pick, print_json
 from newsportal.cli.source_adding import add, show, suggest
 from newsportal.cli.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.cli.source_status import health, schedule
@@ -21,7 +20,7 @@ from newsportal.errors import NewsportalError, SourcesError
 from newsportal.messages import did_you_mean
 from newsportal.services.jobs.scrapyd import CONFIGURATION
 from newsportal.services.trying.saved import plain, tried
-from newsportal.sources import FILE_NAME, CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Topic, schema_text
+from newsportal.sources import FILE_NAME, Topic, schema_text
 
 SCHEMA_NAME = "sources.schema.json"
 PRESETS = ("metasearch-portal", "region-crawler", "photo-stories", "table-statistics", "news-system")  # papers A to E
@@ -32,7 +31,11 @@ PROJECT = "[settings]\ndefault = newsportal.settings\n\n[deploy]\nurl = http://1
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List topics, engines, feeds, sitemaps, regions, forums and galleries."""
     known = load(sources)
-    rows = [_row(source) for source in known.all()]
+    rows = []
+    for source in known.all():
+        visits = source.engines if isinstance(source, Topic) else getattr(source, "seeds", ()) or (getattr(source, "url", None),)
+        row = {**pick(source, "key", "name"), "kind": source.family, "enabled": source.enabled, "visits": list(filter(None, visits))}
+        rows.append(row | {"topics": list(getattr(source, "topics", ())), "category": getattr(source, "category", None)})
     if as_json:
         print_json(*rows)
         return
@@ -43,34 +46,13 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     console().print(make_table(("key", "", "what is visited", "topics, category"), cells))
 
 
-def _row(source: Source) -> dict[str, Any]:
-    return {
-        "key": source.key,
-        "name": source.name,
-        "kind": source.family,
-        "enabled": source.enabled,
-        "visits": list(_visits(source)),
-        "topics": list(getattr(source, "topics", ())),
-        "category": getattr(source, "category", None),
-    }
-
-
-def _visits(source: Source) -> Sequence[str]:
-    """What of a source is fetched first: addresses, or the engines of a topic."""
-    if isinstance(source, Topic):
-        return source.engines
-    if isinstance(source, Region | Gallery):
-        return source.seeds
-    return (source.url,) if isinstance(source, Feed | Sitemap | Forum | CustomEngine) else ()
-
-
 def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Print every mistake of sources.yaml with its line; exit status 1 if there is one."""
     try:
         known = load(sources)
     except SourcesError as error:
         for problem in error.problems:
-            plain = {"file": problem.file, "line": problem.line, "key": problem.key, "message": problem.message, "hint": problem.hint}
+            plain = pick(problem, "file", "line", "key", "message", "hint")
             typer.echo(json.dumps(plain, ensure_ascii=False, default=str) if as_json else str(problem))
         raise typer.Exit(1) from error
     if not as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -21,10 +21,10 @@ from newsportal.items import Link
 from newsportal.messages import Message, format_time, local
 from newsportal.services.discovery.proposal import Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, find
-from newsportal.services.discovery.suggestions import Counting, Suggestion
+from newsportal.services.discovery.suggestions import Counting
 from newsportal.services.discovery.suggestions import plain as suggestion_row
 from newsportal.services.trying.polite_fetch import visitor
-from newsportal.services.trying.proposing import MORE, Family, Preview, Visited, figures, plain, proposed, visits, write
+from newsportal.services.trying.proposing import MORE, Family, Offer, Visited, figures, plain, proposed, visits, write
 from newsportal.services.trying.trial import Reading, Trial
 from newsportal.sources import Sources
 from newsportal.store import open_store
@@ -59,10 +59,14 @@ def add(
     with console(stderr=True).status("") as status:
         visit = visitor(known, most=MAX_REQUESTS + MORE, tell=lambda address: status.update(f"looking at {clean(address)[:100]}"))
         offer = proposed(url, known, visit, kind=kind, everything=everything, name=name, category=category)
-    previews = offer.previews
+    previews, asks = offer.previews, sys.stdin.isatty() and not (yes or as_json)
     if not as_json:
-        _show(previews, offer.others, offer.notes)
-    added = [] if dry_run else [one for one in previews if _wanted(one, ask=not (yes or as_json))]
+        _show(offer)
+    added = [
+        one
+        for one in (() if dry_run else previews)
+        if not asks or typer.confirm(f"Add {one.proposal.family}:{one.values['name']}?", default=True, err=True)
+    ]
     if added:
         write(path, [(one.proposal.kind, one.values) for one in added])
     if as_json:
@@ -73,15 +77,9 @@ def add(
         typer.echo(f"{told}. Try it: newsportal source test '{one.values['name']}'")
 
 
-def _wanted(preview: Preview, *, ask: bool) -> bool:
-    if not ask or not sys.stdin.isatty():
-        return True
-    return typer.confirm(f"Add {preview.proposal.family}:{preview.values['name']}?", default=True, err=True)
-
-
-def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequence[Message]) -> None:
+def _show(offer: Offer) -> None:
     out = console()
-    for preview in previews:
+    for preview in offer.previews:
         found = preview.proposal
         out.print(f"{found.family}:{preview.values['name']}  {clean(found.address)}", style="bold", markup=False)
         out.print(f"  {'; '.join(clean(str(why)) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
@@ -90,12 +88,9 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
         show_links(out, found.links, LINKS_SHOWN)
         if preview.reading is not None:
             show_article(out, preview.reading, "article")
-    for one in others:
-        out.print(
-            f"  also there: {one.family} {clean(one.address)} ({', '.join(figures(one))}); --all adds it, too", style="dim", markup=False
-        )
-    for note in notes:
-        out.print(f"  {clean(str(note))}", style="dim", markup=False)
+    others = (f"also there: {one.family} {clean(one.address)} ({', '.join(figures(one))}); --all adds it, too" for one in offer.others)
+    for line in (*others, *(clean(str(note)) for note in offer.notes)):
+        out.print(f"  {line}", style="dim", markup=False)
 
 
 MAX_SHOWN = 10  # entries that are shown; --json has all
@@ -160,7 +155,14 @@ def suggest(
     with closing(open_store(known.store, create=False)) as store:
         counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))
     found = counting.suggestions(limit)
-    looked = _looked(found[:LOOKED], known) if look else {}
+    looked: dict[str, Proposal] = {}
+    with console(stderr=True).status("") as status:
+        for one in found[:LOOKED] if look else ():
+            visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
+            try:
+                looked[one.site] = find(one.address, visit, visit.robots)[0][0]
+            except NewsportalError as error:  # its row says nothing of sources then
+                console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
     found.sort(key=lambda one: -one.score * (1 + (looked[one.site].score if one.site in looked else 0.0)))
     if as_json:
         for one in found:
@@ -193,7 +195,8 @@ def suggest(
 
 def counted(store: Store, known: Sources, since: datetime) -> Counting:
     """All articles since then, counted, with a bar on a terminal."""
-    counting = Counting(address for place in _places(known) for address in visits(place))
+    places: tuple[Visited, ...] = (*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries)
+    counting = Counting(address for place in places for address in visits(place))
     columns = (SpinnerColumn(), TextColumn("{task.completed} articles"), TimeElapsedColumn())
     with Progress(*columns, console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
@@ -202,21 +205,3 @@ def counted(store: Store, known: Sources, since: datetime) -> Counting:
             if article.moment >= since:
                 counting.take(article)
     return counting
-
-
-def _places(known: Sources) -> Iterator[Visited]:
-    for kind in (known.feeds, known.sitemaps, known.regions, known.forums, known.galleries):
-        yield from kind
-
-
-def _looked(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
-    """What stands behind the first sites. One that cannot be read is passed over: its row says nothing of sources then."""
-    looked: dict[str, Proposal] = {}
-    with console(stderr=True).status("") as status:
-        for one in found:
-            visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
-            try:
-                looked[one.site] = find(one.address, visit, visit.robots)[0][0]
-            except NewsportalError as error:
-                console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
-    return looked

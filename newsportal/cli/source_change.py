@@ -16,7 +16,7 @@ from newsportal.cli.options import SourcesFile, load
 from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
 from newsportal.services.trying.saved import unknown
-from newsportal.sources import Source, Sources, edit
+from newsportal.sources import Source, edit
 from newsportal.sources.changing import Way, change_many
 from newsportal.sources.editing import go_back
 from newsportal.sources.history import earlier, versions
@@ -86,16 +86,14 @@ def _change(sources: Path | None, names: Sequence[str], way: Way, sentence: str,
     """All of them in one change, which is taken back as one; or none."""
     path = sources_path(sources)
     known = load(path)
-    found = [_found(known, name) for name in dict.fromkeys(names)]
-    edit(path, change_many(way, found, minutes))
-    for source in found:
+    chosen: list[Source] = []
+    for name in dict.fromkeys(names):
+        found = known.find(name)
+        if not found:
+            raise NewsportalError(unknown(name, known))
+        if len(found) > 1:
+            raise NewsportalError(f"{name!r} is the name of several: say which of {', '.join(one.key for one in found)}")
+        chosen += found
+    edit(path, change_many(way, chosen, minutes))
+    for source in chosen:
         typer.echo(f"{source.key} {sentence.format(path=path)}")
-
-
-def _found(known: Sources, name: str) -> Source:
-    found = known.find(name)
-    if not found:
-        raise NewsportalError(unknown(name, known))
-    if len(found) > 1:
-        raise NewsportalError(f"{name!r} is the name of several: say which of {', '.join(one.key for one in found)}")
-    return found[0]

@@ -10,10 +10,10 @@ import typer
 from rich.text import Text
 
 from newsportal.cli.options import AsJson, SourcesFile, load
-from newsportal.cli.output import console, make_table, print_json
+from newsportal.cli.output import console, make_table, pick, print_json
 from newsportal.errors import NewsportalError
 from newsportal.messages import local
-from newsportal.sources.timing import Planned, timetable, visited
+from newsportal.sources.timing import timetable, visited
 from newsportal.sources.watched import Judged, judged, summary, watched
 from newsportal.store import open_store
 
@@ -60,34 +60,24 @@ def health(
 
 
 def plain(row: Judged) -> dict[str, Any]:
-    said, figures = row.health, row.health.figures
-    pace = said.cadence
+    said, figures, pace = row.health, row.health.figures, row.health.cadence
+    gaps = pace if pace and pace.gaps else None
     return {
-        "key": row.source.key,
-        "name": row.source.name,
-        "state": said.state,
-        "cause": said.cause,
+        **pick(row.source, "key", "name"),
+        **pick(said, "state", "cause"),
         "code": said.reason().code,
         "reason": str(said.reason()),
         "remedy": str(remedy) if (remedy := said.remedy()) else None,
-        "since": _iso(said.since),
-        "not_before": _iso(said.not_before()),
-        "last_visit": _iso(figures.last_visit),
-        "last_success": _iso(figures.last_success),
-        "last_new": _iso(pace.last if pace else None),
+        "since": said.since,
+        "not_before": said.not_before(),
+        **pick(figures, "last_visit", "last_success"),
+        "last_new": pace.last if pace else None,
         "failures_in_row": figures.streak,
-        "usual_gap": pace.usual if pace and pace.gaps else None,
-        "longest_gap": pace.longest if pace and pace.gaps else None,
+        "usual_gap": gaps and gaps.usual,
+        "longest_gap": gaps and gaps.longest,
         "silence": pace.silence if pace else None,
-        "silence_probability": pace.probability if pace and pace.gaps else None,
-        "articles": {
-            "read": figures.read,
-            "stored": figures.stored,
-            "repeats": figures.repeats,
-            "shaky": figures.shaky,
-            "garbled": figures.garbled,
-            "failed": dict(figures.failed),
-        },
+        "silence_probability": gaps and gaps.probability,
+        "articles": pick(figures, "read", "stored", "repeats", "shaky", "garbled") | {"failed": dict(figures.failed)},
         "days": list(row.days),
     }
 
@@ -96,10 +86,6 @@ def day_bars(days: tuple[int, ...]) -> str:
     """``·▁··▃█``: new entries by day, against the day that had most."""
     most = max(days, default=0)
     return "".join(DAY_BARS[(number * len(DAY_BARS) - 1) // most] if number else "·" for number in days)
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
 
 
 HOUR_BARS = " ▁▂▃▄▅▆▇█"  # heights of an hour in the line of entries that are expected
@@ -117,30 +103,15 @@ def schedule(
     if name is not None and not chosen:
         raise NewsportalError(f"sources.yaml visits no source {name!r}; see: newsportal source list")
     with closing(open_store(known.store)) as store:
-        planned = [_plan(one) for one in timetable(known, store, chosen, local(datetime.now(UTC)))]
-    rows = sorted(planned, key=lambda row: str(row["next"]))
-    if as_json:
-        print_json(*rows)
-    else:
-        cells = (
-            (f"{datetime.fromisoformat(row['next']):%m-%d %H:%M}", row["key"], Text(hour_bars(row["expected"] or ())), row["why"])
-            for row in rows
-        )
+        planned = sorted(timetable(known, store, chosen, local(datetime.now(UTC))), key=lambda one: one.next.isoformat(timespec="seconds"))
+    if not as_json:
+        cells = ((f"{one.next:%m-%d %H:%M}", one.key, Text(hour_bars(one.expected or ())), str(one.why)) for one in planned)
         console().print(make_table((f"next ({local(datetime.now(UTC)):%z})", "source", "the next 24 hours", "why then"), cells))
-
-
-def _plan(one: Planned) -> dict[str, Any]:
-    """A source's schedule as JSON values; times in ISO 8601. ``expected``: entries in each of the next 24 hours. ``hub``: one tells us."""
-    return {
-        "key": one.key,
-        "policy": one.policy,
-        "last": one.last.isoformat() if one.last else None,
-        "next": one.next.isoformat(timespec="seconds"),
-        "why": str(one.why),
-        "hub": one.hub,
-        "expected": [round(number, 2) for number in one.expected] if one.expected is not None else None,
-        "hours_on": list(one.hours_on) if one.hours_on is not None else None,
-    }
+        return
+    for one in planned:  # ``hub``: one tells us; ``expected``: entries in each of the next 24 hours
+        row = {**pick(one, "key", "policy", "last"), "next": one.next.isoformat(timespec="seconds"), "why": str(one.why), "hub": one.hub}
+        row["expected"] = [round(number, 2) for number in one.expected] if one.expected is not None else None
+        print_json({**row, "hours_on": list(one.hours_on) if one.hours_on is not None else None})
 
 
 def hour_bars(expected: tuple[float, ...] | list[float]) -> str:

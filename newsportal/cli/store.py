@@ -13,7 +13,7 @@ from newsportal.cli.output import count_bar, make_table, print_json, print_table
 from newsportal.errors import StoreError
 from newsportal.sources.uris import mask
 from newsportal.store import open_store
-from newsportal.store.copying import MOST_TOLD, Copied, faults
+from newsportal.store.copying import MOST_TOLD, faults
 from newsportal.store.copying import copy as copied
 from newsportal.store.records import FORMS
 from newsportal.text import clean
@@ -50,23 +50,21 @@ def copy(
     if as_json:
         print_json({"from": masked(source), "to": masked(target), "equal": done.equal, **asdict(done)})
     else:
-        _show(done)
+        columns = ("table", "rows", "rows there", "digest", "digest there", "")
+        rows = (
+            (one.table, one.rows, one.rows_there, one.digest[-DIGITS:], one.digest_there[-DIGITS:], "equal" if one.equal else "NOT EQUAL")
+            for one in done.tables
+        )
+        print_table(make_table(columns, rows, right=columns[1:]))
+        typer.echo(
+            f"{done.written} rows written, {done.deleted} deleted; {'equal' if done.equal else 'NOT equal'} up to change {done.until}"
+        )
+        if not done.equal:
+            typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
+        if done.behind:
+            typer.echo(f"{done.behind} changes came meanwhile; to bring them over, say it once more with --again", err=True)
     if not done.equal:
         raise typer.Exit(1)
-
-
-def _show(done: Copied) -> None:
-    columns = ("table", "rows", "rows there", "digest", "digest there", "")
-    rows = (
-        (one.table, one.rows, one.rows_there, one.digest[-DIGITS:], one.digest_there[-DIGITS:], "equal" if one.equal else "NOT EQUAL")
-        for one in done.tables
-    )
-    print_table(make_table(columns, rows, right=columns[1:]))
-    typer.echo(f"{done.written} rows written, {done.deleted} deleted; {'equal' if done.equal else 'NOT equal'} up to change {done.until}")
-    if not done.equal:
-        typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
-    if done.behind:
-        typer.echo(f"{done.behind} changes came meanwhile; to bring them over, say it once more with --again", err=True)
 
 
 def check(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:

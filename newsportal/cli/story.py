@@ -13,12 +13,11 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import SourcesFile, command_group
-from newsportal.cli.output import WIDEST, make_table, print_json
+from newsportal.cli.output import WIDEST, make_table, pick, print_json
 from newsportal.cli.pictures import figures, summary
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.messages import format_time
@@ -78,15 +77,15 @@ def plain(story: Story) -> dict[str, Any]:
     spread = story.spread
     versions = [
         {
-            "id": version.id, "url": version.url, "title": version.title, "site": version.publisher, "moment": version.moment.isoformat(),
-            "fold_of": version.fold_of, "fold_reason": version.fold_reason, "fold_score": version.fold_score,
-            "hidden": version.hidden.isoformat() if version.hidden else None, "corrected": list(version.corrected_fields),
+            **pick(version, "id", "url", "title"),
+            "site": version.publisher,
+            **pick(version, "moment", "fold_of", "fold_reason", "fold_score"),
         }
+        | {"hidden": version.hidden, "corrected": list(version.corrected_fields)}
         for version in story.versions
-    ]  # fmt: skip
-    heat = {"sites": spread.sites, "at_first": spread.at_first, "hours": round(spread.hours, 2), "per_hour": spread.per_hour}
-    steps = [step.isoformat() for step in spread.steps]
-    return {"id": story.id, "original": story.head.id, "heat": story.heat, "spread": {**heat, "steps": steps}, "versions": versions}
+    ]
+    heat = pick(spread, "sites", "at_first") | {"hours": round(spread.hours, 2), "per_hour": spread.per_hour, "steps": list(spread.steps)}
+    return {"id": story.id, "original": story.head.id, "heat": story.heat, "spread": heat, "versions": versions}
 
 
 def photographed(store: Store, version: StoredArticle) -> dict[str, Any] | None:
@@ -108,41 +107,32 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
         print_json(values)
         return
     console = Console(emoji=False, soft_wrap=True)
-    console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
-    rows = ((one.id, one.publisher, format_time(one.moment), _why(one, story), one.url) for one in story.versions)
+    spread = story.spread
+    speed = f", {spread.at_first} of them within six hours, the last after {spread.hours:.0f}" if spread.sites > 1 else ""
+    counts = f"{story.count} versions on {spread.sites} sites{speed}"
+    console.print(f"{clean(story.head.title)}\n{story.id}, {counts}", markup=False, highlight=False)
+    rows = []
+    for one in story.versions:  # why it is in this story, how surely, and what editors did to it
+        why = f"{one.fold_reason} {one.fold_score:.2f}" if one.fold_reason else "found first"
+        marks = [
+            "original" if one.id == story.head.id else why,
+            *(["hidden"] if one.hidden else []),
+            *(["corrected"] if one.corrected else []),
+        ]
+        rows.append((one.id, one.publisher, format_time(one.moment), ", ".join(marks), one.url))
     wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
     wide.print(make_table(("article", "site", "time", "why", "address"), rows))
     if (gallery := store.galleries.gallery(story.head.id)) is not None:
         wide.print(f"\n{summary(gallery)}", markup=False, highlight=False)
-        wide.print(_pictures(store, story.head.id))
-
-
-def _pictures(store: Store, id: str) -> Table:
-    """The pictures of a photo story: those shown in order, then those left out with the reason."""
-    rows = []
-    for picture in store.galleries.pictures(id, dropped=True):
-        image, place = picture.image, picture.dropped or str(picture.place)
-        size = f"{image.width}×{image.height}" if image.width and image.height else ""
-        rows.append((place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url))
-    return make_table(("", "size", "caption", "address"), rows)
-
-
-def _why(version: StoredArticle, story: Story) -> str:
-    """Why a version stands in its story, in one word, and how surely; what editors did to it."""
-    marks = [*(["hidden"] if version.hidden else []), *(["corrected"] if version.corrected else [])]
-    return ", ".join([_reason(version, story), *marks])
-
-
-def _reason(version: StoredArticle, story: Story) -> str:
-    if version.id == story.head.id:
-        return "original"
-    return f"{version.fold_reason} {version.fold_score:.2f}" if version.fold_reason else "found first"
-
-
-def _count(story: Story) -> str:
-    spread = story.spread
-    said = f"{story.count} versions on {spread.sites} sites"
-    return said + (f", {spread.at_first} of them within six hours, the last after {spread.hours:.0f}" if spread.sites > 1 else "")
+        pictures = []  # those shown in order, then those left out with the reason
+        for picture in store.galleries.pictures(story.head.id, dropped=True):
+            image, size = (
+                picture.image,
+                f"{picture.image.width}×{picture.image.height}" if picture.image.width and picture.image.height else "",
+            )
+            place, form = picture.dropped or str(picture.place), f"{size} {image.format or ''}".strip()
+            pictures.append((place, form, image.caption or "", image.url))
+        wide.print(make_table(("", "size", "caption", "address"), pictures))
 
 
 ChangeAsJson = Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")]
@@ -252,9 +242,7 @@ def _print_article(article: StoredArticle, as_json: bool, sentence: str) -> None
     if not as_json:
         typer.echo(f"{article.id}: {sentence}")
         return
-    published = article.published.isoformat() if article.published else None
-    values = {"id": article.id, "revision": article.revision, "title": article.title, "author": article.author, "published": published}
-    print_json({**values, "text": article.text, "corrected": list(article.corrected_fields)})
+    print_json(pick(article, "id", "revision", "title", "author", "published", "text") | {"corrected": list(article.corrected_fields)})
 
 
 group = command_group(

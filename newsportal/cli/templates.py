@@ -9,7 +9,6 @@ import typer
 
 from newsportal.cli.options import AsJson, command_group
 from newsportal.cli.output import make_table, print_json, print_table
-from newsportal.extractors.article.template import Template
 from newsportal.extractors.papers.url_library import Directory, Library, plain, write_library
 from newsportal.services.trying.templates import load, save
 
@@ -41,7 +40,10 @@ def show(file: File, site: Site, directory: Below = None, as_json: AsJson = Fals
         waiting = _waiting(library, site, wanted)
         why = f" yet: {waiting} of it waiting for a sibling, a page of the same form" if waiting else "; list shows those it has"
         raise typer.BadParameter(f"the library has no template of {site}{directory or ''}{why}", param_hint="SITE")
-    rows = [_row(one, template) for one, template in found]
+    rows = [
+        plain(one, template) | {"directory": "/" + "/".join(one), "content_tags": " ".join(template.path), "shared": len(template.shared)}
+        for one, template in found
+    ]
     _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
 
 
@@ -66,11 +68,6 @@ def _waiting(library: Library, site: str, below: Directory) -> str:
 
 def _directory(written: str | None) -> Directory:
     return tuple(segment for segment in (written or "").split("/") if segment)
-
-
-def _row(directory: Directory, template: Template) -> dict[str, Any]:
-    row = plain(directory, template)
-    return row | {"directory": "/" + "/".join(directory), "content_tags": " ".join(template.path), "shared": len(template.shared)}
 
 
 def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:

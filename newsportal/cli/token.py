@@ -9,22 +9,14 @@ import typer
 from rich.console import Console
 
 from newsportal.cli.options import AsJson, SourcesFile, command_group
-from newsportal.cli.output import make_table, print_json
+from newsportal.cli.output import make_table, pick, print_json
 from newsportal.cli.user import Name, found, log, opened
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Right, Token
 
 
 def token_values(token: Token, name: str) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "person": name,
-        "for": token.name,
-        "rights": sorted(token.rights),
-        "created": token.created.isoformat(),
-        "expires": token.expires.isoformat() if token.expires else None,
-        "used": token.used.isoformat() if token.used else None,
-    }
+    return {"id": token.id, "person": name, "for": token.name, "rights": sorted(token.rights), **pick(token, "created", "expires", "used")}
 
 
 def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
@@ -36,7 +28,14 @@ def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
         print_json(rows)
         return
     cells = (
-        (row["id"], row["person"], row["for"], ", ".join(row["rights"]), (row["expires"] or "revoked")[:10], (row["used"] or "never")[:10])
+        (
+            row["id"],
+            row["person"],
+            row["for"],
+            ", ".join(row["rights"]),
+            str(row["expires"] or "revoked")[:10],
+            str(row["used"] or "never")[:10],
+        )
         for row in rows
     )
     table = make_table(("id", "person", "for", "rights", "until", "last used"), cells)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.classify.topics import TopicRule, rule
+from newsportal.classify.topics import rule
 from newsportal.cli.context import open_all, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
 from newsportal.cli.output import print_json, print_rows, report_progress
@@ -15,7 +15,6 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import did_you_mean
 from newsportal.services.topics.changing import assign as assign_to
 from newsportal.services.topics.preview import DAYS, counts, preview
-from newsportal.sources import Sources, Topic
 from newsportal.store.results import StoryFilter
 from newsportal.text import clean
 
@@ -27,23 +26,26 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the topics with their keywords and how many stories of the last 7 and 30 days they have."""
     with open_record(sources) as (known, store):
         counted = counts(store, [topic.name for topic in known.topics], datetime.now(UTC))
-        rows = [{**_row(topic), "days_7": counted[topic.name].week, "days_30": counted[topic.name].month} for topic in known.topics]
+    rows: list[dict[str, Any]] = []
+    for topic in known.topics:
+        words, found = topic.keywords, counted[topic.name]
+        row: dict[str, Any] = {
+            "topic": topic.name,
+            "enabled": topic.enabled,
+            "must": list(words.must),
+            "any": list(words.any),
+            "not": list(words.not_),
+        }
+        rows.append(row | {"engines": list(topic.engines), "days_7": found.week, "days_30": found.month})
     if as_json:
         print_json(*rows)
         return
     if not rows:
         typer.echo("sources.yaml names no topic yet")
         return
-    plain = [{**row, "keywords": " ".join(row["any"]), "engines": " ".join(row["engines"])} for row in rows]
-    print_rows(
-        [{**row, "": "" if row["enabled"] else "off"} for row in plain], ("topic", "", "days_7", "days_30", "keywords", "engines"), False
-    )
-
-
-def _row(topic: Topic) -> dict[str, Any]:
-    words = topic.keywords
-    parts = {"must": list(words.must), "any": list(words.any), "not": list(words.not_)}
-    return {"topic": topic.name, "enabled": topic.enabled, **parts, "engines": list(topic.engines)}
+    for row in rows:
+        row |= {"keywords": " ".join(row["any"]), "engines": " ".join(row["engines"]), "": "" if row["enabled"] else "off"}
+    print_rows(rows, ("topic", "", "days_7", "days_30", "keywords", "engines"), False)
 
 
 def preview_(
@@ -57,16 +59,14 @@ def preview_(
 ) -> None:
     """Show which stories of the last days a topic's words find, which of them are new to it, and which would go. Nothing is changed."""
     with open_all(sources) as (known, store, index):
-        asked = _rule_of(known.topic(name), name, tuple(must or ()), tuple(any_ or ()), tuple(never or ()))
+        topic = known.topic(name)
+        if must or any_ or never:
+            asked = rule(name, must or (), any_ or (() if must else (name,)), never or ())
+        else:
+            asked = topic.rule if topic else rule(name, any=(name,))
+        there = topic is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)
         index.follow(store)
-        found = preview(
-            store,
-            index,
-            asked,
-            topic=name if (known.topic(name) is not None or bool(store.stories(StoryFilter(name, limit=1)).stories)) else None,
-            now=datetime.now(UTC),
-            days=days,
-        )
+        found = preview(store, index, asked, topic=name if there else None, now=datetime.now(UTC), days=days)
     rows = [
         {"id": one.article.id, "moment": one.article.moment, "title": one.article.title, "words": " ".join(one.words), "new": not one.known}
         for one in found.newest
@@ -83,12 +83,6 @@ def preview_(
         typer.echo(clean(f"- {one.title}"))
 
 
-def _rule_of(topic: Topic | None, name: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> TopicRule:
-    if must or any_ or never:
-        return rule(name, must, any_ or (() if must else (name,)), never)
-    return topic.rule if topic else rule(name, any=(name,))
-
-
 def assign(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Topics; default: all that are enabled.")] = None,
     days: Days = 30,
@@ -101,38 +95,22 @@ def assign(
     What a source, a search or a model brought into a topic stays.
     """
     with open_record(sources) as (known, store), report_progress() as say:
-        rules = (
-            [topic.rule for topic in (_found(known, name) for name in names)]
-            if names
-            else [one.rule for one in known.topics if one.enabled]
-        )
-        if gone and not names:
-            rules = []
-        now = datetime.now(UTC)
-        done = assign_to(
-            store,
-            rules,
-            gone=[name for name in gone or () if known.topic(name) is None],
-            since=now - timedelta(days=days),
-            now=now,
-            progress=say,
-        )
+        rules = [] if names or gone else [one.rule for one in known.topics if one.enabled]
+        for name in names or ():
+            if (topic := known.topic(name)) is None:
+                hint = did_you_mean(name, [topic.name for topic in known.topics])
+                raise NewsportalError(f"sources.yaml has no topic {name!r}; {hint or 'see: newsportal topic list'}")
+            rules.append(topic.rule)
+        now, lost = datetime.now(UTC), [name for name in gone or () if known.topic(name) is None]
+        done = assign_to(store, rules, gone=lost, since=now - timedelta(days=days), now=now, progress=say)
     row = {"looked": done.looked, "changed": done.changed, "came": dict(done.came), "went": dict(done.went)}
     if as_json:
         print_json(row)
         return
     typer.echo(f"{done.looked} articles of the last {days} days, {done.changed} changed")
     for sign, counted in (("+", done.came), ("-", done.went)):
-        for topic, number in sorted(counted.items()):
-            typer.echo(clean(f"  {topic}: {sign}{number}"))
-
-
-def _found(known: Sources, name: str) -> Topic:
-    found = known.topic(name)
-    if found is None:
-        hint = did_you_mean(name, [topic.name for topic in known.topics])
-        raise NewsportalError(f"sources.yaml has no topic {name!r}" + (f"; {hint}" if hint else "; see: newsportal topic list"))
-    return found
+        for name, number in sorted(counted.items()):
+            typer.echo(clean(f"  {name}: {sign}{number}"))
 
 
 group = command_group(

@@ -53,53 +53,39 @@ def train(
     if (file is None) == (corpus is None) or (model is None) != (file is None):
         raise typer.BadParameter("say either FILE --model MODEL or --corpus NAME", param_hint="FILE")
     check_names("classifier", [algorithm], CLASSIFIERS, "--algorithm")
-    options: dict[str, Any] = {"share": held_out, "seed": seed}
-    if corpus is not None:
-        row, made = _into_store(corpus, algorithm, activate, sources, options)
-    else:
-        assert file is not None
-        assert model is not None
-        row, made = _into_file(file, model, algorithm, form, encoding, options)
-    _tell(row, made, report, as_json)
-
-
-def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str, options: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
-    if form not in FORMS:
+    if file is not None and form not in FORMS:
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
-    with writable(model) as part, report_progress() as say:
-        say(0.0, "reading")
-        known = list(_read_documents(file, form, encoding))
-        try:
-            made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
-        except ModelError as error:
-            raise ModelError(f"{file}: {error}") from error
-        data = made.classifier.saved()
-        part.write_bytes(data)
-    return {"model": str(model), "bytes": len(data), **made.facts()}, made
+    options: dict[str, Any] = {"share": held_out, "seed": seed}
+    row: dict[str, Any]
+    if file is None or model is None:
+        with open_record(sources) as (_, store), report_progress() as say:
+            done = train_corpus(store, corpus or "", algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
+        made, row = done.trained, {"corpus": corpus, "version": done.version, "active": done.active, "why": to_json(done.reason)}
+    else:
+        with writable(model) as part, report_progress() as say:
+            say(0.0, "reading")
+            known = list(_read_documents(file, form, encoding))
+            try:
+                made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+            except ModelError as error:
+                raise ModelError(f"{file}: {error}") from error
+            data = made.classifier.saved()
+            part.write_bytes(data)
+        row = {"model": str(model), "bytes": len(data)}
+    _tell(row | made.facts(), made, report, as_json)
 
 
 def _read_documents(file: str, form: str, encoding: str) -> Iterator[TrainingDocument]:
     """The documents of a file that have a text, each once under its first label."""
-    standard = file == "-"
-    documents = (
-        read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
-        if standard
-        else read_file(Path(file), form, encoding)
-    )
+    if file == "-":
+        documents = read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
+    else:
+        documents = read_file(Path(file), form, encoding)
     met: set[str] = set()
     for document in documents:
         if not is_empty(document) and document.id not in met:
             met.add(document.id)
             yield TrainingDocument(document.id, document.label, document.title, document.text)
-
-
-def _into_store(
-    corpus: str, algorithm: str, activate: bool | None, sources: Path | None, options: dict[str, Any]
-) -> tuple[dict[str, Any], Trained]:  # fmt: skip
-    with open_record(sources) as (_, store), report_progress() as say:
-        version = train_corpus(store, corpus, algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
-    row = {"corpus": corpus, "version": version.version, "active": version.active, "why": to_json(version.reason)}
-    return row | version.trained.facts(), version.trained
 
 
 def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -70,17 +70,11 @@ def up(
     known = load(sources)  # every mistake is told before anything starts
     if word := hints.packaged(known):
         typer.echo(word)
-    background = Background(sources, known, every, everything=_was_offline(known))
+    everything = False
+    with suppress(StoreError), closing(open_store(known.store, create=False)) as store:
+        everything = any(hints.offline(run) for run in store.runs(1))  # then its sources need not wait for their turn: nobody was asked
+    background = Background(sources, known, every, everything=everything)
     try:
         serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot open
     finally:
         background.stop()
-
-
-def _was_offline(known: Sources) -> bool:
-    """Whether the latest crawl reached nothing: its sources need not wait for their turn, for nobody was asked."""
-    try:
-        with closing(open_store(known.store, create=False)) as store:
-            return any(hints.offline(run) for run in store.runs(1))
-    except StoreError:
-        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +13,11 @@ import typer
 from rich.console import Console
 
 from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
-from newsportal.cli.output import make_table, print_json
+from newsportal.cli.output import make_table, pick, print_json
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Accounts, Person, Role, open_accounts
 from newsportal.services.accounts.base import drawn_password
+from newsportal.services.accounts.people import People
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
 Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]
@@ -42,25 +43,17 @@ def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] 
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Everybody, with role, sessions and tokens."""
-    now = datetime.now(UTC)
+    now, rows = datetime.now(UTC), []
     with opened(sources) as accounts:
-        rows = [
-            {
-                "name": person.name,
-                "role": str(person.role),
-                "disabled": person.disabled,
-                "created": person.created.isoformat(),
-                "sessions": len(accounts.sessions.of(person.id, now=now)),
-                "tokens": len(accounts.tokens.of(person.id)),
-            }
-            for person in accounts.people.all()
-        ]
+        for person in accounts.people.all():
+            sessions, tokens = accounts.sessions.of(person.id, now=now), accounts.tokens.of(person.id)
+            rows.append(pick(person, "name", "role", "disabled", "created") | {"sessions": len(sessions), "tokens": len(tokens)})
     if as_json:
         print_json(rows)
         return
     cells = (
         (
-            f"{row['name']} (locked out)" if row["disabled"] else row["name"],
+            f"{row['name']}{' (locked out)' if row['disabled'] else ''}",
             row["role"],
             str(row["created"])[:10],
             row["sessions"],
@@ -84,16 +77,13 @@ def add(
     with opened(sources) as accounts:
         person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
         log(accounts, "person.add", person.name, {"role": str(role)})
-    _tell(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
+    _tell_password(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
 
 
 def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
     """Give somebody another role."""
-    with opened(sources) as accounts:
-        person = found(accounts, name)
-        accounts.people.set_role(person.id, role)
-        log(accounts, "person.role", person.name, {"role": str(role)})
-    typer.echo(f"{person.name}: {role}")
+    changed = _change(sources, name, "person.role", lambda people, id: people.set_role(id, role), {"role": str(role)})
+    typer.echo(f"{changed}: {role}")
 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
@@ -103,34 +93,36 @@ def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, source
         person = found(accounts, name)
         accounts.people.set_password(person.id, chosen)
         log(accounts, "person.password", person.name)
-    _tell(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
+    _tell_password(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
 
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
     """Lock somebody out: sessions end, tokens do not count."""
-    with opened(sources) as accounts:
-        person = found(accounts, name)
-        accounts.people.disable(person.id)
-        log(accounts, "person.disable", person.name)
-    typer.echo(f"{person.name} may not sign in any more")
+    changed = _change(sources, name, "person.disable", lambda people, id: people.disable(id))
+    typer.echo(f"{changed} may not sign in any more")
 
 
 def enable(name: Name, sources: SourcesFile = None) -> None:
     """Let somebody in again."""
-    with opened(sources) as accounts:
-        person = found(accounts, name)
-        accounts.people.disable(person.id, False)
-        log(accounts, "person.enable", person.name)
-    typer.echo(f"{person.name} may sign in again")
+    changed = _change(sources, name, "person.enable", lambda people, id: people.disable(id, False))
+    typer.echo(f"{changed} may sign in again")
 
 
 def remove(name: Name, sources: SourcesFile = None) -> None:
     """Remove somebody, with sessions and tokens; the log of changes keeps the name."""
+    changed = _change(sources, name, "person.remove", lambda people, id: people.remove(id))
+    typer.echo(f"{changed} was removed")
+
+
+def _change(
+    sources: Path | None, name: str, action: str, change: Callable[[People, str], None], details: dict[str, object] | None = None
+) -> str:
+    """Change somebody and log it; answers the name. Raises ``AccountError``."""
     with opened(sources) as accounts:
         person = found(accounts, name)
-        accounts.people.remove(person.id)
-        log(accounts, "person.remove", person.name)
-    typer.echo(f"{person.name} was removed")
+        change(accounts.people, person.id)
+        log(accounts, action, person.name, details)
+    return person.name
 
 
 def _typed() -> str:
@@ -140,7 +132,7 @@ def _typed() -> str:
     return entered
 
 
-def _tell(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
+def _tell_password(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
     if as_json:
         print_json({"name": person.name, "role": str(person.role), "password": made})
         return

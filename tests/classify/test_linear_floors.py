@@ -6,7 +6,7 @@ import pytest
 
 from newsportal.classify.base import Answer, train
 from newsportal.classify.measure import measure
-from newsportal.cli.evaluate.classify import leave_out, read
+from newsportal.cli.evaluate.classify import leave_labels_out, read
 
 
 def best(answer: Answer) -> Answer:
@@ -35,7 +35,7 @@ def test_macro_f1_and_calibration(data, name, macro_f1, ece):
 @pytest.mark.slow
 def test_foreign_texts_are_refused(data):
     folder = data / "text" / "classify" / "thucnews_titles"
-    found = leave_out("titles", "linear", read(folder, "train"), read(folder, "test"))
+    found = leave_labels_out("titles", "linear", read(folder, "train"), read(folder, "test"))
     assert found.auroc > 0.83
     assert found.foreign_refused > 0.4
     assert found.right_refused < 0.05

@@ -5,12 +5,12 @@ from __future__ import annotations
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from newsportal.cli.crawl import Progress
+from newsportal.cli.crawl import progress_table
 from newsportal.spiders.rss import RssSpider
 
 
 def test_a_look_before_the_crawler_has_its_extensions_shows_zeros() -> None:
     crawler = Crawler(RssSpider, Settings())
     crawler.crawling = True  # as in the first moments of a crawl
-    columns = Progress([crawler], enabled=False)._table().columns
+    columns = progress_table([crawler]).columns
     assert [list(map(str, column.cells)) for column in columns] == [["rss"], *[["0"]] * 8]

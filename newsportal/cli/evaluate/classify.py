@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
@@ -31,35 +31,23 @@ PEERS: Final = (*CHARACTER_RUNS, "words-svm", "words-lr", "words-cnb")
 
 def train_peer(name: str, texts: Sequence[str], labels: Sequence[str]) -> Predict:
     from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import ComplementNB
     from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
 
     if name in CHARACTER_RUNS:
         vectors = TfidfVectorizer(analyzer="char", ngram_range=CHARACTER_RUNS[name], sublinear_tf=True, min_df=2)
     else:
         vectors = TfidfVectorizer(tokenizer=segment, token_pattern=None, sublinear_tf=True, min_df=2)
-    found = make_pipeline(vectors, _model(name)).fit(texts, labels)
-
-    def predict(texts: Sequence[str]) -> Sequence[str]:
-        return [str(label) for label in found.predict(texts)]
-
-    return predict
-
-
-def _model(name: str) -> Any:
+    model: Any = ComplementNB()
     if name.endswith("svm"):
-        from sklearn.svm import LinearSVC
+        model = LinearSVC(random_state=0)
+    elif name.endswith("lr"):
+        model = LogisticRegression(max_iter=200)
+    found = make_pipeline(vectors, model).fit(texts, labels)
+    return lambda texts: [str(label) for label in found.predict(texts)]
 
-        return LinearSVC(random_state=0)
-    if name.endswith("lr"):
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(max_iter=200)
-    from sklearn.naive_bayes import ComplementNB
-
-    return ComplementNB()
-
-
-HEADINGS: Final = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")
 
 NOTE: Final = "The best label counts, given or not; others' classifiers state no probability."
 
@@ -67,6 +55,8 @@ NOTE: Final = "The best label counts, given or not; others' classifiers state no
 @dataclass(frozen=True, slots=True)
 class Result:
     """One classifier on one corpus. ``unanswered``: share of texts that it gives no label; ``training``: seconds."""
+
+    HEADINGS: ClassVar = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")
 
     set: str
     algorithm: str
@@ -85,6 +75,11 @@ class Result:
             "per_second": round(self.per_second, 1),
             "training_seconds": round(self.training, 1),
         }
+
+    def row(self) -> str:
+        shares = (self.report.macro_f1, self.report.accuracy, self.report.ece if self.report.bins else None, self.unanswered)
+        cells = [f"{100 * share:.1f}" if share is not None else "–" for share in shares]
+        return f"{self.algorithm:14}" + "".join(f"{cell:>11}" for cell in (*cells, f"{self.per_second:.0f}", f"{self.training:.1f}"))
 
 
 def classify(
@@ -109,48 +104,33 @@ def classify(
     The best label counts, given or not; the column none says how many texts are given no label. For --cross, labels meet by the file
     {"common label": {"A": ["label", …], "B": ["label", …]}}. --leave-out: how many texts of labels that were not learnt are given none.
     """
-    known_peers = PEERS
-    check_names("peer", peer or (), (*known_peers, "all"), "--peer")
-    names = [*(algorithm or (() if peer else ("linear",))), *(known_peers if "all" in (peer or ()) else dict.fromkeys(peer or ()))]
+    check_names("peer", peer or (), (*PEERS, "all"), "--peer")
+    names = [*(algorithm or (() if peer else ("linear",))), *(PEERS if "all" in (peer or ()) else dict.fromkeys(peer or ()))]
     check_names("classifier", algorithm or (), CLASSIFIERS, "--algorithm")
     if cross is not None and len(folders) != 2:
         raise typer.BadParameter("needs two folders: train on the first, answer the second", param_hint="--cross")
     if leave_out and (peer or cross or html):
         raise typer.BadParameter("goes with neither --peer, --cross nor --html", param_hint="--leave-out")
+    ask = leave_labels_out if leave_out else score
+    reports = {}
     try:
-        if leave_out:
-            _foreign(folders, names, as_json)
-            return
-        results = list(_scored(folders, cross, names, as_json))
+        for name_of_set, learnt, asked in _sets(folders, cross):
+            if not as_json:
+                typer.echo(name_of_set if leave_out else f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
+                headings = Foreign.HEADINGS if leave_out else Result.HEADINGS
+                typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in headings))
+            for name in names:
+                found = ask(name_of_set, name, learnt, asked)
+                typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else found.row())
+                if isinstance(found, Result):
+                    reports[f"{found.algorithm}, {found.set}"] = found.report
         if html is not None:
             from newsportal.cli.evaluate.confusion import page
 
-            reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
             html.write_text(page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
     except (OSError, ValueError, ModelError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
-
-
-def _scored(folders: Sequence[Path], cross: Path | None, names: Sequence[str], as_json: bool) -> Iterator[Result]:
-    for name_of_set, learnt, asked in _sets(folders, cross):
-        if not as_json:
-            typer.echo(f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
-            typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in HEADINGS))
-        for name in names:
-            found = score(name_of_set, name, learnt, asked)
-            typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else _row(found))
-            yield found
-
-
-def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> None:
-    for name_of_set, learnt, asked in _sets(folders, None):
-        if not as_json:
-            typer.echo(name_of_set)
-            typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in FOREIGN_HEADINGS))
-        for name in names:
-            found = leave_out(name_of_set, name, learnt, asked)
-            typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else found.row())
 
 
 def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[Example], list[Example]]]:
@@ -186,14 +166,7 @@ def _whole(one: Example) -> str:
     return f"{one.title}\n{one.text}" if one.title else one.text
 
 
-def _row(found: Result) -> str:
-    shares = (found.report.macro_f1, found.report.accuracy, found.report.ece if found.report.bins else None, found.unanswered)
-    cells = [f"{100 * share:.1f}" if share is not None else "–" for share in shares]
-    return f"{found.algorithm:14}" + "".join(f"{cell:>11}" for cell in (*cells, f"{found.per_second:.0f}", f"{found.training:.1f}"))
-
-
 PARTS: Final = 3  # a third of the labels is left out at a time: three trainings, and each label is foreign once
-FOREIGN_HEADINGS: Final = ("AUROC", "foreign no", "right", "right no", "wrong no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +174,8 @@ class Foreign:
     """Means over the parts, shares from 0 to 1. ``auroc``: how often a known text's best probability is above a foreign one's;
     ``foreign_refused``, ``right_refused``, ``wrong_refused``: share that is given no label of the foreign texts, and of the known ones
     whose best label is right or wrong; ``right``: share of the known texts whose best label is right."""
+
+    HEADINGS: ClassVar = ("AUROC", "foreign no", "right", "right no", "wrong no")
 
     set: str
     algorithm: str
@@ -219,31 +194,26 @@ class Foreign:
         return f"{self.algorithm:14}" + "".join(f"{100 * share:>11.1f}" for share in shares)
 
 
-def leave_out(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Foreign:
+def leave_labels_out(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Foreign:
     """Train ``name`` without a third of the labels, the other thirds in turn, and let it answer. Raises ``ValueError``."""
     labels = [label for label, _ in sorted(Counter(one.labels[0] for one in learnt).items(), key=lambda item: (-item[1], item[0]))]
     if len(labels) <= PARTS:
         raise ValueError(f"{name_of_set}: to leave labels out there must be more than {PARTS}")
-    return Foreign(name_of_set, name, *np.mean([_part(name, learnt, asked, set(labels[part::PARTS])) for part in range(PARTS)], axis=0))
-
-
-def _part(name: str, learnt: Sequence[Example], asked: Sequence[Example], away: set[str]) -> tuple[float, ...]:
-    with report_progress() as progress:
-        model = train(name, [one for one in learnt if one.labels[0] not in away], progress=progress)
-    answers = model.classify_many((one.title, one.text) for one in asked)
-    best = [max(answer.scores.values(), default=0.0) for answer in answers]
-    foreign = np.array([one.labels[0] in away for one in asked])
-    right = np.array(
-        [
-            (max(answer.scores, key=answer.scores.__getitem__) if answer.scores else None) == one.labels[0]
-            for one, answer in zip(asked, answers, strict=True)
-        ]
-    )
-    refused = np.array([answer.label is None for answer in answers])
-    groups = (foreign, ~foreign & right, ~foreign & ~right)
-    none_of = [float(refused[group].mean()) if group.any() else 0.0 for group in groups]
-    area = auroc(np.array(best)[~foreign], np.array(best)[foreign])
-    return area, none_of[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, none_of[1], none_of[2]
+    figures = []
+    for part in range(PARTS):
+        away = set(labels[part::PARTS])
+        with report_progress() as progress:
+            model = train(name, [one for one in learnt if one.labels[0] not in away], progress=progress)
+        answers = model.classify_many((one.title, one.text) for one in asked)
+        scores = [answer.scores or {"": 0.0} for answer in answers]
+        best = np.array([max(found.values()) for found in scores])
+        foreign = np.array([one.labels[0] in away for one in asked])
+        right = np.array([max(found, key=found.__getitem__) == one.labels[0] for one, found in zip(asked, scores, strict=True)])
+        refused = np.array([answer.label is None for answer in answers])
+        none_of = [float(refused[group].mean()) if group.any() else 0.0 for group in (foreign, ~foreign & right, ~foreign & ~right)]
+        shares = (none_of[0], float(right[~foreign].mean()) if (~foreign).any() else 0.0, none_of[1], none_of[2])
+        figures.append((auroc(best[~foreign], best[foreign]), *shares))
+    return Foreign(name_of_set, name, *np.mean(figures, axis=0))
 
 
 FORM: Final = '{"text": …, "label": …}'
@@ -251,21 +221,19 @@ FORM: Final = '{"text": …, "label": …}'
 
 def read(folder: Path, part: str) -> list[Example]:
     """The examples of ``part`` (``train`` or ``test``). Raises ``OSError`` or ``ValueError`` that says which line is wrong."""
-    found = [_example(line, place) for place, line in gold_lines(folder, part)]
+    found = []
+    for place, line in gold_lines(folder, part):
+        try:
+            row: Any = json.loads(line)
+            text, label, title = row["text"], row["label"], row.get("title") or ""
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{place}: a line must be {FORM}") from error
+        if not all(isinstance(value, str) for value in (text, label, title)) or not label.strip():
+            raise ValueError(f"{place}: text, label and title must be strings, and the label not empty")
+        found.append(Example(text, (label,), title))
     if not found:
         raise ValueError(f"{folder}: no labelled texts in its {part} part; a line is {FORM}")
     return found
-
-
-def _example(line: str, place: str) -> Example:
-    try:
-        row: Any = json.loads(line)
-        text, label, title = row["text"], row["label"], row.get("title") or ""
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{place}: a line must be {FORM}") from error
-    if not all(isinstance(value, str) for value in (text, label, title)) or not label.strip():
-        raise ValueError(f"{place}: text, label and title must be strings, and the label not empty")
-    return Example(text, (label,), title)
 
 
 def mapping(file: Path) -> dict[str, dict[str, str]]:

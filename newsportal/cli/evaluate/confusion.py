@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.classify.measure import Cell, Report, matrix
+from newsportal.classify.measure import Report, matrix
 from newsportal.cli.evaluate.report import render
 from newsportal.cli.output import make_table, print_table
 from newsportal.messages import Message
@@ -52,30 +52,26 @@ def print_confusion(report: Report) -> None:
     for heading in headings:
         table.add_column(Text(heading), justify="right", max_width=LABEL_CELLS, overflow="ellipsis", no_wrap=True)
     for label, cells in rows:
-        table.add_row(Text(label), *map(_cell_text, cells))
+        styles = ("bold" if cell.right else "red" if cell.share >= NOTABLE else "" for cell in cells)
+        table.add_row(Text(label), *(Text(str(cell.count or "·"), style=style) for cell, style in zip(cells, styles, strict=True)))
     print_table(table)
-
-
-def _cell_text(cell: Cell) -> Text:
-    return Text(str(cell.count or "·"), style="bold" if cell.right else "red" if cell.share >= NOTABLE else "")
 
 
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
     """The reports as one HTML file that needs no other. Labels are escaped; the file asks nobody for anything."""
+    parts = []
+    for name, report in reports.items():
+        rows, headings = matrix(report)
+        parts.append({"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)})
     return render(
         "confusion.html",
         title=clean(title),
         notes=[clean(str(note)) for note in notes],
         figures=FIGURES,
         lower=LOWER_IS_BETTER,
-        parts=[_part(name, report) for name, report in reports.items()],
+        parts=parts,
         side=SIDE,
     )
-
-
-def _part(name: str, report: Report) -> dict[str, Any]:
-    rows, headings = matrix(report)
-    return {"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)}
 
 
 def _dots(report: Report) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from newsportal.cli.dedup import moment_of
 from newsportal.cli.evaluate.gold import gold_lines
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
 from newsportal.cli.output import print_json, tracked
@@ -62,45 +63,43 @@ def dedup(
         typer.echo(f"{folder.name}, {len(gold.documents)} documents")
         typer.echo(f"{'':16}{'F1':>7}{'prec.':>7}{'recall':>7}{'subsets':>9}{'docs/s':>9}")
     for name in names:
-        _say({"set": folder.name, "algorithm": name, **row(gold, (Stored() if name == STORE else finder(name)))}, as_json)
-
-
-def _say(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-        return
-    shares = (f"{100 * found[key]:.1f}" if found[key] is not None else "–" for key in ("f1", "precision", "recall", "subsets"))
-    f1, precision, recall, subsets = shares
-    typer.echo(f"{found['algorithm']:16}{f1:>7}{precision:>7}{recall:>7}{subsets:>9}{found['per_second']:>9.0f}")
+        found = {"set": folder.name, "algorithm": name, **row(gold, (Stored() if name == STORE else finder(name)))}
+        if as_json:
+            print_json(found)
+            continue
+        shares = [f"{100 * found[key]:.1f}" if found[key] is not None else "–" for key in ("f1", "precision", "recall", "subsets")]
+        typer.echo(f"{name:16}{shares[0]:>7}{shares[1]:>7}{shares[2]:>7}{shares[3]:>9}{found['per_second']:>9.0f}")
 
 
 def read(folder: Path) -> Gold:
     """The gold of a folder. Raises ``OSError``, or ``ValueError`` that says which line is wrong."""
     rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
-    documents = tuple(
-        Document(
-            row["id"], row.get("url") or _address(row), row["title"] or "", row.get("text") or row.get("body") or "", _moment(_time(row))
-        )
-        for row in rows
-    )
+    documents = []
+    for row in rows:
+        moment = None
+        with suppress(ValueError):
+            moment = moment_of(_time(row))
+        url = row.get("url") or (f"https://{row['site']}/{row['id']}" if row.get("site") else "")  # rules may ask for the site
+        documents.append(Document(row["id"], url, row["title"] or "", row.get("text") or row.get("body") or "", moment))
     if all("cluster" in row for row in rows):
-        return Gold(documents, {row["id"]: row["cluster"] for row in rows}, {})
+        return Gold(tuple(documents), {row["id"]: row["cluster"] for row in rows}, {})
     pairs: dict[str, set[Pair]] = {"dup": set(), "subset": set(), "partial": set()}
     for row in _rows(folder, "pairs"):
         pairs.setdefault(row["label"], set()).add(frozenset((row["a"], row["b"])))
-    return Gold(documents, {}, pairs)
+    return Gold(tuple(documents), {}, pairs)
 
 
 def row(gold: Gold, found: Finder) -> dict[str, Any]:
     """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
-    start = perf_counter()
+    start, documents = perf_counter(), tracked(gold.documents, "comparing", beside_output=True)
     if gold.clusters:
-        answers = [
-            (document.id, found.judge(document).duplicate_of) for document in tracked(gold.documents, "comparing", beside_output=True)
-        ]
-        score, subsets = per_document(answers, gold.clusters), None
+        score, subsets = per_document([(one.id, found.judge(one).duplicate_of) for one in documents], gold.clusters), None
     else:
-        pairs = _pairs(gold.documents, found)
+        if isinstance(found, Matcher):  # it tells all its matches; of others those count within the groups that their answers join
+            matches = ((one.id, match.duplicate_of) for one in documents for match in found.matches(one))
+            pairs = {frozenset((first, second)) for first, second in matches if second is not None}
+        else:
+            pairs = joined((one.id, found.judge(one).duplicate_of) for one in documents)
         score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
         subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
     took = perf_counter() - start
@@ -109,18 +108,6 @@ def row(gold: Gold, found: Finder) -> dict[str, Any]:
         "documents": len(gold.documents),
         "per_second": round(len(gold.documents) / max(took, 1e-9), 1),
     }
-
-
-def _pairs(documents: Sequence[Document], found: Finder) -> set[Pair]:
-    """Pairs that a finder names: all its matches where it tells them, else those within the groups that its answers join."""
-    if isinstance(found, Matcher):
-        return {
-            frozenset((document.id, match.duplicate_of))
-            for document in tracked(documents, "comparing", beside_output=True)
-            for match in found.matches(document)
-            if match.duplicate_of is not None
-        }
-    return joined((document.id, found.judge(document).duplicate_of) for document in tracked(documents, "comparing", beside_output=True))
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -134,20 +121,8 @@ def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _address(row: dict[str, Any]) -> str:
-    """Where a document without a URL might be: rules may ask whether two are of one site."""
-    return f"https://{row['site']}/{row['id']}" if row.get("site") else ""
-
-
 def _time(row: dict[str, Any]) -> Any:
     return next((row[name] for name in TIMES if row.get(name)), None)
-
-
-def _moment(time: Any) -> datetime | None:
-    with suppress(ValueError, TypeError):
-        moment = datetime.fromisoformat(time)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return None
 
 
 DAWN = datetime(1970, 1, 1, tzinfo=UTC)

@@ -79,8 +79,12 @@ def gold_threads(folder: Path) -> list[Thread]:
     with suppress(FileNotFoundError):
         for page in saved_pages(folder):
             known = read_description(folder / f"{page.id}.json")
-            gold = _gold(known)
-            if gold is not None:
+            posts = [post for post in known.get("posts") or () if isinstance(post, dict)]
+            texts = [post for post in posts if text_of(post.get("text"))]
+            optional = (text_of(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
+            if posts:
+                wanted = (GoldPost(text_of(post["text"]) or "", text_of(post.get("author")), text_of(post.get("date"))) for post in texts)
+                gold = GoldThread(tuple(wanted), len(posts) - len(texts), tuple(text for text in optional if text))
                 engine = known.get("engine")
                 found.append(Thread(page, gold, engine if isinstance(engine, str) else None))
     if not found:
@@ -88,34 +92,20 @@ def gold_threads(folder: Path) -> list[Thread]:
     return found
 
 
-def _gold(known: dict[str, Any]) -> GoldThread | None:
-    posts = [post for post in known.get("posts") or () if isinstance(post, dict)]
-    if not posts:
-        return None
-    texts = [post for post in posts if text_of(post.get("text"))]
-    optional = (text_of(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
-    return GoldThread(
-        tuple(GoldPost(text_of(post["text"]) or "", text_of(post.get("author")), text_of(post.get("date"))) for post in texts),
-        len(posts) - len(texts),
-        tuple(text for text in optional if text),
-    )
-
-
 def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
     now = datetime.now(UTC)
-    return [_read(read, thread, now) for thread in threads]
-
-
-def _read(read: Extract, thread: Thread, now: datetime) -> Reading:
-    posts: tuple[Post, ...] = ()
-    error, start = thread.page.error, process_time()
-    if error is None:
-        try:
-            posts = read(document(Page(url=thread.page.url or NOWHERE, body=thread.page.body, fetched=now)), now)
-        except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
-            error = describe(failure)
-    seconds = process_time() - start
-    return Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error)
+    found = []
+    for thread in threads:
+        posts: tuple[Post, ...] = ()
+        error, start = thread.page.error, process_time()
+        if error is None:
+            try:
+                posts = read(document(Page(url=thread.page.url or NOWHERE, body=thread.page.body, fetched=now)), now)
+            except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
+                error = describe(failure)
+        seconds = process_time() - start
+        found.append(Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error))
+    return found
 
 
 def row(readings: Sequence[Reading]) -> dict[str, Any]:
@@ -149,15 +139,17 @@ def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst:
         typer.echo(f"{title}, {next(iter(rows.values()))['pages']} pages")
         typer.echo(f"{'':10}{'block':>8}{'body':>8}{'author':>8}{'date':>8}{'none':>6}{'ms':>8}")
         for key, figures in rows.items():
-            shares = "".join(f"{_percent(figures[one]):>8}" for one in ("block_f1", "body_f1", "author", "date"))
+            shares = "".join(f"{_written(one, figures[one]):>8}" for one in ("block_f1", "body_f1", "author", "date"))
             typer.echo(f"{key:10}{shares}{figures['unanswered']:>6}{figures['ms']:>8.1f}")
     for key, own in readings.items():
         for reading in worst_of(own, worst):
             _say_worst(key, reading, as_json)
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
+def _written(name: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
 
 
 def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
@@ -186,29 +178,22 @@ FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "d
 
 def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:
     """The report as HTML. Everything that comes from pages is escaped; the file asks nobody for anything."""
+    pages = {
+        name: [
+            {"id": clean(one.thread.page.id), "f1": f"{one.score.counts.body_f1:.3f}", "error": clean(one.error) if one.error else None,
+             "missing": [_shortened(one.thread.gold.posts[number].text) for number in one.score.missing],
+             "surplus": [_shortened(one.posts[number].full_text or one.posts[number].text) for number in one.score.surplus]}
+            for one in readings
+        ]
+        for name, readings in worst.items()
+    }  # fmt: skip
     return render(
         "forum.html",
         title=clean(title),
         headings=list(FIGURES.values()),
         rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},
-        worst={name: [_page(reading) for reading in readings] for name, readings in worst.items()},
+        worst=pages,
     )
-
-
-def _written(name: str, value: Any) -> str:
-    if value is None:
-        return "–"
-    return str(value) if name in ("unanswered", "ms") else f"{100 * value:.1f}"
-
-
-def _page(reading: Reading) -> dict[str, Any]:
-    return {
-        "id": clean(reading.thread.page.id),
-        "f1": f"{reading.score.counts.body_f1:.3f}",
-        "error": clean(reading.error) if reading.error else None,
-        "missing": [_shortened(reading.thread.gold.posts[number].text) for number in reading.score.missing],
-        "surplus": [_shortened(reading.posts[number].full_text or reading.posts[number].text) for number in reading.score.surplus],
-    }
 
 
 def _shortened(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
         return None
     site = known.get("site")
     if not isinstance(site, str) and saved.url:
-        site = _host(saved.url)
+        with suppress(ValueError):
+            site = urlsplit(saved.url).hostname
     return GoldPage(saved, gold, site if isinstance(site, str) else None)
 
 
@@ -119,13 +121,6 @@ def text_of(value: object, between: str = "; ") -> str | None:
     if isinstance(value, list):
         value = between.join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) and value.strip() else None
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 def gold_lines(folder: Path, name: str) -> Iterator[tuple[str, str]]:

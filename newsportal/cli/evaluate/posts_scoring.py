@@ -166,20 +166,15 @@ def _likeness(gold: str, text: str, block: bool) -> float:
         return 0.0
     if block and gold in text:
         return 1.0 + 1 / len(text)
-    if _are_strangers(gold, text) or (block and len(gold) < SHORT):
+    step = max(1, len(gold) // STRIDE)
+    runs = (gold[start : start + STRIDE] for start in range(0, len(gold) - STRIDE, step))
+    if (block and len(gold) < SHORT) or (min(len(gold), len(text)) > LOOK and not any(run in text for run in runs)):
         return 0.0
     common = lcs_length(gold, text)
     if block:
         return common / len(gold) if common >= BLOCK * len(gold) else 0.0
     ratio = 2 * common / (len(gold) + len(text))
     return ratio if ratio >= BODY or (common >= NEARLY * len(gold) and len(text) <= LONGER * len(gold)) else 0.0
-
-
-def _are_strangers(gold: str, text: str) -> bool:
-    if min(len(gold), len(text)) <= LOOK:
-        return False
-    step = max(1, len(gold) // STRIDE)
-    return not any(gold[start : start + STRIDE] in text for start in range(0, len(gold) - STRIDE, step))
 
 
 def same_day(gold: str, found: Post, now: datetime) -> bool:

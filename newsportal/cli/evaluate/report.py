@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -142,21 +141,18 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
             table.add_column(heading, no_wrap=True, ratio=1)
         table.expand = True
         for page in own:
-            table.add_row(*_worst_line(page, every))
+            scores, error = page.result.scores, page.result.errors[page.at]
+            beside = [at for at in range(len(scores)) if at != page.at]
+            cells = [f"{scores[at].f1:.3f}" for at in beside]
+            if not every:
+                best = max(beside, key=lambda at: scores[at].f1)
+                cells = [f"{scores[best].f1:.3f} {page.names[best]}"]
+            missing = _excerpt(scores[page.at].missing, page.longest("missing"))
+            surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
+            line = (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *cells, missing, surplus)
+            table.add_row(*map(Text, line))
         _say()
         _say(table)
-
-
-def _worst_line(page: Closer, every: bool) -> list[Text]:
-    scores = page.result.scores
-    others = [f"{scores[at].f1:.3f}" for at in range(len(scores)) if at != page.at]
-    if not every:
-        best = max((at for at in range(len(scores)) if at != page.at), key=lambda at: scores[at].f1)
-        others = [f"{scores[best].f1:.3f} {page.names[best]}"]
-    error = page.result.errors[page.at]
-    missing = _excerpt(scores[page.at].missing, page.longest("missing"))
-    surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
-    return [Text(cell) for cell in (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *others, missing, surplus)]
 
 
 def _excerpt(characters: int, text: str | None) -> str:
@@ -177,28 +173,25 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
     for row in rows:
         cells = [{"text": written(row, figure), "best": is_best(row, figure, rows)} for figure in figures]
         sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append({"reader": row.reader, "cells": cells})
+    worst: dict[str, list[dict[str, Any]]] = {}
+    for page in closer:  # every reader's F1, gold, and what readers made of it, the one whose page it is first
+        gold, scores = asdict(page.gold), page.result.scores
+        fields = [name for name in FIELDS if gold[name]]
+        card: dict[str, Any] = {"name": clean(f"{page.result.folder}/{page.result.id}"), "fields": fields}
+        card |= {
+            "gold": [clean(gold[name]) for name in fields],
+            "f1": [(name, f"{scores[at].f1:.3f}") for at, name in enumerate(page.names)],
+        }
+        card |= {"readings": [_reading(page, at, fields) for at in sorted(page.found, key=lambda at: at != page.at)]}
+        worst.setdefault(page.of, []).append(card)
     return render(
         "report.html",
         headings=[COLUMNS[figure] for figure in figures],
         sets=sets,
         pages=counted(len(results)),
         curves=curves({name: [one.scores[at].f1 for one in results if one.scores[at].has_text] for at, name in enumerate(names)}),
-        worst={of: [_card(page) for page in pages] for of, pages in groupby(closer, key=lambda page: page.of)},
+        worst=worst,
     )
-
-
-def _card(page: Closer) -> dict[str, Any]:
-    """One of the worst pages: every reader's F1, gold, and what readers made of it, the one whose page it is first."""
-    gold = asdict(page.gold)
-    fields = [name for name in FIELDS if gold[name]]
-    scores = page.result.scores
-    return {
-        "name": clean(f"{page.result.folder}/{page.result.id}"),
-        "f1": [(name, f"{scores[at].f1:.3f}") for at, name in enumerate(page.names)],
-        "fields": fields,
-        "gold": [clean(gold[name]) for name in fields],
-        "readings": [_reading(page, at, fields) for at in sorted(page.found, key=lambda at: at != page.at)],
-    }
 
 
 def _reading(page: Closer, at: int, fields: Sequence[str]) -> dict[str, Any]:
@@ -234,17 +227,18 @@ COLOURS: Final = 8
 
 def curves(scores: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
     """A curve for each reader that found a text. ``colour`` counts from 0; ``good`` is the share of pages at 0.9 or above, as text."""
-    return [_curve(number, name, sorted(values)) for number, (name, values) in enumerate(scores.items()) if any(values)]
-
-
-def _curve(number: int, name: str, values: Sequence[float]) -> dict[str, Any]:
-    last = len(values) - 1
-    places = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
-    points = ((LEFT + (RIGHT - LEFT) * (place / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[place]) for place in places)
-    return {
-        "name": name,
-        "points": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
-        "colour": number % COLOURS,
-        "dash": DASHES[number % len(DASHES)],
-        "good": f"{100 * sum(value >= 0.9 for value in values) / len(values):.0f} %",
-    }
+    found = []
+    for number, (name, values) in enumerate((name, sorted(values)) for name, values in scores.items()):
+        if not any(values):
+            continue
+        last = len(values) - 1
+        places = sorted({round(step * last / MOST_POINTS) for step in range(MOST_POINTS + 1)})
+        points = ((LEFT + (RIGHT - LEFT) * (place / last if last else 0.5), BOTTOM - (BOTTOM - TOP) * values[place]) for place in places)
+        drawn = {
+            "points": " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
+            "colour": number % COLOURS,
+            "dash": DASHES[number % len(DASHES)],
+        }
+        good = sum(value >= 0.9 for value in values) / len(values)
+        found.append({"name": name, **drawn, "good": f"{100 * good:.0f} %"})
+    return found

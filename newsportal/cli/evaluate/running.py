@@ -72,23 +72,22 @@ def warm(asked: Iterable[Reader]) -> None:
 def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
     """By name, algorithms first. Raises ``ValueError`` for a name that is not known, ``DependencyMissing`` for a peer not installed."""
     now = datetime.now(UTC)
-    ours = [_algorithm(name, extractor(name), now) for name in dict.fromkeys(algorithms)]
-    return ours + [_peer(name, peer(name)) for name in dict.fromkeys(peers)]
 
+    def algorithm(name: str, run: Extract) -> Reader:
+        def answer(page: GoldPage) -> Answer:
+            url = page.saved.url or UNKNOWN
+            link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
+            found = run(dom.document(Page(url, page.saved.body, now)), link, now)
+            date = found.published.isoformat() if found.published else None
+            return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
 
-def _algorithm(name: str, run: Extract, now: datetime) -> Reader:
-    def answer(page: GoldPage) -> Answer:
-        url = page.saved.url or UNKNOWN
-        link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
-        found = run(dom.document(Page(url, page.saved.body, now)), link, now)
-        date = found.published.isoformat() if found.published else None
-        return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
+        return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
 
-    return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
+    def other(name: str, run: Peer) -> Reader:
+        return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))
 
-
-def _peer(name: str, run: Peer) -> Reader:
-    return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))
+    ours = [algorithm(name, extractor(name)) for name in dict.fromkeys(algorithms)]
+    return ours + [other(name, peer(name)) for name in dict.fromkeys(peers)]
 
 
 POOLED: Final = "all"  # the set of all folders' pages together
@@ -126,23 +125,20 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
                 reader.learn(folder)
         for page in gold_pages(folder):
             found = [reader.read(page) for reader in asked]
-            results.append(_result(name, page, found))
+            assert page.saved.path is not None  # gold pages come from files
+            results.append(
+                PageResult(
+                    folder=name,
+                    id=page.id,
+                    file=page.saved.path,
+                    site=page.site,
+                    scores=tuple(score_page(page.gold, one.answer) for one in found),
+                    seconds=tuple(one.seconds for one in found),
+                    errors=tuple(one.error for one in found),
+                )
+            )
             done()
     return results
-
-
-def _result(folder: str, page: GoldPage, found: Sequence[Found]) -> PageResult:
-    file = page.saved.path
-    assert file is not None  # gold pages come from files
-    return PageResult(
-        folder=folder,
-        id=page.id,
-        file=file,
-        site=page.site,
-        scores=tuple(score_page(page.gold, one.answer) for one in found),
-        seconds=tuple(one.seconds for one in found),
-        errors=tuple(one.error for one in found),
-    )
 
 
 def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | None = None) -> list[Row]:

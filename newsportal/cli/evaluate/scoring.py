@@ -165,7 +165,15 @@ def lcs_length(first: str, second: str) -> int:
     end = _common_start(first[::-1], second[::-1])
     if end:
         first, second = first[:-end], second[:-end]
-    return start + end + _search(*sorted((first, second), key=len))
+    shorter, longer = sorted((first, second), key=len)
+    places = _places(longer, set(shorter))
+    row = full = (1 << len(longer)) - 1  # a zero bit says that the subsequence grows by one at this place of ``longer``
+    for character in shorter:
+        mask = places.get(character)
+        if mask is not None:
+            matched = row & mask
+            row = (row + matched | row - matched) & full
+    return start + end + len(longer) - row.bit_count()
 
 
 def _common_start(first: str, second: str) -> int:
@@ -178,18 +186,6 @@ def _common_start(first: str, second: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _search(shorter: str, longer: str) -> int:
-    """A zero bit of ``row`` says that the subsequence grows by one at this place of ``longer``."""
-    places = _places(longer, set(shorter))
-    row = full = (1 << len(longer)) - 1
-    for character in shorter:
-        mask = places.get(character)
-        if mask is not None:
-            matched = row & mask
-            row = (row + matched | row - matched) & full
-    return len(longer) - row.bit_count()
 
 
 def _places(text: str, wanted: set[str]) -> dict[str, int]:
