@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from newsportal.messages import Message
 from newsportal.sources.parts import Extracting, Minutes, Part, Priority, Source
-from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
+from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Rule, Rules, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
     from newsportal.extractors.article.rule import ArticleRule
@@ -39,17 +39,17 @@ class Place(Source):
 
 
 class ArticleSelectors(Part):
-    """Where the parts of this source's article pages stand, as CSS selectors: for sites on which the template-free reader errs."""
+    """Where the parts of this source's article pages stand, as rules (CSS, XPath, re:): where the template-free reader errs."""
 
-    body: Selector | None = None
+    body: Rule | None = None
     """The body; all elements that match, in page order."""
-    title: Selector | None = None
+    title: Rule | None = None
     """The title; the first element that matches."""
-    date: Selector | None = None
+    date: Rule | None = None
     """The date, in any usual form; the first element that matches."""
-    author: Selector | None = None
+    author: Rule | None = None
     """The author; the first element that matches."""
-    remove: Selectors = ()
+    remove: Rules = ()
     """What is taken out of the body."""
 
 

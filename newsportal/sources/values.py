@@ -205,8 +205,6 @@ Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(checked(uris.che
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
 Pattern = Annotated[str, AfterValidator(checked(patterns.check_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
-Selector = Annotated[Word, AfterValidator(checked(lambda value: dom.css(EMPTY, value)))]
-Selectors = Annotated[tuple[Selector, ...], BeforeValidator(one_or_many, json_schema_input_type=Selector | list[Selector])]
 Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(checked(selector.check))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 PrivateHost = Annotated[Word, AfterValidator(checked(_private))]

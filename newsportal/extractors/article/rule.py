@@ -1,20 +1,24 @@
-"""A source's own rule for its article pages: CSS selectors, where the template-free reader is not good enough."""
+"""A source's own rule for its article pages: selectors, where the template-free reader is not good enough."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from newsportal.errors import NotApplicable
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.article.tidy import copy_of, markup_of
 from newsportal.extractors.fields.date import parse_date
+from newsportal.extractors.lists import selector
+from newsportal.extractors.lists.selector import Piece
 from newsportal.items import Extraction
 from newsportal.text import dom
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleRule:
-    """CSS selectors; the first match counts, for ``body`` all of them. ``remove`` is taken out of the body first."""
+    """Rules of :mod:`newsportal.extractors.lists.selector`; the first match counts, for ``body`` all of them. ``remove`` is taken out of
+    the body first."""
 
     body: str | None = None
     title: str | None = None
@@ -24,15 +28,19 @@ class ArticleRule:
 
 
 def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extraction:
-    """What the rule finds; ``None`` for what it does not. Raises ``ValueError`` for a bad selector (sources.yaml is checked before)."""
-    selectors = {"title": rule.title, "author": rule.author, "date": rule.date}
-    firsts = {name: next(iter(document.css(selector)), None) if selector else None for name, selector in selectors.items()}
-    found = {name: (dom.text_of(node) or None) if node is not None else None for name, node in firsts.items()}
-    bodies = [copy_of(node) for node in document.css(rule.body)] if rule.body else []
-    for body in bodies:
-        for selector in rule.remove:
-            for node in dom.css(body, selector):
-                node.drop_tree()
+    """What the rule finds; ``None`` for what it does not, as a slow regular expression. Raises ``ValueError`` for a bad selector
+    (sources.yaml is checked before)."""
+    fields = {"title": rule.title, "author": rule.author, "date": rule.date}
+    found = {name: selector.text(next(iter(_pieces(document, one)), None)) for name, one in fields.items()}
+    bodies = []
+    for piece in _pieces(document, rule.body):
+        body = _parsed(piece) if isinstance(piece, str) else copy_of(piece)
+        for part in (part for one in rule.remove for part in selector.select(body, one)):
+            if isinstance(part, str):
+                body = _parsed(dom.html_of(body).replace(part, ""))
+            else:
+                part.drop_tree()
+        bodies.append(body)
     text = "\n".join(line for body in bodies for line in dom.lines_of(body)) or None
     return Extraction(
         title=found["title"],
@@ -42,3 +50,14 @@ def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extra
         author=found["author"],
         algorithm="rule",
     )
+
+
+def _pieces(document: dom.Document, rule: str | None) -> list[Piece]:
+    try:
+        return selector.select_in(document, rule) if rule else []
+    except NotApplicable:
+        return []
+
+
+def _parsed(html: str) -> dom.Element:
+    return dom.css(dom.parse_html(f"<div>{html}</div>"), "div")[0]

@@ -14,9 +14,11 @@ from urllib.parse import urlsplit
 
 from newsportal.errors import EngineBlocked
 from newsportal.extractors.lists.engines import Engine, Result
+from newsportal.extractors.lists.result_list import result_list
 from newsportal.extractors.lists.result_pages import read
 from newsportal.extractors.lists.selector import Rule
-from newsportal.extractors.lists.wrapper import Wrapper, parse_with
+from newsportal.extractors.lists.wrapper import Wrapper, absolute, parse_with
+from newsportal.messages import Message, reason_message
 from newsportal.text.dom import Document
 
 TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
@@ -70,12 +72,14 @@ def _check_url(url: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """How a wrapper did on several pages. ``shares``: field → share of results that have it; ``problems``: page and what was wrong."""
+    """How a wrapper did on several pages. ``agreed``: results that the template-free reader finds, too; ``shares``: field → share of
+    results that have it; ``problems``: what was wrong, with its page."""
 
     pages: int
     results: int
+    agreed: int
     shares: dict[str, float]
-    problems: tuple[str, ...]
+    problems: tuple[Message, ...]
 
     @property
     def trusted(self) -> bool:
@@ -86,18 +90,22 @@ class CrossCheck:
 def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime | None = None) -> CrossCheck:
     """Try a wrapper on several pages before it is trusted (paper A). Never raises for a page: see ``problems``."""
     results: list[Result] = []
-    problems: list[str] = []
+    problems: list[Message] = []
+    agreed = 0
     for number, document in enumerate(documents, 1):
         try:
             page = read(engine, document, fetched or datetime.now(UTC))
         except EngineBlocked as error:
-            problems.append(f"page {number}: {error.reason}")
+            problems.append(Message("check.page", page=number, why=reason_message(error.reason)))
             continue
         results += page.results
+        free = {absolute(document, entry.link) for entry in result_list(document)}
+        agreed += sum(result.link in free for result in page.results)
         if page.changed:
-            problems.append(f"page {number}: the wrapper finds fewer results than repeat in the page ({len(page.results)})")
+            problems.append(Message("check.page", page=number, why=Message("check.fewer")))
         elif not page.results:
-            problems.append(f"page {number}: no results")
+            problems.append(Message("check.page", page=number, why=Message("check.no-results")))
     shares = {name: sum(bool(getattr(result, name)) for result in results) / max(len(results), 1) for name in FIELDS}
-    problems += [f"{name}: only {shares[name]:.0%} of the results have it" for name in FIELDS[2:] if 0 < shares[name] < ENOUGH]
-    return CrossCheck(len(documents), len(results), shares, tuple(problems))
+    rare = [name for name in FIELDS[2:] if 0 < shares[name] < ENOUGH]
+    problems += (Message("check.share", field=name, share=f"{shares[name]:.0%}") for name in rare)
+    return CrossCheck(len(documents), len(results), agreed, shares, tuple(problems))

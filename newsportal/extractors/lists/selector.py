@@ -1,8 +1,9 @@
-"""Rules of wrappers: CSS, XPath or a regular expression, each applied to a piece of a result page.
+"""Rules of wrappers and of articles: parsel's selectors (CSS, XPath) or a regular expression, each applied to a piece of a page.
 
     h3 a                    CSS; the first element's text (of a link field: its address)
     a.title@data-url        CSS and an attribute;  @mu alone is an attribute of the block itself
-    .//h3/a[@href]          XPath, when it starts with /, ./, ( or xpath:
+    h3::text                parsel's CSS: the text alone; a::attr(href) an attribute
+    .//h3/a[@href]          XPath, when it starts with /, ./, ( or xpath:; re:test(…) and has-class(…) as in parsel
     re:<h3><a href="(.*?)"  regular expression over the HTML (paper A's form); the first group, or all of the match
 
 A rule may be several rules (a tuple): the first that finds something counts, so a wrapper can follow an engine through the years.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import regex  # it can be given a time limit, which re cannot
 
@@ -85,12 +86,29 @@ def _is_pattern(rule: str) -> bool:
 def _elements(node: Element, rule: str) -> list[Piece]:
     if rule.startswith(("/", "./", "(", "xpath:")):
         path = rule.removeprefix("xpath:").strip()
-        path = f".{path}" if path.startswith("//") else path  # inside the piece, which is what a rule means
-        return [found if isinstance(found, Element) else str(found) for found in dom.xpath(node, path)]
+        return _by_parsel(node, "xpath", f".{path}" if path.startswith("//") else path)  # inside the piece, which is what a rule means
+    if "::" in rule:
+        return _by_parsel(node, "css", rule)
     if match := ATTRIBUTE.match(rule):
         nodes = dom.css(node, match["rule"]) if match["rule"].strip() else [node]
         return [value for value in (one.get(match["name"]) for one in nodes) if value]
     return list(dom.css(node, rule))
+
+
+def _by_parsel(node: Element, way: Literal["css", "xpath"], query: str) -> list[Piece]:
+    from cssselect import SelectorError
+    from parsel import Selector  # loads what few rules need
+
+    try:
+        found = getattr(Selector(root=node), way)(query)
+    except (ValueError, SelectorError) as error:
+        raise ValueError(f"not {'a CSS selector' if way == 'css' else 'an XPath expression'}: {query!r} ({error})") from error
+    return [one.root if isinstance(one.root, Element) else str(one.root) for one in found]
+
+
+def select_in(document: dom.Document, rule: Rule) -> list[Piece]:
+    """As :func:`select`, in a whole page: a regular expression is applied to its HTML as it came."""
+    return select(document.html if any(map(_is_pattern, rules(rule))) else document.root, rule)
 
 
 def _matches(piece: Piece, rule: str) -> list[Piece]:

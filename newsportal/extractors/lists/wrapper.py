@@ -79,8 +79,7 @@ def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[R
 
 def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
     """The blocks, without frames: of blocks inside one another those that stand for one result, the outermost of these."""
-    scope: Piece = document.html if any(rule.startswith("re:") for rule in selector.rules(wrapper.block)) else document.root
-    found = selector.select(scope, wrapper.block)[:MAX_FOUND]
+    found = selector.select_in(document, wrapper.block)[:MAX_FOUND]
     nodes = [block for block in found if isinstance(block, Element)]
     known = set(nodes)
     above = {node: [other for other in node.iterancestors() if other in known] for node in nodes}

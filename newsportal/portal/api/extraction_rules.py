@@ -57,7 +57,7 @@ class ForgetIn(BaseModel):
 
 
 class Rule(BaseModel):
-    """CSS selectors; what is left out is found without a rule."""
+    """Rules: CSS, XPath or re:; what is left out is found without one."""
 
     body: Selector | None = None
     title: Selector | None = None

@@ -59,7 +59,7 @@ PLACE: Final = (TOPICS, CATEGORY)
 MANNERS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
 ARTICLE: Final = (
     Field("article.body", _("Where the text stands"), "text",
-          _("CSS selectors, for pages that are read badly. Empty: they are read without.")),
+          _("CSS, XPath, or re: and a regular expression, for pages that are read badly. Empty: without.")),
     Field("article.title", _("Where the title stands"), "text"), Field("article.date", _("Where the date stands"), "text"),
     Field("article.author", _("Where the author stands"), "text"), Field("article.remove", _("What is taken out"), "lines"),
 )  # fmt: skip

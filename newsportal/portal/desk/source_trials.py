@@ -122,6 +122,19 @@ def test(request: Request, key: str) -> Response:
     return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), {})
 
 
+def checked(request: Request, key: str, other: str) -> str:
+    """Where the trial on several pages of what was just saved stands: of an engine's wrapper, of a source's own rule; else ``other``."""
+    known = config_of(request)
+    saved = next((source for source in known.all() if source.key == key), None)
+    if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):
+        return other
+    try:
+        looks, about = cast(Looks, request.app.state.looks), {"what": "test", "key": key}
+        return f"/sources/looks/{looks.start(owner_of(request), about, lambda tell: tried(key, known)).id}"
+    except TooMany:
+        return other
+
+
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
     """How a look goes on; htmx asks for the inner part every second."""

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from newsportal.errors import NewsportalError
 from newsportal.extractors import extractor
+from newsportal.extractors.article.rule import ArticleRule
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.lists import engines
 from newsportal.items import Page
-from newsportal.messages import did_you_mean, to_json
+from newsportal.messages import Message, did_you_mean, to_json
 from newsportal.net.archive import open_index
 from newsportal.net.egress import TooLarge, decompress
+from newsportal.services.trying.crosscheck import cross_check
 from newsportal.services.trying.forum import forum_trial
 from newsportal.services.trying.gallery import gallery_trial
-from newsportal.services.trying.trial import Reading, Trial, Unread, article, engine_trial, fetcher, page_of, query_for, trials
+from newsportal.services.trying.trial import (
+    MAX_TRIED,
+    Fetch,
+    Reading,
+    Trial,
+    Unread,
+    article,
+    engine_trial,
+    fetcher,
+    page_of,
+    query_for,
+    remembering,
+    trials,
+)
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
@@ -87,11 +102,14 @@ def pages_of(store: Store, known: Sources, source: Source, url: str, html: str, 
         saved_ones = saved_pages(archive, sites_of(iter([*addresses, *addresses_of(source)])), now)
         if saved_ones:
             return saved_ones, "archive"
-    found: list[Page] = []
-    for address in addresses[:NEWEST]:
-        with suppress(Unread):  # the others tell enough
-            found.append(page_of(address, fetch))
-    return found, "newest"
+    return [page for address in addresses[:NEWEST] if (page := _fetched(address, fetch)) is not None], "newest"
+
+
+def _fetched(address: str, fetch: Fetch) -> Page | None:
+    try:
+        return page_of(address, fetch)
+    except Unread:
+        return None  # the others tell enough
 
 
 def addresses_of(source: Source) -> list[str]:
@@ -120,10 +138,22 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
         return [forum_trial(source, fetch)]
     if isinstance(source, Gallery):
         return [gallery_trial(source, fetch)]
-    rule = source.article if isinstance(source, Feed | Sitemap | Region) else None
+    rule, fetch = source.article if isinstance(source, Feed | Sitemap | Region) else None, remembering(fetch)
     choice = getattr(source, "extractor", None) or known.extractor
     free = extractor(choice.method, **choice.options)
-    return [(trial, article(trial, rule, fetch, free)) for trial in trials(source, known, fetch, query)]
+    return [
+        (replace(trial, notes=(*trial.notes, *check_rule(trial, rule, fetch))), article(trial, rule, fetch, free))
+        for trial in trials(source, known, fetch, query)
+    ]
+
+
+def check_rule(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Iterator[Message]:
+    """What a source's rule reads of its first articles beside the reader without rules."""
+    pages = [page for link in trial.links[:MAX_TRIED] if (page := _fetched(link.url, fetch)) is not None] if rule else []
+    if rule and pages:
+        found = cross_check(rule, pages)
+        counts = {name: getattr(found, name) for name in ("read", "alike", "titles", "dates")}
+        yield Message("check.rule", pages=len(found.pages), **counts)
 
 
 def unknown(name: str, known: Sources) -> str:

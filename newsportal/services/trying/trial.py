@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import children, choose
 from newsportal.extractors.lists import engines, hub
+from newsportal.extractors.lists.custom_engine import cross_check
 from newsportal.extractors.lists.result_pages import read as read_results
 from newsportal.extractors.lists.result_pages import target_of
 from newsportal.items import Extraction, Link, Page
@@ -25,6 +27,7 @@ from newsportal.sources.uris import mask
 from newsportal.text import dom
 
 Fetch = Callable[[str], Page]  # a page by its URL. Raises EgressDenied or FetchFailed.
+USUAL = "新闻"  # a query that has results every day
 MAX_TRIED = 3  # articles that are tried until one can be read: the first entry may be a video or a notice
 
 
@@ -64,6 +67,11 @@ def page_of(url: str, fetch: Fetch) -> Page:
     return page
 
 
+def remembering(fetch: Fetch) -> Fetch:
+    """The same, each page fetched once."""
+    return lru_cache(maxsize=16)(fetch)
+
+
 def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, follow: bool = True) -> Fetch:
     """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one.
 
@@ -96,11 +104,24 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
 
 
 def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
-    """Ask an engine, declared or built in, for the first page of ``query``."""
+    """Ask an engine, declared or built in, for the first page of ``query``. A wrapper of one's own is tried on several pages: of this query
+    and of one that has news every day."""
     declared = sources.engine(name)
     engine = declared.built() if declared else engines.load(name)
     key = f"engine:{name}"
-    return _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
+    found = _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
+    if declared is None or engine.parse is None or found.failure is not None:
+        return found
+    addresses = [engine.request(asked, page) for asked in (query, USUAL) for page in range(2 if engine.paged else 1)]
+    pages, notes = [], list(found.notes)
+    for address in dict.fromkeys(addresses):
+        try:
+            pages.append(page_of(address, fetch))
+        except Unread as error:
+            notes.append(error.message)
+    check = cross_check(engine, [dom.document(page) for page in pages], max((page.fetched for page in pages), default=None))
+    notes.append(Message("check.engine", pages=check.pages, results=check.results, agreed=check.agreed))
+    return replace(found, notes=(*notes, *check.problems, Message("check.trusted" if check.trusted else "check.untrusted")))
 
 
 def first_reading(trial: Trial, read: Callable[[Link], Reading]) -> Reading | None:
@@ -146,7 +167,7 @@ def warned(warnings: Iterable[str]) -> Iterator[Message]:
 def query_for(engine: str, sources: Sources) -> str:
     """The query of the first topic that asks ``engine``, else of the first topic, else a word that has news every day."""
     asking = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
-    return asking[0].queries[0] if asking else "新闻"
+    return asking[0].queries[0] if asking else USUAL
 
 
 def _first_page(source: Source) -> str:

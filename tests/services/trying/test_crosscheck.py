@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.extractors.article.rule import ArticleRule
+from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.items import Page
 from newsportal.net.archive import Exchange, Writer
+from newsportal.services.trying import saved
 from newsportal.services.trying.crosscheck import compared_lines, cross_check, likeness
 from newsportal.services.trying.saved import saved_pages
 from newsportal.services.trying.templates import library_at, looks, readings, teach
+from newsportal.services.trying.trial import remembering, trials
+from newsportal.sources import Sources
+from newsportal.text import dom
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
 
@@ -41,6 +45,72 @@ def test_a_rule_that_agrees_and_one_that_finds_nothing() -> None:
     bad = cross_check(ArticleRule(body=".no-such"), PAGES)
     assert (bad.read, bad.alike) == (0, 0)
     assert all(one.ruled is None and one.free is not None for one in bad.pages)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ArticleRule(body="//div[has-class('text')]", title="//h1/text()", date=".//div[re:test(@class, '^when$')]"),
+        ArticleRule(body='re:<div class="text">(.*?)</div>', title="re:<h1>(.*?)</h1>", date="re:20[0-9-]+ [0-9:]+"),
+        ArticleRule(body=".text", title="h1::text", date="div.when::text"),
+    ],
+)
+def test_rules_are_css_xpath_or_regular_expressions(rule: ArticleRule) -> None:
+    found = cross_check(rule, PAGES)
+    assert (found.read, found.alike, found.titles, found.dates) == (3, 3, 3, 3)
+    assert all(one.ruled and one.ruled.title in STORIES and one.ruled.published for one in found.pages)
+
+
+@pytest.mark.parametrize("remove", ["p:last-child", "//p[last()]", "re:<p>[^<]*两班[^<]*</p>"])
+def test_what_is_taken_out_is_a_rule_too(remove: str) -> None:
+    found = apply(ArticleRule(body=".text", remove=(remove,)), dom.document(PAGES[0]), NOW)
+    assert found.text == "\n".join(STORIES["渡轮今晨开航"].split("\n")[:2])
+
+
+SEARCH = "https://sou.example/s?q=##QUERY##&p=##START##"
+ENGINE = {"name": "搜", "url": SEARCH, "step": 1, "wrapper": {"block": "li", "title": "h3 a", "summary": "p"}}
+REGION = {"name": "港", "prefix": "https://port.example/news/", "seeds": ["https://port.example/news/"]}
+
+
+def answer(url: str, changed: bool = False) -> Page:
+    number, tag = len(url) + 10 * url.count("&p=1"), "section" if changed else "li"
+    rows = (
+        f'<{tag}><h3><a href="https://n.example/{number}/{n}.html">第{n}条关于海港的新闻{number}</a></h3>'
+        f"<p>海港建设的消息，第{n}条，全文见站内。</p></{tag}>"
+        for n in range(8)
+    )
+    return Page(url, f"<html><body><div>{''.join(rows)}</div></body></html>".encode(), NOW, 200, "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize(("changed", "last"), [(False, "check.trusted"), (True, "check.untrusted")])
+def test_a_test_of_an_engine_tries_its_wrapper_on_several_pages(changed: bool, last: str) -> None:
+    known = Sources.model_validate({"engines": [ENGINE], "topics": [{"name": "港口", "engines": ["搜"]}]})
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        return answer(url, changed=changed and len(asked) > 2)
+
+    (trial,) = trials(known.engines[0], known, remembering(fetch))
+    assert len(asked) == len(set(asked)) == 4, "two pages of two queries, each fetched once"
+    (check,) = [note for note in trial.notes if note.code == "check.engine"]
+    found = dict(check.params)
+    assert (found["pages"], found["agreed"]) == (4, found["results"])
+    assert trial.notes[-1].code == last
+
+
+def test_a_test_of_a_source_lays_its_rule_over_several_articles(monkeypatch: pytest.MonkeyPatch) -> None:
+    links = "".join(f'<li><a href="{one.url}">{title}，海港网记者报道</a></li>' for one, title in zip(PAGES, STORIES, strict=True))
+    channel = Page("https://port.example/news/", f"<ul>{links}</ul>".encode(), NOW, 200, "text/html; charset=utf-8")
+    pages = {one.url: one for one in (*PAGES, channel)}
+    monkeypatch.setattr(saved, "fetcher", lambda *_args, **_named: pages.__getitem__)
+    for body, read in ((".text", 3), (".no-such", 0)):
+        known = Sources.model_validate({"regions": [{**REGION, "article": {"body": body, "title": "//h1"}}]})
+        ((trial, reading),) = saved.tried("region:港", known)
+        (check,) = [note for note in trial.notes if note.code == "check.rule"]
+        counts = dict(check.params)
+        assert (counts["pages"], counts["read"], counts["alike"]) == (3, read, read)
+        assert reading is not None
 
 
 def test_a_rule_that_reads_too_little_is_seen_and_stands_first() -> None:

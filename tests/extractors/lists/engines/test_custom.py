@@ -90,7 +90,7 @@ def test_matches_of_a_wide_block_are_bounded() -> None:
 
 def test_a_wrapper_is_trusted_after_several_pages() -> None:
     report = cross_check(custom("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
-    assert (report.pages, report.results, report.trusted, report.problems) == (2, 11, True, ())
+    assert (report.pages, report.results, report.agreed, report.trusted, report.problems) == (2, 11, 11, True, ())
     assert set(report.shares.values()) == {1.0}
     assert not cross_check(custom("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
 
@@ -99,5 +99,5 @@ def test_a_wrapper_that_fails_on_one_page_is_not_trusted() -> None:
     other = from_text(site_search(6).html.replace('class="item"', 'class="new"'))
     report = cross_check(custom("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
     assert not report.trusted
-    assert [problem.partition(":")[0] for problem in report.problems[:2]] == ["page 2", "page 3"]
-    assert "captcha" in report.problems[1]
+    assert [(problem.code, dict(problem.params)["page"]) for problem in report.problems[:2]] == [("check.page", 2), ("check.page", 3)]
+    assert "captcha" in str(report.problems[1])
