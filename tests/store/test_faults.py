@@ -27,7 +27,7 @@ from newsportal.store.store import Store
 
 WRITER = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:0] = [{folder!r}, {tests!r}]
 from invariants import consistent
 from factories import NOW, article
 from newsportal.items import FoldKey
@@ -44,7 +44,7 @@ EACH = 20
 
 
 def writer(uri: str, host: str, count: int) -> subprocess.Popen[str]:
-    code = WRITER.format(folder=str(Path(__file__).parent))
+    code = WRITER.format(folder=str(Path(__file__).parent), tests=str(Path(__file__).parents[1]))
     return subprocess.Popen([sys.executable, "-c", code, uri, host, str(count)], stdout=subprocess.PIPE, text=True)
 
 
@@ -209,7 +209,7 @@ def test_a_database_that_vanished_while_open(tmp_path: Path) -> None:
 
 REPOSTER = """
 import sys
-sys.path.insert(0, {folder!r})
+sys.path[:0] = [{folder!r}, {tests!r}]
 from invariants import consistent
 from factories import NOW, article, invented
 from newsportal.store import open_store
@@ -224,7 +224,7 @@ for n in range(count):
 
 def reposter(uri: str, host: str, count: int) -> subprocess.Popen[str]:
     """Brings stories that others bring too, known by their texts alone."""
-    code = REPOSTER.format(folder=str(Path(__file__).parent))
+    code = REPOSTER.format(folder=str(Path(__file__).parent), tests=str(Path(__file__).parents[1]))
     return subprocess.Popen([sys.executable, "-c", code, uri, host, str(count)], stdout=subprocess.PIPE, text=True)
 
 
