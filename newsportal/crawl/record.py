@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Final
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 from newsportal.classify import base
 from newsportal.crawl.seen_filter import open_filter
@@ -207,6 +207,7 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
     record = _RECORDS.get(sources.store)
     if record is None:
         record = _RECORDS[sources.store] = Record(sources, settings)
+        finalize(record, record.store.close)  # at the process's end at the latest: SQLite takes its log into the file
     chosen = sources.duplicates
     record.store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)
     return record
