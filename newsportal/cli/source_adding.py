@@ -21,7 +21,7 @@ from newsportal.items import Link
 from newsportal.messages import Message, format_time, local
 from newsportal.services.discovery.proposal import Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, find
-from newsportal.services.discovery.suggestions import Counting
+from newsportal.services.discovery.suggestions import Counting, Suggestion
 from newsportal.services.discovery.suggestions import plain as suggestion_row
 from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import MORE, Family, Offer, Visited, figures, plain, proposed, visits, write
@@ -155,14 +155,7 @@ def suggest(
     with closing(open_store(known.store, create=False)) as store:
         counting = counted(store, known, datetime.now(UTC) - timedelta(days=days))
     found = counting.suggestions(limit)
-    looked: dict[str, Proposal] = {}
-    with console(stderr=True).status("") as status:
-        for one in found[:LOOKED] if look else ():
-            visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
-            try:
-                looked[one.site] = find(one.address, visit, visit.robots)[0][0]
-            except NewsportalError as error:  # its row says nothing of sources then
-                console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
+    looked = visit_sites(found[:LOOKED], known) if look else {}
     found.sort(key=lambda one: -one.score * (1 + (looked[one.site].score if one.site in looked else 0.0)))
     if as_json:
         for one in found:
@@ -191,6 +184,19 @@ def suggest(
     if named := counting.origins(10):
         told = ", ".join(f"{name} ({number})" for name, number in named)
         out.print(f"\nnamed as origin, address not known: {told}", style="dim", markup=False)
+
+
+def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
+    """The best source of each of these sites. One that cannot be read is passed over: its row says nothing of sources then."""
+    best: dict[str, Proposal] = {}
+    with console(stderr=True).status("") as status:
+        for one in found:
+            visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
+            try:
+                best[one.site] = find(one.address, visit, visit.robots)[0][0]
+            except NewsportalError as error:
+                console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
+    return best
 
 
 def counted(store: Store, known: Sources, since: datetime) -> Counting:

@@ -77,6 +77,6 @@ def test_a_look_tells_what_a_site_would_bring(file: Path, web: MadeUpWeb) -> Non
     web.reset()
     site = Suggestion("qingtai.example", 1.0, url=f"{web.addresses['qingtai']}/story/1")
     gone = Suggestion("gone.example", 1.0, url="http://127.0.0.1:1/story/1")
-    found = source_adding._looked([site, gone], load(file))
+    found = source_adding.visit_sites([site, gone], load(file))
     assert [(name, best.kind) for name, best in found.items()] == [("qingtai.example", "feeds")]
     assert found["qingtai.example"].entries > 5
