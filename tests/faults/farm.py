@@ -14,6 +14,7 @@ import random
 import signal
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -114,16 +115,18 @@ class Farm:
 
 
 def asker(peer: tuple[str, int]) -> int:
-    """The process at the other end of a connection of this machine, as the kernel tells."""
+    """The process at the other end of a connection of this machine, as the kernel tells. Sockets and processes come and go while the
+    kernel lists them, so what is not found is looked for again."""
     local = f"{bytes(map(int, peer[0].split('.')))[::-1].hex().upper()}:{peer[1]:04X}"
-    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
-    socket = f"socket:[{next(row[9] for row in rows if row[1] == local)}]"
-    for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            if os.readlink(descriptor) == socket:
-                return int(descriptor.parts[2])
-        except OSError:
-            continue
+    for _ in range(100):
+        rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        sockets = {f"socket:[{row[9]}]" for row in rows if row[1] == local}
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError):  # it has ended, or closed a file
+                for descriptor in os.listdir(f"/proc/{process}/fd"):
+                    with suppress(OSError):
+                        if os.readlink(f"/proc/{process}/fd/{descriptor}") in sockets:
+                            return int(process)
     raise LookupError(f"nobody has {peer}")
 
 
