@@ -24,7 +24,7 @@ from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.items import Link
 from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import paused_until
-from newsportal.spiders.command_line import Described, SinglePage
+from newsportal.spiders.command_line import SinglePage, ValidatedArguments
 from newsportal.spiders.fetcher import lacks_browser, note_rendering
 from newsportal.spiders.pages import ArticlePages, ListPages, Source
 from newsportal.spiders.visiting import Visiting, rounds
@@ -44,7 +44,7 @@ FEW = 1000
 """Sources whose states are asked for one by one; those of more are read at once."""
 
 
-class NewsSpider(Described, SinglePage, ListPages, ArticlePages, scrapy.Spider):
+class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy.Spider):
     """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links. Their arguments
     are those of ``Args``."""
 

@@ -40,7 +40,7 @@ class TopicArguments(Arguments):
     topic: str | None = Field(None, description="Ask the search engines for this topic only.")
 
 
-class Described:
+class ValidatedArguments:
     """A spider with arguments. ``metadata`` is what ``get_spider_metadata`` of scrapy-spider-metadata returns."""
 
     name: str

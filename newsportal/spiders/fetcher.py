@@ -30,7 +30,7 @@ from twisted.python.failure import Failure
 
 from newsportal.crawl.handlers import render_notes
 from newsportal.crawl.link_tracker import utcnow
-from newsportal.crawl.middlewares.turns import read_retry_after
+from newsportal.crawl.middlewares.retry import read_retry_after
 from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
 from newsportal.items import Page
 from newsportal.messages import as_text

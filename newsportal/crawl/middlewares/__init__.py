@@ -2,9 +2,9 @@
 server's word, and the frontier's turns."""
 
 from newsportal.crawl.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
+from newsportal.crawl.middlewares.retry import ChildrenMiddleware, PatientRetryMiddleware, TurnsMiddleware
 from newsportal.crawl.middlewares.robots import RobotsDenied, RobotsMiddleware
 from newsportal.crawl.middlewares.robots_tags import RobotsTagsMiddleware
-from newsportal.crawl.middlewares.turns import ChildrenMiddleware, PatientRetryMiddleware, TurnsMiddleware
 
 __all__ = [
     "ChallengeMiddleware",

@@ -134,7 +134,7 @@ class Chromium:
             from playwright.async_api import async_playwright
 
             self._playwright = await async_playwright().start()
-        await asyncio.to_thread(sweep)
+        await asyncio.to_thread(remove_abandoned_folders)
         self._folder = new_folder()
         wrapper = self._folder / "chromium"
         words = (sys.executable, "-I", launch.__file__, str(self._folder / "pid"), "1" if self.setup.isolate else "0", program)
@@ -202,7 +202,7 @@ def _plain(error: Exception) -> str:
 # Where a browser's launcher and profile lie while it runs, and the end of those that killed crawls left
 
 
-def candidates() -> Iterator[Path]:
+def folder_candidates() -> Iterator[Path]:
     """Folders in which ours may lie, the system's own for temporary files first. Some machines let no program run there (noexec)."""
     yield Path(tempfile.gettempdir())
     cache = os.environ.get("XDG_CACHE_HOME")
@@ -223,19 +223,19 @@ def runs_programs(folder: Path) -> bool:
 def new_folder() -> Path:
     """A folder for a browser, in the first place where it can be made and its launcher run. Raises ``OSError``, with what helps."""
     why = None
-    for place in candidates():
+    for place in folder_candidates():
         try:
             place.mkdir(parents=True, exist_ok=True)
             if runs_programs(place):
                 return Path(tempfile.mkdtemp(prefix=FOLDER, dir=place))
         except OSError as error:
             why = error
-    tried = ", ".join(map(str, candidates()))
+    tried = ", ".join(map(str, folder_candidates()))
     raise OSError(f"no folder for the browser: none of {tried} can be written and lets programs run; name one in TMPDIR") from why
 
 
-def sweep() -> None:
-    for place in dict.fromkeys(candidates()):
+def remove_abandoned_folders() -> None:
+    for place in dict.fromkeys(folder_candidates()):
         for folder in place.glob(f"{FOLDER}*"):
             with suppress(OSError):  # another user's, or gone meanwhile
                 if _abandoned(folder):

@@ -10,7 +10,7 @@ from newsportal.errors import LibraryError, NewsportalError, SourcesError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Here, Visit
-from newsportal.portal.desk.source_trials import checked
+from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources_yaml import config_of, entry, failure_of, path_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
@@ -148,7 +148,7 @@ def save_rule(request: Request, visit: Here, key: str, fields: Fields) -> Respon
         return _form(request, source, texts, {"fault": said("sources.yaml was changed meanwhile; nothing was written.")}, 409)
     except OSError as error:
         return _form(request, source, texts, {"fault": failure_of(request, error)}, 503)
-    return notify(request, checked(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=done.undo)
+    return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=done.undo)
 
 
 def place_of(request: Request, key: str) -> Reading:

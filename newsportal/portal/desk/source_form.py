@@ -14,7 +14,7 @@ from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
-from newsportal.portal.desk.source_trials import checked
+from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources import Filter, line
 from newsportal.portal.desk.sources_yaml import ELSEWHERE, NOT_WRITTEN, Entry, config_of, entry, failure_of, path_of, restored, write
 from newsportal.portal.language import _
@@ -130,7 +130,7 @@ def add(request: Request, fields: Fields) -> Response:
         return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
     name = next((source.name for source in getattr(config_of(request), kind)[place:]), values.get("name", ""))
     target, text = address_of(f"{family}:{name}"), _("%(name)s was added to %(file)s.")
-    return notify(request, checked(request, f"{family}:{name}", target), text, name=name, file=path_of(request).name, undo=done.undo)
+    return notify(request, start_trial(request, f"{family}:{name}", target), text, name=name, file=path_of(request).name, undo=done.undo)
 
 
 @router.get("/sources/{key}")
@@ -153,7 +153,7 @@ def save(request: Request, key: str, fields: Fields) -> Response:
         return _form(request, found.kind, values, _mistakes(request, error, found.kind, found.place, key), _status(error), found)
     after = getattr(config_of(request), found.kind)[found.place].key
     text = _("%(name)s was saved.") if done.undo else _("It was the same as before.")
-    return notify(request, checked(request, after, address_of(after)), text, name=values["name"], undo=done.undo)
+    return notify(request, start_trial(request, after, address_of(after)), text, name=values["name"], undo=done.undo)
 
 
 @router.post("/sources/{key}/enable")

@@ -122,8 +122,8 @@ def test(request: Request, key: str) -> Response:
     return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), {})
 
 
-def checked(request: Request, key: str, other: str) -> str:
-    """Where the trial on several pages of what was just saved stands: of an engine's wrapper, of a source's own rule; else ``other``."""
+def start_trial(request: Request, key: str, other: str) -> str:
+    """Start a trial of the wrapper or rule that was just saved; answers the address of its page, ``other`` where nothing is tried."""
     known = config_of(request)
     saved = next((source for source in known.all() if source.key == key), None)
     if not getattr(saved, "wrapper", None) and not getattr(saved, "article", None):

@@ -28,10 +28,10 @@ from newsportal.services.trying.trial import (
     Unread,
     article,
     engine_trial,
+    fetch_once,
     fetcher,
     page_of,
     query_for,
-    remembering,
     trials,
 )
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
@@ -138,7 +138,7 @@ def tried(name: str, known: Sources, query: str | None = None) -> Tried:
         return [forum_trial(source, fetch)]
     if isinstance(source, Gallery):
         return [gallery_trial(source, fetch)]
-    rule, fetch = source.article if isinstance(source, Feed | Sitemap | Region) else None, remembering(fetch)
+    rule, fetch = source.article if isinstance(source, Feed | Sitemap | Region) else None, fetch_once(fetch)
     choice = getattr(source, "extractor", None) or known.extractor
     free = extractor(choice.method, **choice.options)
     return [

@@ -67,8 +67,8 @@ def page_of(url: str, fetch: Fetch) -> Page:
     return page
 
 
-def remembering(fetch: Fetch) -> Fetch:
-    """The same, each page fetched once."""
+def fetch_once(fetch: Fetch) -> Fetch:
+    """``fetch`` with a cache: each of the last 16 pages is fetched once."""
     return lru_cache(maxsize=16)(fetch)
 
 

@@ -19,7 +19,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
 
     def make(*names: str) -> list[Path]:
         made = [tmp_path / name for name in names]
-        monkeypatch.setattr(chromium, "candidates", lambda: iter(made))
+        monkeypatch.setattr(chromium, "folder_candidates", lambda: iter(made))
         return made
 
     return make
@@ -53,7 +53,7 @@ def test_the_system_says_where_programs_may_not_run(tmp_path: Path) -> None:
 def test_the_systems_own_folder_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(chromium.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert list(chromium.candidates())[:2] == [tmp_path, tmp_path / "cache"]
+    assert list(chromium.folder_candidates())[:2] == [tmp_path, tmp_path / "cache"]
 
 
 def test_what_killed_browsers_left_is_swept(places: Callable[..., list[Path]]) -> None:
@@ -68,7 +68,7 @@ def test_what_killed_browsers_left_is_swept(places: Callable[..., list[Path]]) -
     for name in ("never", "torn"):
         os.utime(place / f"newsportal-browser-{name}", (1, 1))
     (place / "newsportal-else").mkdir()
-    chromium.sweep()
+    chromium.remove_abandoned_folders()
     assert sorted(folder.name for folder in place.iterdir()) == [
         "newsportal-browser-alive",
         "newsportal-browser-starting",

@@ -14,7 +14,7 @@ from newsportal.services.trying import saved
 from newsportal.services.trying.crosscheck import compared_lines, cross_check, likeness
 from newsportal.services.trying.saved import saved_pages
 from newsportal.services.trying.templates import library_at, looks, readings, teach
-from newsportal.services.trying.trial import remembering, trials
+from newsportal.services.trying.trial import fetch_once, trials
 from newsportal.sources import Sources
 from newsportal.text import dom
 
@@ -91,7 +91,7 @@ def test_a_test_of_an_engine_tries_its_wrapper_on_several_pages(changed: bool, l
         asked.append(url)
         return answer(url, changed=changed and len(asked) > 2)
 
-    (trial,) = trials(known.engines[0], known, remembering(fetch))
+    (trial,) = trials(known.engines[0], known, fetch_once(fetch))
     assert len(asked) == len(set(asked)) == 4, "two pages of two queries, each fetched once"
     (check,) = [note for note in trial.notes if note.code == "check.engine"]
     found = dict(check.params)

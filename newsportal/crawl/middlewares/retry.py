@@ -1,5 +1,5 @@
-"""The places where the frontier meets Scrapy's middlewares: hosts are asked only while this process holds them, not before they want to be
-asked again (Retry-After), and what callbacks make is marked with the lease under which they ran."""
+"""Retries and Retry-After: hosts are asked only while this process holds them, and not before they want to be asked again. What callbacks
+make is marked with the lease under which they ran."""
 
 from __future__ import annotations
 
