@@ -101,6 +101,9 @@ def test_the_portal_on_meta_search_crawls(web: Any, made_up: Path, tmp_path: Pat
     assert first["total"]["left"] == 0
     assert set(first["total"]["failed"]) <= {"no-body", "no-summary", "summary-not-found"}
     assert reasons(path) == {"title-words"}
+    topics = [row for row in first["topics"] if row["source"] == "total"]
+    for column in ("list_pages", "entries", "known", "repeated", "new", "fetched", "parsed", "stored", "folded"):
+        assert sum(row[column] for row in topics) == first["total"][column], f"{column}: every result was found for a topic"
     with opened(path) as store:
         assert b"127.0.0." in store.site_lines("extractor:summary_anchor")[""], "blocks are kept for the next crawl"
     asked = len(web.requests)

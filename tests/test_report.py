@@ -75,3 +75,38 @@ def test_columns_that_say_nothing_are_left_out() -> None:
     assert "left" not in heading
     assert {"new", "failed"} <= set(heading)
     assert "again" in table(RUN).splitlines()[0].split()
+
+
+BAIDU = SourceReport(
+    source="engine:baidu", list_pages=2, entries=30, known=10, new=20, fetched=16, parsed=12, stored=9, folded=3,
+    topics={
+        "旅游": {"list_pages": 1, "entries": 20, "known": 8, "new": 12, "fetched": 10, "parsed": 8, "stored": 6, "folded": 2},
+        "汽车": {"list_pages": 1, "entries": 10, "known": 2, "new": 8, "fetched": 6, "parsed": 4, "stored": 3, "folded": 1},
+    },
+)  # fmt: skip
+SOGOU = SourceReport(source="engine:sogou", entries=5, new=5, topics={"旅游": {"entries": 5, "repeated": 1, "new": 4, "fetched": 2}})
+SEARCHED = replace(RUN, sources=(BAIDU, SOGOU, FEED))
+
+
+def test_a_topic_has_a_row_and_one_for_each_engine_as_in_table_2_of_the_paper() -> None:
+    plain = json.loads(json.dumps(to_dict(SEARCHED)))
+    rows = {(row["topic"], row["source"]): row for row in plain["topics"]}
+    assert list(rows) == [
+        ("旅游", "total"), ("旅游", "engine:baidu"), ("旅游", "engine:sogou"), ("汽车", "total"), ("汽车", "engine:baidu")
+    ]  # fmt: skip
+    total = rows["旅游", "total"]
+    assert [total[key] for key in ("entries", "known", "repeated", "new", "fetched", "parsed", "folded")] == [25, 8, 1, 16, 12, 8, 2]
+    assert (total["precision"], total["recall"]) == (pytest.approx(8 / 12), pytest.approx(8 / 16))
+    assert rows["旅游", "engine:sogou"]["precision"] == 0
+    assert from_dict(plain) == SEARCHED
+    lines = table(SEARCHED).splitlines()
+    heading = next(number for number, line in enumerate(lines) if line.startswith("topic "))
+    assert [line.split()[0] for line in lines[heading + 1 : heading + 6]] == [
+        "旅游",
+        "engine:baidu",
+        "engine:sogou",
+        "汽车",
+        "engine:baidu",
+    ]
+    assert lines[heading + 1].endswith("50.0%")
+    assert "topic" not in table(RUN).split(), "without searches there is no such table"

@@ -129,12 +129,12 @@ class LinkTracker(SourceStates):
         """Count the entries of a list by their names: each ``fresh`` one is new once. ``broken`` ones have no address, so they failed."""
         left = set(fresh)
         for name, link in entries:
-            self.count(link.source, "entries")
-            self.count(link.source, "new" if name in left else "known" if name in known else "repeated")
+            for column in ("entries", "new" if name in left else "known" if name in known else "repeated"):
+                self.count(link.source, column, topic=link.topic)
             left.discard(name)
         for link in broken:
-            self.count(link.source, "entries")
-            self.count(link.source, "new")
+            for column in ("entries", "new"):
+                self.count(link.source, column, topic=link.topic)
             await self.fail(link, NO_ADDRESS)
 
     async def open(
@@ -189,8 +189,8 @@ class LinkTracker(SourceStates):
         known = bool(await asyncio.to_thread(self.stored_urls.find_stored, [name]))
         request = None if known else (await self.open([found], spider, ask)).get(name)
         if request is None:
-            self.count(link.source, "new", number=-1)
-            self.count(link.source, "known" if known else "repeated")
+            self.count(link.source, "new", number=-1, topic=link.topic)
+            self.count(link.source, "known" if known else "repeated", topic=link.topic)
         self._decided(link)
         await self._finish(link, DONE)
         return request
@@ -222,22 +222,22 @@ class LinkTracker(SourceStates):
     def _count_taken(self, link: Link, known: bool) -> None:
         here = id_of(link) in self._counted[link.source]
         if here:
-            self.count(link.source, "new", number=-known)
+            self.count(link.source, "new", number=-known, topic=link.topic)
         else:  # the visit counted it where it was met
             self.note(link.source, TAKEN_OVER)
             for column, number in (("entries", 1), ("new", int(not known))):
-                self.count(link.source, column, number=number)
+                self.count(link.source, column, number=number, topic=link.topic)
                 self.visit_counts.count(link.source, column, number=-number)
             self._counted[link.source].add(id_of(link))
         if known:
-            self.count(link.source, "known")
+            self.count(link.source, "known", topic=link.topic)
             self._decided(link)
 
     async def settle(self, link: Link, column: str, *, later: bool = False, written: bool = False) -> None:
         """``link`` led to an article (``stored`` …). ``later``: it is not whole, so try again. ``written``: its row says so."""
         self._decided(link)
-        self.count(link.source, "parsed")
-        self.count(link.source, column)
+        self.count(link.source, "parsed", topic=link.topic)
+        self.count(link.source, column, topic=link.topic)
         if later:
             await self._postpone(link, "incomplete")
         elif not written:

@@ -161,9 +161,11 @@ class SourceStates:
         self._pauses: dict[str, datetime] = {}
         self._layouts: set[str] = set()
 
-    def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
-        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
+    def count(self, source: str, column: str, reason: str | None = None, number: int = 1, topic: str | None = None) -> None:
+        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``. ``topic``: found for this one."""
         key = f"{PREFIX}{source}/{column}"
+        if topic:
+            self._stats.inc_value(f"{PREFIX}{source}/topics/{column}/{topic}", number)
         self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
         self.visit_counts.count(source, column, reason, number)
         if column == "list_pages":
@@ -178,26 +180,20 @@ class SourceStates:
         self._notes[source].setdefault(message)
 
     def report(self) -> tuple[SourceReport, ...]:
-        rows: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
+        rows: dict[str, dict[str, Any]] = defaultdict(lambda: {"failed": {}, "list_failed": {}, "topics": {}})
         for key, value in self._stats.get_stats().items():
             if key.startswith(PREFIX):
                 source, column, *reason = key.removeprefix(PREFIX).split("/", 2)
-                if reason:
+                if column == "topics":
+                    column, topic = reason[0].split("/", 1)
+                    rows[source]["topics"].setdefault(topic, {})[column] = value
+                elif reason:
                     rows[source][column][reason[0]] = value
                 elif column in COUNTERS or column == SECONDS:
-                    rows[source][""][column] = value
+                    rows[source][column] = value
         for source in self._notes:
             rows[source]  # a source that only has a note has a row too
-        return tuple(
-            SourceReport(
-                source=source,
-                **tables[""],
-                failed=tables["failed"],
-                list_failed=tables["list_failed"],
-                notes=tuple(self._notes.get(source, ())),
-            )
-            for source, tables in sorted(rows.items())
-        )
+        return tuple(SourceReport(source, notes=tuple(self._notes.get(source, ())), **row) for source, row in sorted(rows.items()))
 
     def list_failed(self, source: str, reason: str, detail: str | None = None) -> None:
         """A list page gave nothing; ``detail`` is for the source's health page."""

@@ -11,9 +11,12 @@ Rates as in the paper: precision = articles with a body / pages fetched, recall 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from operator import add
+from typing import Any
 from unicodedata import east_asian_width
 
 from newsportal import messages
@@ -28,6 +31,7 @@ class SourceReport:
     """One row. ``failed`` counts articles by reason; ``list_failed`` counts list pages by reason (``http-503``, ``blocked: captcha``).
 
     ``seconds``: what its visits took that ended here, from the first list page to the last article; visits go on side by side.
+    ``topics``: topic → counters of what was found for it, where the source is a search engine.
     """
 
     source: str
@@ -46,6 +50,7 @@ class SourceReport:
     list_failed: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[Message, ...] = ()
     seconds: float = 0.0
+    topics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def took(self) -> str:
@@ -97,6 +102,16 @@ class Run:
         seconds = (self.ended - self.started).total_seconds() if self.ended else 0.0
         return replace(add_up("total", self.sources), seconds=seconds)
 
+    @property
+    def topics(self) -> dict[str, list[SourceReport]]:
+        """Table 2 of paper A: topic → the sum, then a row for each engine. Counters alone: failures are listed by source."""
+        found: dict[str, list[SourceReport]] = {}
+        for row in self.sources:
+            for topic, counts in row.topics.items():
+                known: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTERS}
+                found.setdefault(topic, []).append(SourceReport(row.source, **known))
+        return {topic: [add_up("total", rows), *rows] for topic, rows in sorted(found.items())}
+
 
 def merge_runs(runs: Sequence[Run]) -> Run:
     """One report of spiders that worked side by side in one crawl."""
@@ -115,33 +130,28 @@ def merge_runs(runs: Sequence[Run]) -> Run:
 
 def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
     """The sum of ``rows`` as one row; failures are added by reason."""
-    counts = dict.fromkeys(COUNTERS, 0)
-    failed: dict[str, int] = {}
-    list_failed: dict[str, int] = {}
-    notes: list[Message] = []
-    seconds = 0.0
+    rows = tuple(rows)
+    failed, list_failed = Counter[str](), Counter[str]()
     for row in rows:
-        seconds += row.seconds
-        for key in COUNTERS:
-            counts[key] += getattr(row, key)
-        for table, values in ((failed, row.failed), (list_failed, row.list_failed)):
-            for reason, number in values.items():
-                table[reason] = table.get(reason, 0) + number
-        notes.extend(row.notes)
-    return SourceReport(source=name, **counts, failed=failed, list_failed=list_failed, notes=tuple(dict.fromkeys(notes)), seconds=seconds)
+        failed.update(row.failed)
+        list_failed.update(row.list_failed)
+    return SourceReport(
+        source=name,
+        **{key: sum(getattr(row, key) for row in rows) for key in COUNTERS},
+        failed=failed,
+        list_failed=list_failed,
+        notes=tuple(dict.fromkeys(note for row in rows for note in row.notes)),
+        seconds=sum(row.seconds for row in rows),
+    )
 
 
 def to_dict(run: Run) -> dict[str, object]:
     """``run`` as plain JSON values, with the derived figures (for ``--json`` and the store)."""
 
     def row(report: SourceReport) -> dict[str, object]:
-        plain: dict[str, object] = {item.name: getattr(report, item.name) for item in fields(report)}
-        plain |= {
-            "failed": dict(report.failed),
-            "list_failed": dict(report.list_failed),
-            "notes": [messages.to_json(note) for note in report.notes],
-        }
-        return plain | {"left": report.left, "precision": report.precision, "recall": report.recall}
+        plain = {item.name: getattr(report, item.name) for item in fields(report)}
+        rates = {"left": report.left, "precision": report.precision, "recall": report.recall}
+        return plain | {"notes": [messages.to_json(note) for note in report.notes]} | rates
 
     return {
         "id": run.id,
@@ -151,6 +161,11 @@ def to_dict(run: Run) -> dict[str, object]:
         "spiders": list(run.spiders),
         "sources": [row(report) for report in run.sources],
         "total": row(run.total),
+        "topics": [
+            {"topic": topic, "source": one.source} | {key: getattr(one, key) for key in (*COUNTERS, "precision", "recall")}
+            for topic, rows in run.topics.items()
+            for one in rows
+        ],
     }
 
 
@@ -195,26 +210,25 @@ HEADINGS = {
 SELDOM = frozenset({"known", "repeated", "same", "left", "took"})
 """Columns that are left out where they say nothing of any source, so that the table fits a terminal."""
 
+TOPIC_HEADINGS = {"source": "topic"} | {key: HEADINGS.get(key, key) for key in (*COUNTERS, "precision", "recall") if key != "not_modified"}
+
 
 def table(run: Run) -> str:
-    """The report as aligned text, a row a source, then the total, the two rates and the reasons of failures."""
+    """The report as aligned text: a row a source and the total, a row a topic and engine, the two rates, the reasons of failures."""
     rows = [*run.sources, run.total] if len(run.sources) != 1 else list(run.sources)
-    shown = [key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) not in (0, "–") for row in run.sources)]
-    headings = [HEADINGS[key] for key in shown]
-    cells = [[str(getattr(row, key)) for key in shown] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(headings, *cells, strict=True)]
-    lines = [_line(headings, widths), *(_line(row, widths) for row in cells)]
-    lines += [sentence(run.total), *reasons(run)]
-    return "\n".join(lines)
+    used = {key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) not in (0, "–") for row in run.sources)}
+    lines = _aligned(rows, {key: heading for key, heading in HEADINGS.items() if key in used})
+    topics: list[SourceReport] = []
+    for topic, (total, *brought) in run.topics.items():
+        topics += [replace(total, source=topic), *(replace(row, source=f"  {row.source}") for row in brought)]
+    if topics:
+        lines += ["", *_aligned(topics, TOPIC_HEADINGS), ""]
+    return "\n".join([*lines, sentence(run.total), *reasons(run)])
 
 
 def sentence(total: SourceReport) -> str:
     """The two rates of paper A in words."""
-
-    def share(value: float | None) -> str:
-        return "–" if value is None else f"{value:.1%}"
-
-    return f"precision {share(total.precision)} (bodies / pages fetched), recall {share(total.recall)} (bodies / new links)"
+    return f"precision {_cell(total.precision)} (bodies / pages fetched), recall {_cell(total.recall)} (bodies / new links)"
 
 
 def reasons(run: Run) -> list[str]:
@@ -228,9 +242,19 @@ def reasons(run: Run) -> list[str]:
     return lines
 
 
-def _line(cells: list[str], widths: list[int]) -> str:
-    padded = [" " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
-    return "  ".join((cells[0] + padded[0], *(pad + cell for pad, cell in zip(padded[1:], cells[1:], strict=True)))).rstrip()
+def _aligned(rows: Sequence[SourceReport], headings: Mapping[str, str]) -> list[str]:
+    table = [[*headings.values()], *([_cell(getattr(row, key)) for key in headings] for row in rows)]
+    widths = [max(map(_width, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for cells in table:
+        first, *others = (" " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        lines.append("  ".join((cells[0] + first, *map(add, others, cells[1:]))).rstrip())
+    return lines
+
+
+def _cell(value: object) -> str:
+    """Counters and names as they are, rates in per cent."""
+    return "–" if value is None else f"{value:.1%}" if isinstance(value, float) else str(value)
 
 
 def _width(text: str) -> int:

@@ -101,13 +101,10 @@ class PicturesPipeline(Stage):
             if said:
                 self.tracker.note(source, Message("note.pictures-left", counts=said))
         try:
-            await asyncio.to_thread(self._sweep)
+            marked = await asyncio.to_thread(self.tracker.store.pictures.marked, since=self._began - LATELY)
+            await asyncio.to_thread(self._take_out, {picture.key: picture.frequent for picture in marked if picture.frequent})
         except StoreError as error:
             logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
-
-    def _sweep(self) -> None:
-        marked = self.tracker.store.pictures.marked(since=self._began - LATELY)
-        self._take_out({picture.key: picture.frequent for picture in marked if picture.frequent})
 
 
 def _facts_of(image: Image, now: datetime) -> Picture:
@@ -147,7 +144,8 @@ class GalleryPipeline(Stage):
         saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
         name = gallery.identity or ""  # it is known under the addresses of all its pages: an index page may lead to any of them
         others = [other for other in dict.fromkeys(map(identity, (gallery.url, *gallery.pages))) if other != name]
-        await asyncio.to_thread(self._alias, others, name)
+        for other in others:
+            await asyncio.to_thread(self.tracker.store.add_alias, other, name)
         await asyncio.to_thread(self.tracker.stored_urls.enter, [name, *others])
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         counts = self._brought.setdefault(gallery.link.source, Counter())
@@ -157,10 +155,6 @@ class GalleryPipeline(Stage):
             self._lacking.setdefault(gallery.link.source, Counter())[gallery.failure or "missing-pages"] += 1
         await self.tracker.settle(gallery.link, COLUMN[saved.outcome], later=waits)
         return gallery
-
-    def _alias(self, others: list[str], name: str) -> None:
-        for other in others:
-            self.tracker.store.add_alias(other, name)
 
     async def close_spider(self) -> None:
         """What the columns do not tell: whether the stories are complete, and why not."""

@@ -79,7 +79,8 @@ class Shared:
         if key is None:
             await self._app(scope, receive, send)
             if scope["method"] not in SAFE and not _anonymous(request):
-                self._let_go()
+                self._kept.clear()
+                self._bytes = 0
             return
         await self._share(key, request, receive, send)
 
@@ -145,10 +146,6 @@ class Shared:
         while self._bytes > MOST_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= len(oldest.body)
-
-    def _let_go(self) -> None:
-        self._kept.clear()
-        self._bytes = 0
 
 
 def _key(request: Request) -> tuple[object, ...] | None:

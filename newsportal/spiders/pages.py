@@ -181,7 +181,7 @@ class ListPages(PageRequests):
         self.visited.add(key)
         if response.meta.get("thorough"):
             self.thorough.add(key)  # the visit was begun by another process
-        self.tracker.count(key, "list_pages")
+        self.tracker.count(key, "list_pages", topic=getattr(kwargs.get("topic"), "name", None))
         note_moved(self.tracker, key, response)
         if response.status == 304:
             if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
@@ -243,7 +243,7 @@ class ArticlePages(PageRequests):
         """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
         if not is_entry(link):
             return self.article(link)
-        self.tracker.count(link.source, "fetched")
+        self.tracker.count(link.source, "fetched", topic=link.topic)
         return Article(url=link.url, link=link, fetched=utcnow())
 
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
@@ -259,7 +259,7 @@ class ArticlePages(PageRequests):
 
     async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
         """A fetched page becomes an item, with what is read of it and of its further pages. What is no article is counted and left."""
-        self.tracker.count(link.source, "fetched")
+        self.tracker.count(link.source, "fetched", topic=link.topic)
         async for article in self.finished(link, self._read_article(response, link)):
             yield article
 
@@ -277,7 +277,7 @@ class ArticlePages(PageRequests):
         link: Link = request.cb_kwargs["link"]
         outcome = outcome_of(failure)
         if link.content and not outcome.forbidden:
-            self.tracker.count(link.source, "fetched")
+            self.tracker.count(link.source, "fetched", topic=link.topic)
             self.tracker.note(link.source, Message("note.text-from-feed", reason=outcome.reason))
             yield Article(url=link.url, link=link, fetched=utcnow())
             return

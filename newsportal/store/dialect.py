@@ -36,14 +36,6 @@ REST_SECONDS = 3600
 """So long a reader may rest who copies what it reads into a slow place: no other transaction may rest so long."""
 
 
-def _nothing(_: Connection) -> None:
-    """What most databases do when a write transaction has ended."""
-
-
-def _no_timeout(_: Connection) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """``open``: an engine for a URL, with everything set; a missing database is made if ``create`` is given. Raises ``StoreError``.
@@ -60,8 +52,8 @@ class Dialect:
     explain: Callable[[BaseException | None, str], StoreError]
     counts: bool = True
     write_options: Mapping[str, Any] = field(default_factory=dict)
-    release: Callable[[Connection], None] = _nothing
-    rest: Callable[[Connection], bool] = _no_timeout
+    release: Callable[[Connection], None] = lambda _: None
+    rest: Callable[[Connection], bool] = lambda _: False
 
 
 def on_conflict(plain: sqlite.Insert | postgresql.Insert, table: Table, update: tuple[str, ...]) -> Insert:

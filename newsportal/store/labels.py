@@ -172,14 +172,10 @@ def spooled(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]
     """``documents``, when all of them have been read. What they raise on the way comes through; ``StoreUnavailable``: no room for them."""
     try:
         with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.writelines(map(_line, documents))
+            rows = ((one.label, one.text, one.title, one.name, one.article_id) for one in documents)
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             file.seek(0)
             yield (NewDocument(*json.loads(line)) for line in file)
     except OSError as error:
         why = error.strerror or error
         raise StoreUnavailable(f"a temporary file cannot be written ({why}); make room, or name another folder in TMPDIR") from error
-
-
-def _line(document: NewDocument) -> str:
-    fields = (document.label, document.text, document.title, document.name, document.article_id)
-    return json.dumps(fields, ensure_ascii=False) + "\n"

@@ -229,7 +229,9 @@ def bring(connection: Connection, views: Sequence[View], now: datetime) -> Broug
     """See ``Readers.bring``; some of the views."""
     late = [view for view in views if view.at >= now - VIEWS_KEPT]
     articles = _articles(connection, {view.story for view in late})
-    wanted, brought = choose_views(views, articles, _switched_off(connection, {reader_name(view.reader) for view in late}), now)
+    readers = {reader_name(view.reader) for view in late}
+    off = set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
+    wanted, brought = choose_views(views, articles, off, now)
     rows = looks(wanted, articles, now)
     for row in _there(connection, list(rows)):
         key = (row["reader"], row["article_id"])
@@ -246,10 +248,6 @@ def _articles(connection: Connection, names: Collection[str]) -> dict[str, str]:
     aliases = connection.execute(select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(list(hashed))))
     found = {hashed[alias]: article for alias, article in aliases}
     return found | {hashed.get(id, id): id for id in by_id}
-
-
-def _switched_off(connection: Connection, readers: Collection[str]) -> set[str]:
-    return set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(list(readers)))))
 
 
 def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:

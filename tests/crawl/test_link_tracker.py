@@ -52,6 +52,20 @@ def test_every_entry_has_one_fate(tracker: LinkTracker) -> None:
     assert (counted.entries, counted.known, counted.new, counted.repeated) == (4, 1, 2, 1)
 
 
+def test_what_an_engine_finds_is_counted_by_topic_too(tracker: LinkTracker) -> None:
+    travel, cars = ("旅游", "车/船")
+    found = filtered(tracker, [link("1", topic=travel), link("2", topic=travel), link("1", topic=cars), link("3", topic=cars), link("4")])
+    assert len(found.fresh) == 4
+    asyncio.run(tracker.settle(link("2", topic=travel), "folded"))
+    asyncio.run(tracker.fail(link("3", topic=cars), "no-body"))
+    counted = row(tracker)
+    assert counted.topics == {
+        travel: {"entries": 2, "new": 2, "parsed": 1, "folded": 1},
+        cars: {"entries": 2, "repeated": 1, "new": 1},
+    }
+    assert (counted.entries, counted.new, counted.failed) == (5, 4, {"no-body": 1})
+
+
 def test_what_is_new_waits_before_it_is_fetched_and_once_whoever_names_it(tracker: LinkTracker) -> None:
     filtered(tracker, [link("1")])
     assert waiting(tracker.store, A) == [link("1").url]
