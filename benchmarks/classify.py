@@ -12,9 +12,9 @@ from time import process_time
 
 from newsportal.classify.base import Example, train
 from newsportal.classify.keywords import keywords
-from newsportal.cli.evaluate import classify
-from newsportal.cli.evaluate.classify import read
 from newsportal.text import segment
+from newsportal_lab.evaluate import classify
+from newsportal_lab.evaluate.classify import read
 
 ASKED = 1000
 

@@ -27,10 +27,10 @@ from madeup.photos.measure import Collection, collected, folded
 from madeup.photos.server import HEAD
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.measure import Score, per_pair
 from newsportal.dedup.photo_stories import PAPER, PhotoStory, compare, cosine, seen
 from newsportal.items import Image
 from newsportal.store.store import Store
+from newsportal_lab.evaluate.dedup import Score, per_pair
 from tests.photo_crawls import crawl, kept_in, opened
 
 if TYPE_CHECKING:

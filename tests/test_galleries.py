@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newsportal.dedup.measure import per_pair
+from newsportal_lab.evaluate.dedup import per_pair
 from tests.photo_crawls import crawl, kept_in, opened
 
 if TYPE_CHECKING:

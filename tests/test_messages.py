@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import newsportal
+import newsportal_lab
 from newsportal.messages import SENTENCES, Message, as_text, explain, from_dict, joined, label, render, to_dict
 from newsportal.messages.reasons import CAUSES, cause_of
 from newsportal.portal.language import catalog, translations
@@ -19,6 +20,7 @@ from newsportal.schedule.health import STATES
 from newsportal.services.accounts import Right, Role
 
 HOUSE = Path(newsportal.__file__).parent
+LAB = Path(newsportal_lab.__file__).parent
 ZH, CATALOG = translations("zh").gettext, catalog("zh")
 PARAM = re.compile(r"%\((\w+)\)s")
 WORDS = re.compile(r"[a-z;]")
@@ -33,7 +35,7 @@ WRITTEN = re.compile(r'(?:log\(request, |trail\.add\([^"\n]*|write\([^"\n]*, |ac
 
 @cache
 def sources() -> dict[Path, str]:
-    return {path: path.read_text("utf-8") for path in sorted(HOUSE.rglob("*.py"))}
+    return {path: path.read_text("utf-8") for folder in (HOUSE, LAB) for path in sorted(folder.rglob("*.py"))}
 
 
 @cache
@@ -82,7 +84,7 @@ def created() -> dict[str, list[tuple[str, frozenset[str]]]]:
             first = node.args[0]
             for code in (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,):
                 if isinstance(code, ast.Constant) and None not in names:
-                    place = f"{path.relative_to(HOUSE)}:{node.lineno}"
+                    place = f"{path.relative_to(HOUSE.parent)}:{node.lineno}"
                     found.setdefault(str(code.value), []).append((place, frozenset(name for name in names if name)))
     return found
 

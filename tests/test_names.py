@@ -1,4 +1,4 @@
-"""Names in the package are the field's words, and docstrings refer to modules that exist.
+"""Names in the packages are the field's words, and docstrings refer to modules that exist.
 
 A new name that fails here needs a verb of the field (``fetch``, ``merge``, ``describe``) or the noun of what it holds.
 """
@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Final
 
 import newsportal
+import newsportal_lab
 
-ROOT: Final = Path(newsportal.__file__).parent
+PACKAGES: Final = tuple(Path(package.__file__).parent for package in (newsportal, newsportal_lab))
+FILES: Final = {file.relative_to(folder.parent): file for folder in PACKAGES for file in sorted(folder.rglob("*.py"))}
 
 PRIVATE: Final = frozenset(
     "told tells said asked asking kept shown known rests rested resting looking turning together alone room rooms ledger sieve sift"
@@ -63,10 +65,10 @@ def private(tree: ast.AST) -> list[tuple[str, int]]:
 
 def test_names_are_the_fields_words() -> None:
     found: list[str] = []
-    for file in sorted(ROOT.rglob("*.py")):
-        modules = [(part, 1) for part in file.relative_to(ROOT).with_suffix("").parts if is_private(part)]
+    for path, file in FILES.items():
+        modules = [(part, 1) for part in path.with_suffix("").parts if is_private(part)]
         names = modules + private(ast.parse(file.read_text("utf-8")))
-        found += [f"newsportal/{file.relative_to(ROOT)}:{line}: {name}" for name, line in names]
+        found += [f"{path}:{line}: {name}" for name, line in names]
     assert not found, "private words in names:\n" + "\n".join(found)
 
 
@@ -87,12 +89,12 @@ async def _known():
 
 def test_no_exception_is_left_over() -> None:
     """A field that was renamed after all leaves the list of exceptions."""
-    names = {name for file in ROOT.rglob("*.py") for name, _ in definitions(ast.parse(file.read_text("utf-8")))}
+    names = {name for file in FILES.values() for name, _ in definitions(ast.parse(file.read_text("utf-8")))}
     assert set(INTERFACE) <= names
 
 
 def test_modules_that_docstrings_name_exist() -> None:
-    modules = {file.relative_to(ROOT.parent).with_suffix(""): file for file in ROOT.rglob("*.py")}
+    modules = {path.with_suffix(""): file for path, file in FILES.items()}
     names = {".".join(path.parts).removesuffix(".__init__") for path in modules}
     wrong = [
         f"{path}.py: {found}"

@@ -42,5 +42,6 @@ def test_the_table_is_read() -> None:
 
 def test_nothing_is_ever_unpickled() -> None:
     """Queues, models and caches are data: who can write one makes no program of it (threats F)."""
-    for path in sorted((TESTS.parent / "newsportal").rglob("*.py")):
+    paths = [path for name in ("newsportal", "newsportal_lab") for path in (TESTS.parent / name).rglob("*.py")]
+    for path in paths:
         assert not PICKLES.search(path.read_text("utf-8")), path

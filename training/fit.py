@@ -26,7 +26,6 @@ from catboost import CatBoostClassifier
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from newsportal.cli.evaluate.scoring import squash
 from newsportal.extractors.article.best import described
 from newsportal.extractors.article.block_features import features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
@@ -35,6 +34,7 @@ from newsportal.extractors.fields import title
 from newsportal.extractors.fields.metadata import read_metadata
 from newsportal.items import Page
 from newsportal.text import dom
+from newsportal_lab.evaluate.scoring import squash
 from training.pages import made_up_pages
 
 SETTINGS: Final[Mapping[str, Any]] = {

@@ -76,14 +76,16 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {
-    "import": "importing:bring_in",
-    "photos": "pictures:photos",
-    "restore": "backup:restore",
-    "retrain": "train:retrain",
-    "unpublish": "publish:unpublish",
-    **{name: f"page_readers:{name}" for name in ("links", "pager", "posts", "results")},
+    "evaluate": "newsportal_lab.evaluate",
+    "import": "newsportal.cli.importing:bring_in",
+    "photos": "newsportal.cli.pictures:photos",
+    "restore": "newsportal.cli.backup:restore",
+    "retrain": "newsportal.cli.train:retrain",
+    "unpublish": "newsportal.cli.publish:unpublish",
+    **{name: f"newsportal.cli.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
 }
-"""Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name."""
+"""Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name here. The lab is a
+package beside newsportal, which nothing else loads."""
 
 REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
 """What an editor can do about an address that the guard refuses."""
@@ -114,8 +116,8 @@ class Commands(TyperGroup):
         if self._listing or cmd_name not in COMMANDS:
             return self.commands.get(cmd_name)
         part = typer.Typer(rich_markup_mode="rich")
-        name, _, function = MODULES.get(cmd_name, cmd_name).partition(":")
-        module = import_module(f"newsportal.cli.{name}")
+        name, _, function = MODULES.get(cmd_name, f"newsportal.cli.{cmd_name}").partition(":")
+        module = import_module(name)
         if not function and hasattr(module, "group"):
             part.add_typer(module.group, name=cmd_name)
         else:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.classify.measure import Report
+from newsportal.cli.confusion import page, print_confusion, print_figures
 from newsportal.cli.context import open_record
 from newsportal.cli.options import AsJson, CorpusName, SourcesFile, command_group
 from newsportal.cli.output import confirm_loss, print_json, print_rows, report_progress, writable
@@ -56,8 +57,6 @@ def show(
     name: CorpusName, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False
 ) -> None:
     """Show a version: what it was trained on, its figures, and which labels it takes for which."""
-    from newsportal.cli.evaluate.confusion import print_confusion, print_figures
-
     with open_record(sources) as (_, store):
         model = store.corpora.model(name, version)
     called = f"{name}, version {model.version}"
@@ -85,8 +84,6 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare versions on the same documents: those that none of them has seen, under the labels that they have today."""
-    from newsportal.cli.evaluate.confusion import print_figures
-
     with open_record(sources) as (_, store), report_progress() as say:
         reports, unread = side_by_side(store, name, versions or stored_versions(store, name), say)
     for line in unread:
@@ -100,8 +97,6 @@ def compare(
 
 
 def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> None:
-    from newsportal.cli.evaluate.confusion import page
-
     if path is not None:
         with writable(path) as part:
             part.write_text(page(title, reports, notes), "utf-8")

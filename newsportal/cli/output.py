@@ -130,6 +130,15 @@ def count_items(items: Iterable[T], doing: str, noun: str, *, stays: bool = Fals
             bar.advance(task)
 
 
+def render(template: str, package: str, /, **values: Any) -> str:
+    """A template of ``package`` as HTML, which may extend ``base.html``; everything that comes from pages is escaped."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loader = ChoiceLoader([PackageLoader(name, ".") for name in (package, __package__)])
+    world = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return world.get_template(template).render(values)
+
+
 @contextmanager
 def writable(path: Path) -> Iterator[Path]:
     """A file to write in place of ``path``, which is there whole or not at all. That it can be written is known before any work is done."""

@@ -13,6 +13,7 @@ import typer
 
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
+from newsportal.cli.confusion import page, print_confusion, print_figures
 from newsportal.cli.context import open_record
 from newsportal.cli.options import AsJson, SourcesFile, check_names
 from newsportal.cli.output import print_json, report_progress, writable
@@ -89,8 +90,6 @@ def _read_documents(file: str, form: str, encoding: str) -> Iterator[TrainingDoc
 
 
 def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:
-    from newsportal.cli.evaluate.confusion import page, print_confusion, print_figures
-
     name = row.get("model") or f"{row['corpus']}, version {row['version']}"
     if report and made.report:
         with writable(report) as part:

@@ -6,7 +6,7 @@ import pytest
 
 from newsportal.classify.base import Answer, train
 from newsportal.classify.measure import measure
-from newsportal.cli.evaluate.classify import leave_labels_out, read
+from newsportal_lab.evaluate.classify import leave_labels_out, read
 
 
 def best(answer: Answer) -> Answer:

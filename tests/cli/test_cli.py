@@ -62,7 +62,7 @@ def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
 
 
 def test_every_command_has_a_module() -> None:
-    assert [name for name in COMMANDS if find_spec(f"newsportal.cli.{MODULES.get(name, name).partition(':')[0]}") is None] == []
+    assert [name for name in COMMANDS if find_spec(MODULES.get(name, f"newsportal.cli.{name}").partition(":")[0]) is None] == []
 
 
 def test_a_misspelt_command_is_answered_with_the_nearest(tmp_path: Path) -> None:

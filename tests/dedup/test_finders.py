@@ -15,7 +15,7 @@ import pytest
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import NEW, Document, Finder
 from newsportal.dedup.feature_string import FeatureStrings
-from newsportal.dedup.measure import Pair, joined, per_document, per_pair
+from newsportal_lab.evaluate.dedup import Pair, joined, per_document, per_pair
 
 TEXT = "青河市图书馆新馆昨天开放，读者可以免费借书。新馆共有三层，藏书四十万册，开到晚上九点。"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.cli.evaluate.dedup import Stored, read, row
 from newsportal.dedup.document import Finder
 from newsportal.dedup.judge import Judge
+from newsportal_lab.evaluate.dedup import Stored, read, row
 
 MADE: dict[str, tuple[Callable[[], Finder], float, float, float]] = {
     "judge": (Judge, 0.988, 0.985, 0.99),

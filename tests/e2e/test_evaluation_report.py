@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from newsportal.cli.evaluate.report import report
-from newsportal.cli.evaluate.running import Closer, Found, PageResult, differences, rows
-from newsportal.cli.evaluate.scoring import Answer, score_page
+from newsportal_lab.evaluate.report import report
+from newsportal_lab.evaluate.running import Closer, Found, PageResult, differences, rows
+from newsportal_lab.evaluate.scoring import Answer, score_page
 
 NAMES = ["best", "another-extractor"]
 GOLD = Answer(text="今天早上六点，首班列车从东站出发。\n<b>市民</b>说很方便。", title="新线<通车>", date="2024-03-05", author="王小明")

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.cli.evaluate.scoring import Answer, PageScore, add_up, score_page
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.best import extract
 from newsportal.items import Extraction
 from newsportal.text import dom
+from newsportal_lab.evaluate.scoring import Answer, PageScore, add_up, score_page
 from training import MadeUpPage, made_up_pages
 
 COUNT = 200

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.cli.evaluate.running import scores_of
+from newsportal_lab.evaluate.running import scores_of
 
 FLOORS = [
     # folder, algorithm, F1, mean page F1, title, date, author

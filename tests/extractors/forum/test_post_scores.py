@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.cli.evaluate.forum import Reading, gold_threads, read_all, row
 from newsportal.extractors.forum import best, poster
+from newsportal_lab.evaluate.forum import Reading, gold_threads, read_all, row
 
 FLOORS = [
     # algorithm, engines, block F1, body F1, author, date

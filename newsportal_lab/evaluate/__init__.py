@@ -1,7 +1,7 @@
 """``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
 
-from newsportal.cli.evaluate import classify, dedup, extraction, forum, papers, recommend
 from newsportal.cli.options import command_group
+from newsportal_lab.evaluate import classify, dedup, extraction, forum, papers, recommend
 
 group = command_group(
     "Scores for one's own gold data.",

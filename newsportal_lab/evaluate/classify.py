@@ -16,12 +16,12 @@ import typer
 from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
 from newsportal.classify.calibration import auroc
 from newsportal.classify.measure import Report, measure
-from newsportal.cli.evaluate.gold import gold_lines
 from newsportal.cli.options import AsJsonRows, check_names
 from newsportal.cli.output import report_progress
 from newsportal.errors import ModelError
 from newsportal.messages import as_text
 from newsportal.text import segment
+from newsportal_lab.evaluate.gold import gold_lines
 
 Predict = Callable[[Sequence[str]], Sequence[str]]  # texts in, labels out
 CHARACTER_RUNS: Final = {"char12-svm": (1, 2), "char23-svm": (2, 3)}
@@ -125,7 +125,7 @@ def classify(
                 if isinstance(found, Result):
                     reports[f"{found.algorithm}, {found.set}"] = found.report
         if html is not None:
-            from newsportal.cli.evaluate.confusion import page
+            from newsportal.cli.confusion import page
 
             html.write_text(page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
     except (OSError, ValueError, ModelError) as error:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from newsportal.cli.evaluate.scoring import Answer, day
 from newsportal.cli.pages import SavedPage, page_files, page_id, saved_pages
 from newsportal.errors import NewsportalError
+from newsportal_lab.evaluate.scoring import Answer, day
 
 
 class NoGold(NewsportalError):

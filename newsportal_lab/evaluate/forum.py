@@ -12,16 +12,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.evaluate.gold import NoGold, read_description, text_of
-from newsportal.cli.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
-from newsportal.cli.evaluate.report import render, write_report
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
-from newsportal.cli.output import print_json, tracked
+from newsportal.cli.output import print_json, render, tracked
 from newsportal.cli.pages import SavedPage, describe, saved_pages
 from newsportal.extractors.forum import POSTERS, Extract, poster
 from newsportal.items import Page, Post
 from newsportal.text import clean
 from newsportal.text.dom import document
+from newsportal_lab.evaluate.gold import NoGold, read_description, text_of
+from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal_lab.evaluate.report import write_report
 
 NOWHERE: Final = "about:blank"
 EXCERPT: Final = 100
@@ -189,6 +189,7 @@ def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str
     }  # fmt: skip
     return render(
         "forum.html",
+        __package__,
         title=clean(title),
         headings=list(FIGURES.values()),
         rows={name: [_written(name_of, figures[name_of]) for name_of in FIGURES] for name, figures in rows.items()},

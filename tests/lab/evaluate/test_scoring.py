@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
 from newsportal.cli import extract
-from newsportal.cli.evaluate.running import scores_of
-from newsportal.cli.evaluate.scoring import MAX_CHARS, Answer, add_up, day, lcs_length, same_author, score_page
 from newsportal.extractors import extractor
+from newsportal_lab.evaluate.running import scores_of
+from newsportal_lab.evaluate.scoring import MAX_CHARS, Answer, add_up, day, lcs_length, same_author, score_page
 
 SPACE = re.compile(r"[\s\u200b\u200c\u200d\u2060\ufeff\u00ad]+")
 

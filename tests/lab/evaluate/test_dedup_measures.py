@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from newsportal.dedup.measure import Score, joined, per_document, per_pair
+from newsportal_lab.evaluate.dedup import Score, joined, per_document, per_pair
 
 
 def pairs(*names: str) -> set[frozenset[str]]:

@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.measure import Report, matrix
-from newsportal.cli.evaluate.report import render
-from newsportal.cli.output import make_table, print_table
+from newsportal.cli.output import make_table, print_table, render
 from newsportal.messages import Message
 from newsportal.text import clean
 
@@ -65,6 +64,7 @@ def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = (
         parts.append({"name": clean(name), "report": report, "headings": headings, "rows": rows, "dots": _dots(report)})
     return render(
         "confusion.html",
+        __package__,
         title=clean(title),
         notes=[clean(str(note)) for note in notes],
         figures=FIGURES,

@@ -13,9 +13,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.cli.evaluate import recommend
 from newsportal.recommend import evaluation, methods
 from newsportal.store import open_store
+from newsportal_lab.evaluate import recommend
 
 DAWN = datetime(2026, 3, 1, tzinfo=UTC)
 Run = Callable[..., Result]

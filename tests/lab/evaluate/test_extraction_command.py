@@ -16,8 +16,8 @@ import pytest
 from factories import run_command
 
 from newsportal.cli import peers
-from newsportal.cli.evaluate import report
 from newsportal.errors import DependencyMissing
+from newsportal_lab.evaluate import report
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
 Save = Callable[..., dict[str, Any]]

@@ -8,23 +8,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.cli.evaluate.running import Closer, PageResult, Piece, Row
-from newsportal.cli.evaluate.scoring import FIELDS
+from newsportal.cli.output import render
 from newsportal.text import clean
-
-
-def render(template: str, **values: Any) -> str:
-    """A report as HTML; everything that comes from pages is escaped."""
-    loader = PackageLoader(__package__, ".")
-    world = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return world.get_template(template).render(values)
+from newsportal_lab.evaluate.running import Closer, PageResult, Piece, Row
+from newsportal_lab.evaluate.scoring import FIELDS
 
 
 def write_report(file: Path, html: str) -> None:
@@ -186,6 +179,7 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
         worst.setdefault(page.of, []).append(card)
     return render(
         "report.html",
+        __package__,
         headings=[COLUMNS[figure] for figure in figures],
         sets=sets,
         pages=counted(len(results)),

@@ -15,8 +15,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from newsportal.cli.evaluate.gold import GoldPage, gold_page, gold_pages, survey
-from newsportal.cli.evaluate.scoring import Answer, PageScore, Scores, add_up, score_page
 from newsportal.cli.extract import learn
 from newsportal.cli.page_readers import UNKNOWN
 from newsportal.cli.pages import SavedPage, describe
@@ -24,6 +22,8 @@ from newsportal.cli.peers import Peer, peer
 from newsportal.extractors import Extract, Learner, extractor
 from newsportal.items import Link, Page
 from newsportal.text import dom
+from newsportal_lab.evaluate.gold import GoldPage, gold_page, gold_pages, survey
+from newsportal_lab.evaluate.scoring import Answer, PageScore, Scores, add_up, score_page
 
 WARM: Final = (
     "<html><head><meta charset=utf-8><title>新线今晨通车</title></head><body><h1>新线今晨通车</h1>"

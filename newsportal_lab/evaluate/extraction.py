@@ -10,14 +10,14 @@ from typing import Annotated, Final
 import typer
 from rich.progress import MofNCompleteColumn
 
-from newsportal.cli.evaluate.gold import Survey, survey
-from newsportal.cli.evaluate.report import print_rows, print_worst, report, write_report
-from newsportal.cli.evaluate.running import Closer, Reader, Row, look_closer, readers, rows, run
 from newsportal.cli.options import AsJsonRows, check_names
 from newsportal.cli.output import print_json, progress
 from newsportal.cli.peers import PEERS, installed
 from newsportal.errors import DependencyMissing
 from newsportal.extractors import EXTRACTORS
+from newsportal_lab.evaluate.gold import Survey, survey
+from newsportal_lab.evaluate.report import print_rows, print_worst, report, write_report
+from newsportal_lab.evaluate.running import Closer, Reader, Row, look_closer, readers, rows, run
 
 DEFAULT: Final = "best"
 EVERY: Final = "all"  # --peer all: every peer that is installed

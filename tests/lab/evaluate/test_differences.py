@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.cli.evaluate.running import Piece, differences
+from newsportal_lab.evaluate.running import Piece, differences
 
 A, B, C = "第一句话说完了。", "第二句话也说完了。", "还有完全无关的内容！"
 

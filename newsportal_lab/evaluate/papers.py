@@ -10,16 +10,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.evaluate import classify, dedup, forum
-from newsportal.cli.evaluate.gold import GoldPage, gold_pages, read_description
-from newsportal.cli.evaluate.posts_scoring import total
-from newsportal.cli.evaluate.running import readers, warm
-from newsportal.cli.evaluate.scoring import add_up, score_page
 from newsportal.cli.options import AsJsonRows
 from newsportal.cli.output import console, make_table, print_json, tracked
 from newsportal.dedup import finder
 from newsportal.errors import NewsportalError
 from newsportal.extractors.forum import poster
+from newsportal_lab.evaluate import classify, dedup, forum
+from newsportal_lab.evaluate.gold import GoldPage, gold_pages, read_description
+from newsportal_lab.evaluate.posts_scoring import total
+from newsportal_lab.evaluate.running import readers, warm
+from newsportal_lab.evaluate.scoring import add_up, score_page
 
 Figures = dict[str, float | None]  # measure → share from 0 to 1
 Measured = tuple[Figures, int]  # and of how many pages, documents or questions
@@ -194,9 +194,9 @@ def read_threads(folder: Path, name: str) -> Measured:
 
 
 def recommend_stories(file: Path, name: str) -> Measured:
-    from newsportal.cli.evaluate import recommend
     from newsportal.recommend import evaluation
     from newsportal.recommend.methods import METHODS as RANKERS
+    from newsportal_lab.evaluate import recommend
 
     *_, split = evaluation.splits(recommend.read(file), evaluation.WINDOW)  # the last cut
     score = evaluation.measure(RANKERS[name](split.training, split.cut), split.questions)

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.cli.context import open_record
-from newsportal.cli.evaluate.report import render
 from newsportal.cli.options import AsJsonRows, SourcesFile, check_names
-from newsportal.cli.output import progress
+from newsportal.cli.output import progress, render
 from newsportal.errors import NewsportalError
 from newsportal.recommend.base import Item, Log, View
 
@@ -101,4 +100,4 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
 def page(rows: Sequence[dict[str, Any]]) -> str:
     longest = max((row["ndcg"] for row in rows), default=0) or 1
     cuts = {cut: [row for row in rows if row["cut"] == cut] for cut in dict.fromkeys(row["cut"] for row in rows)}
-    return render("recommend.html", cuts=cuts, figures=FIGURES, longest=longest, width=WIDTH)
+    return render("recommend.html", __package__, cuts=cuts, figures=FIGURES, longest=longest, width=WIDTH)

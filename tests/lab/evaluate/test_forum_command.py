@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.cli.evaluate import forum
-from newsportal.cli.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
 from newsportal.items import Post
+from newsportal_lab.evaluate import forum
+from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LONG = "滨海新线今天通车了，有人坐过首班车吗？听说六点就排起了队。"

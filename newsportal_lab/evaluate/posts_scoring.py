@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Final
 
-from newsportal.cli.evaluate.scoring import BLANK, folded, lcs_length
 from newsportal.extractors.fields.date import find_dates
 from newsportal.items import Post
+from newsportal_lab.evaluate.scoring import BLANK, folded, lcs_length
 
 BODY: Final = 0.8
 NEARLY: Final = 0.95
