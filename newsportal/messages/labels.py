@@ -66,6 +66,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "action.sources.disable": "several sources switched off",
     "action.sources.enable": "several sources switched on",
     "action.sources.interval": "interval of several sources changed",
+    "action.sources.methods": "methods for all sources changed",
     "action.sources.remove": "several sources removed",
     "action.sources.restore": "former sources.yaml restored",
     "action.sources.rewrite": "sources.yaml rewritten",

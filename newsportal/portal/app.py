@@ -30,6 +30,7 @@ from newsportal.portal.desk import (
     corpora,
     extraction_rules,
     jobs,
+    methods,
     overview,
     publishing,
     schedule,
@@ -71,7 +72,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (marks, runs, system, overview, login, people, sources_page)),
     *(page.router for page in (source_trials, sources_editor)),
     source_form.router,  # behind those whose addresses would be keys
-    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, jobs)),
+    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)),
 )
 """The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 

@@ -33,6 +33,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         Entry("/models", _("Models"), Right.EDIT),
         Entry("/wrappers", _("Reading rules"), Right.EDIT),
         Entry("/templates", _("What sites taught"), Right.EDIT),
+        Entry("/methods", _("Methods"), Right.ADMINISTER),
     )),
     (_("Operation"), (
         Entry("/monitor", _("Monitor"), Right.WATCH),

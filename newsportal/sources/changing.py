@@ -52,6 +52,18 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
     return EntryChange("set", kind, name, change)
 
 
+def set_keys(values: Mapping[str, Any], seen: str | None = None) -> Change:
+    """Give keys of the file itself (``extractor`` …) new values, as :func:`set_entry` does. The change raises ``EntryChanged``."""
+
+    def change(document: CommentedMap) -> None:
+        there = {key: document[key] for key in values if document.get(key) is not None}
+        if seen not in (None, entry_digest(there)):
+            raise EntryChanged("what is to be changed was changed by somebody else meanwhile; nothing was written")
+        _update(document, values)
+
+    return change
+
+
 def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     """Take an entry away, with the comments inside it; those behind it stay. The change raises as that of :func:`set_entry`."""
 

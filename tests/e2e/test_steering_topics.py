@@ -16,7 +16,7 @@ SCRIPTS = pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}
 LOOKS = pytest.mark.parametrize(
     "options", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}], ids=["light", "dark", "phone"]
 )
-PAGES = ("/topics", "/topics/new", "/corpora", "/models", "/wrappers", "/templates", "/jobs")
+PAGES = ("/topics", "/topics/new", "/corpora", "/models", "/wrappers", "/methods", "/templates", "/jobs")
 
 WORDS = {"体育": "主场 前锋 后卫 球迷 进球 射门 联赛", "财经": "股市 央行 基金 利率 债券 汇率 财报"}
 

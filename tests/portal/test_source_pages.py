@@ -69,7 +69,7 @@ def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
 
 def fields(page: str) -> dict[str, list[str]]:
     """What a browser would send of the form on a source's page."""
-    wanted = "//main//form[.//*[@name='url' or @name='prefix' or @name='text']]"
+    wanted = "//main//form[.//*[@name='url' or @name='prefix' or @name='text' or @name='duplicates.method']]"
     (form,) = lxml_html.document_fromstring(page).xpath(wanted)
     return {name: [value] for name, value in form.form_values()} | {
         "topics": [value for name, value in form.form_values() if name == "topics"]
@@ -457,3 +457,44 @@ def test_how_articles_are_read_is_chosen_in_the_form(made: Any, path: Path) -> N
     assert load(path).regions[0].extractor.method == "table_stats", "cepr has no P: nothing is written"
     save(client, page, extractor__method="", extractor__P="")
     assert load(path).regions[0].extractor is None
+
+
+def test_the_methods_of_all_sources_are_chosen_in_a_form(made: Any, path: Path) -> None:
+    path.write_text(f"{TEXT}extractor: cevc  # 论文 E\n", "utf-8")
+    client = made("admin")
+    sent = fields(client.get("/methods").text)
+    assert (sent["extractor.method"], sent["duplicates.method"]) == (["cevc"], [""])
+    changes = {
+        "extractor__method": "table_stats",
+        "extractor__P": "40",
+        "duplicates__method": "title_index",
+        "recommendation__unit": "days",
+    }
+    page = save(client, "/methods", **changes, recommendation__method="paper", recommendation__enabled=None)
+    assert page.status_code == 200
+    known = load(path)
+    assert (known.extractor.method, known.extractor.options, known.duplicates.method) == ("table_stats", {"least": 40}, "title_index")
+    assert (known.recommendation.enabled, known.recommendation.method, known.recommendation.unit) == (False, "paper", "days")
+    assert "# 第二个" in path.read_text("utf-8")
+    client.post(undo_of(page.text), data={"x": ""})
+    assert load(path).extractor.method == "cevc"
+    save(client, "/methods", extractor__method="")
+    assert load(path).extractor.method == "best"
+    assert "extractor" not in path.read_text("utf-8")
+
+
+def test_a_mistake_in_the_methods_stands_beside_its_field_and_nothing_is_written(made: Any, path: Path) -> None:
+    client = made("admin")
+    page = save(client, "/methods", duplicates__method="cosine", duplicates__theta="7", extractor__method="cevc", extractor__P="3")
+    assert page.status_code == 422
+    (theta,) = lxml_html.document_fromstring(page.text).xpath("//*[@id='field-duplicates-theta-fault']/text()")
+    assert "1" in theta
+    assert lxml_html.document_fromstring(page.text).xpath("//*[@id='field-extractor-P-fault']")
+    assert path.read_text("utf-8") == TEXT
+    old = fields(client.get("/methods").text)["seen"][0]
+    save(client, "/methods", extractor__method="cetd")
+    late = save(client, "/methods", seen=old, extractor__method="cepr")
+    assert late.status_code == 409
+    assert "cetd" in late.text
+    assert load(path).extractor.method == "cetd"
+    assert made("editor").get("/methods").status_code == 403

@@ -5,7 +5,7 @@ What a text may be, ``newsportal.sources`` decides: a field hands on what was ty
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import quote
@@ -213,10 +213,10 @@ def number_of(text: str) -> int | float | str:
             return text
 
 
-def values_of(kind: str, sent: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def values_of(form: Iterable[Group], sent: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """All values of a form, parts as mappings; keys with ``None`` are not written down."""
     values: dict[str, Any] = {}
-    for field in (field for _name, fields in FORMS[kind] for field in fields):
+    for field in (field for _name, fields in form for field in fields):
         value, (first, _dot, inner) = meant(field, sent), field.key.partition(".")
         if inner:
             values.setdefault(first, {})[inner] = value

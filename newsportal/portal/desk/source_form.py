@@ -118,7 +118,7 @@ def add(request: Request, fields: Fields) -> Response:
     kind = one(fields, "list")
     if kind not in FORMS:
         raise HTTPException(404)
-    values = _without_nothing(values_of(kind, fields))
+    values = _without_nothing(values_of(FORMS[kind], fields))
     family = next(family for family, name in FAMILIES.items() if name == kind)
     key = f"{family}:{values.get('name', '')}"
     place = len(getattr(config_of(request), kind))
@@ -142,7 +142,7 @@ def source(request: Request, key: str) -> Response:
 @router.post("/sources/{key}")
 def save(request: Request, key: str, fields: Fields) -> Response:
     found = entry(request, key)
-    values = values_of(found.kind, fields)
+    values = values_of(FORMS[found.kind], fields)
     if fault := _forbidden(request, values, found.written):
         return _form(request, found.kind, values, Mistakes(fault), 422, found)
     change = set_entry(found.kind, found.source.name, values, one(fields, "seen") or None)
