@@ -107,8 +107,8 @@ MOST: Final = 100_000
 BLOCK: Final = 512
 """Bytes of a tar's header, and of what its files are filled up to."""
 
-LEVEL: Final = 6
-"""Of zstd: as small as a zip, five times as fast."""
+PACKING: Final = {zstd.CompressionParameter.compression_level: 6, zstd.CompressionParameter.checksum_flag: 1}
+"""Of zstd: as small as a zip, five times as fast; its checksum finds a changed byte wherever it is."""
 
 MOST_VALUES: Final = 1_000_000
 """Values of one row: those that hold lists (a run's report, a site's lines) have thousands. In memory a value takes up to thirty times its
@@ -130,7 +130,7 @@ def writing(path: Path, into: IO[bytes]) -> Iterator[Put]:
         with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
             yield packed.writestr
         return
-    with zstd.ZstdFile(into, "w", level=LEVEL) as stream:
+    with zstd.ZstdFile(into, "w", options=PACKING) as stream:
 
         def put(name: str, content: bytes) -> None:
             header = tarfile.TarInfo(name)
@@ -202,6 +202,9 @@ def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], byte
                 return found[:size]
 
             yield told.name, told.size, told.type == tarfile.REGTYPE, content
+        while rest := stream.read(BLOCK):  # up to the checksum, behind a second empty block
+            if any(rest):
+                raise tarfile.TarError("something stands behind the end")
 
 
 def _whole(stream: Any, size: int) -> bytes:
