@@ -44,6 +44,8 @@ settings.register_profile(
 )
 settings.load_profile("newsportal")
 
+gc.disable()  # while tests are collected: see pytest_collection_finish
+
 
 LONGEST = ("test_crawl_workers", "faults/test_workers", "faults/", "services/jobs/", "test_forums", "test_galleries", "net/", "test_")
 """What the names of files begin with that take minutes: the whole run would wait for them at its end."""
@@ -73,6 +75,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """What was collected, ten thousand tests, stays to the end; to look through it for garbage would take a second each time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
