@@ -15,11 +15,10 @@ from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
 from newsportal.errors import AccountError, StoreTooNew, StoreTooOld
-from newsportal.services.accounts import Accounts, Person, Right, Role, open_accounts, sessions
+from newsportal.services.accounts import LINE, Accounts, Person, Right, Role, open_accounts, sessions
 from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.services.accounts.base import digest
 from newsportal.services.accounts.sessions import IDLE, LONGEST
-from newsportal.services.accounts.store import LINE
 from newsportal.services.accounts.tables import METADATA, PEOPLE
 from newsportal.store import schema
 from newsportal.store.dialects import open_engine, reading
