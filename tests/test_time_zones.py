@@ -15,6 +15,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
+from newsportal.cli.click_files import moment as clicked
+from newsportal.cli.context import moment
 from newsportal.crawl.addon import SourcesAddon
 from newsportal.messages import Message, show_in
 from newsportal.sources import load
@@ -75,6 +77,11 @@ def test_messages_are_written_in_the_zone_that_is_chosen(in_zone: None) -> None:
     assert str(Message("note.rests", until=EIGHT, reason="x")) == "rests until 2026-03-05 08:00+05:30: x"
     last = datetime.max.replace(tzinfo=UTC)
     assert str(Message("note.rests", until=last, reason="x")).startswith("rests until 9999-12-31")
+
+
+def test_what_is_given_without_a_zone_counts_in_it(in_zone: None) -> None:
+    assert moment("2026-03-05T08:00") == moment("2026-03-05T02:30+00:00") == EIGHT
+    assert clicked("2026-03-05T08:00") == EIGHT
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from newsportal.cli.options import AsJsonLine, SourcesFile, load
 from newsportal.cli.output import count_bar, print_json
 from newsportal.cli.store import masked
 from newsportal.errors import BackupError
+from newsportal.messages import local
 from newsportal.sources import find
 from newsportal.store import open_store
 from newsportal.store.backup import SOURCES, back_up, checked
@@ -41,7 +42,7 @@ def backup(
     folder = place.is_dir()
     if keep is not None and not folder:
         raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
-    path = place / datetime.now().astimezone().strftime(FORM) if folder else place
+    path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
         saved = written.read_bytes() if written is not None else None
     except OSError as error:

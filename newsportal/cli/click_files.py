@@ -20,6 +20,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO, Final, cast
 
 from newsportal.errors import ClicksError
+from newsportal.messages import aware
 from newsportal.recommend.base import View
 
 FIELDS: Final = ("reader", "story", "seen", "pictures", "at")
@@ -105,11 +106,11 @@ def _view(row: Mapping[str, Any]) -> View:
 
 
 def moment(value: Any) -> datetime:
-    """A moment in ISO 8601 (without a zone: the time of this machine), or seconds since 1970."""
+    """A moment in ISO 8601 (without a zone: in ``portal.timezone``), or seconds since 1970."""
     try:
         if isinstance(value, int | float) or str(value).replace(".", "", 1).isdecimal():
             return datetime.fromtimestamp(float(value), UTC)
-        return datetime.fromisoformat(str(value)).astimezone(UTC)
+        return aware(datetime.fromisoformat(str(value)))
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(f"at is {value!r}; allowed: 2026-03-01T08:30+08:00, or seconds since 1970") from error
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import typer
 
 from newsportal.cli.options import load
 from newsportal.errors import NewsportalError
+from newsportal.messages import aware
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.sources import Sources, find, use_own_words
@@ -42,11 +43,11 @@ def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[So
 
 
 def moment(text: str | None, option: str = "--since") -> datetime | None:
-    """``--since``: an ISO 8601 date or time. Without a zone it is the time of this machine."""
+    """``--since``: an ISO 8601 date or time. Without a zone it counts in ``portal.timezone``."""
     if text is None:
         return None
     try:
-        return datetime.fromisoformat(text).astimezone(UTC)
+        return aware(datetime.fromisoformat(text))
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
             f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option

@@ -111,9 +111,8 @@ def from_store(
 
     A story counts once, and no site gives more than half of a label once others give some. Run it again for what is new.
     """
-    start = moment(since)
     with open_record(sources) as (known, store), report_progress() as say:
-        found = gather(known, store, name, least=least, most=most, since=start, progress=say)
+        found = gather(known, store, name, least=least, most=most, since=moment(since), progress=say)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
         print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.single_site)})

@@ -77,11 +77,11 @@ def export(
     if schema:
         typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
         return
-    wanted = Wanted(topic, category, source, moment(since, "--since"), moment(until, "--until"))
     place = None if out == STANDARD else out
     if format is Format.warc and place is None:
         raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
     with open_record(sources) as (known, store):
+        wanted = Wanted(topic, category, source, moment(since, "--since"), moment(until, "--until"))
         if word := hints.unknown_topic(known, topic):
             typer.echo(word, err=True)
         articles = count_items(filter(wanted.holds, store.all_articles()), "export", "articles", stays=True)

@@ -51,8 +51,8 @@ def search(
     sources: SourcesFile = None,
 ) -> None:
     """Search what is stored."""
-    first, last = moment(since), end(until)
     with open_all(sources) as (known, store, index):
+        first, last = moment(since), end(until)
         index.follow(store)
         if suggest:
             for one in index.suggest(query, limit):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from difflib import get_close_matches
 from typing import Any, Final, Union
 
@@ -61,6 +61,11 @@ _ZONES: Final[list[tzinfo]] = []
 def show_in(zone: tzinfo | None) -> None:
     """Write moments in ``zone`` from now on, where no reader's is known; ``None``: in this machine's."""
     _ZONES[:] = [zone] if zone else []
+
+
+def aware(moment: datetime) -> datetime:
+    """``moment`` in UTC; one without a zone was meant in that of :func:`show_in`. Raises ``OverflowError`` where the calendar ends."""
+    return (moment.replace(tzinfo=_ZONES[0]) if _ZONES and moment.tzinfo is None else moment).astimezone(UTC)
 
 
 def local(moment: datetime) -> datetime:
