@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from importlib import import_module
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from newsportal.items import Extraction, Link
 from newsportal.text.dom import Document
@@ -51,11 +51,11 @@ class Keeper(Learner, Protocol):
         """Go on from there. Raises an error of ``newsportal.errors`` for a text that :meth:`saved` did not write."""
 
 
-def extractor(name: str, **options: float) -> Extract:
+def extractor(name: str, **options: Any) -> Extract:
     """The extractor called ``name`` with its parameters; a fresh one where it remembers pages. Raises ``ValueError`` with the names."""
     if name not in EXTRACTORS:
         raise ValueError(f"no extraction algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}")
     module, _, attribute = EXTRACTORS[name].partition(":")
     found = getattr(import_module(f"{__name__}.{module}"), attribute)
-    made: Extract = found() if isinstance(found, type) else partial(found, **options) if options else found
+    made: Extract = found(**options) if isinstance(found, type) else partial(found, **options) if options else found
     return made

@@ -72,13 +72,15 @@ class TextNode(NamedTuple):
     line: int
 
 
-def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+def extract(
+    document: dom.Document, link: Link | None, fetched: datetime, *, share: float = LAMBDA, alpha: float = ALPHA, radius: int = RADIUS
+) -> Extraction:
     """The page's article by path ratios. Raises ``NotApplicable("no-body")`` for a page where no path stands out."""
     paths = Paths()
     nodes = text_nodes(body_of(document), paths)
     ratios = path_ratios(nodes)
-    heights = smooth(nodes, [ratios[node.path] for node in nodes], paths)
-    least = threshold(heights)
+    heights = smooth(nodes, [ratios[node.path] for node in nodes], paths, alpha, radius)
+    least = threshold(heights, share)
     chosen = [node for node, height in zip(nodes, heights, strict=True) if height >= least and height > 0]
     lines = ("".join(node.text for node in same) for _, same in groupby(chosen, key=attrgetter("line")))
     return answer(document, fetched, "cepr", cleaned(lines))
@@ -114,18 +116,18 @@ def path_ratios(nodes: Sequence[TextNode]) -> dict[Path, float]:
     return ratios
 
 
-def smooth(nodes: Sequence[TextNode], ratios: Sequence[float], paths: Paths) -> list[float]:
+def smooth(nodes: Sequence[TextNode], ratios: Sequence[float], paths: Paths, alpha: float = ALPHA, radius: int = RADIUS) -> list[float]:
     """(2-10): the kernel weighted by the likeness of paths. Neighbours beyond the ends of the page count nothing."""
-    kernel = gaussian_kernel(RADIUS)
+    kernel = gaussian_kernel(radius)
     weights: dict[tuple[Path, Path], float] = {}
     heights = []
     for i, node in enumerate(nodes):
         height = 0.0
-        for near in range(max(i - RADIUS, 0), min(i + RADIUS + 1, len(nodes))):
+        for near in range(max(i - radius, 0), min(i + radius + 1, len(nodes))):
             pair = node.path, nodes[near].path
             if pair not in weights:
-                weights[pair] = 1.0 if pair[0] == pair[1] else paths.distance(*pair) ** -ALPHA
-            height += weights[pair] * kernel[near - i + RADIUS] * ratios[near]
+                weights[pair] = 1.0 if pair[0] == pair[1] else paths.distance(*pair) ** -alpha
+            height += weights[pair] * kernel[near - i + radius] * ratios[near]
         heights.append(height)
     return heights
 

@@ -48,10 +48,12 @@ class SourceLine(NamedTuple):
     tags: int
 
 
-def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+def extract(
+    document: dom.Document, link: Link | None, fetched: datetime, *, sigma: float = SIGMA, alpha: int = ALPHA, clusters: int = CLUSTERS
+) -> Extraction:
     """The page's article by tag ratios. Raises ``NotApplicable("no-body")`` for a page without text."""
     lines = source_lines(document.html[: dom.MAX_CHARS])
-    content = set(content_lines([tag_ratio(line) for line in lines]))
+    content = set(content_lines([tag_ratio(line) for line in lines], sigma, alpha, clusters))
     text = "".join(line.text if number in content else "\n" for number, line in enumerate(lines))
     return answer(document, fetched, "cetr", cleaned(text.split("\n")))
 
@@ -94,10 +96,10 @@ def tag_ratio(line: SourceLine) -> float:
     return visible_length(line.text) / (line.tags or 1)
 
 
-def content_lines(ratios: Sequence[float]) -> list[int]:
-    smoothed = smooth(ratios)
-    points = list(zip(smoothed, map(abs, smooth(derivative(smoothed))), strict=True))
-    centres = cluster_centres(points[:: len(points) // MAX_POINTS + 1])
+def content_lines(ratios: Sequence[float], sigma: float = SIGMA, alpha: int = ALPHA, clusters: int = CLUSTERS) -> list[int]:
+    smoothed = smooth(ratios, sigma)
+    points = list(zip(smoothed, map(abs, smooth(derivative(smoothed, alpha), sigma)), strict=True))
+    centres = cluster_centres(points[:: len(points) // MAX_POINTS + 1], clusters)
     return [number for number, point in enumerate(points) if _nearest(point, centres)]
 
 

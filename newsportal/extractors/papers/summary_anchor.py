@@ -169,14 +169,14 @@ def layout_of(tag: Tag) -> str | None:
 class SummaryAnchor:
     """The extractor with its cache of the blocks that worked, a few layouts a site, for ``LIFETIME``."""
 
-    def __init__(self, sites: int = MAX_SITES, lifetime: timedelta = LIFETIME) -> None:
-        self._most, self._lifetime = sites, lifetime
+    def __init__(self, sites: int = MAX_SITES, lifetime: timedelta = LIFETIME, length: int = ANCHOR) -> None:
+        self._most, self._lifetime, self._length = sites, lifetime, length
         self._layouts: OrderedDict[str, OrderedDict[str, datetime]] = OrderedDict()
         self._lock = Lock()
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
         """Raises ``NotApplicable``: ``no-summary`` (nor a cached block), ``summary-not-found``, ``no-body`` (it stands in no block)."""
-        anchor = anchor_of(link.summary if link else None)
+        anchor = anchor_of(link.summary if link else None, self._length)
         site = site_of(document.url)
         with self._lock:
             layouts = self._layouts.get(site or "", OrderedDict())
@@ -198,7 +198,7 @@ class SummaryAnchor:
         )
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        anchor, site = anchor_of(link.summary if link else None), site_of(document.url)
+        anchor, site = anchor_of(link.summary if link else None, self._length), site_of(document.url)
         if anchor and site:
             try:
                 self._found(read_source(document.html), anchor, site, fetched)

@@ -101,7 +101,7 @@ def starred(request: Request, visit: Here) -> Response:
         request,
         "starred.html",
         stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
-        next=address("/starred", before=_cursor_text(last)) if last else None,
+        next=address("/starred", before=f"{int(last[0].timestamp())}.{last[0].microsecond:06}.{last[1]}") if last else None,
         later="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
     )
@@ -140,11 +140,6 @@ def feed(visit: Here, ending: str) -> Response:
     found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
     found.headers["referrer-policy"] = "no-referrer"
     return found
-
-
-def _cursor_text(row: tuple[datetime, str]) -> str:
-    moment, story_id = row
-    return f"{int(moment.timestamp())}.{moment.microsecond:06}.{story_id}"
 
 
 def _cursor(said: str | None) -> tuple[datetime, str] | None:
