@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import inspect
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.progress import MofNCompleteColumn
 
 from newsportal.cli.options import AsJsonRows, check_names
-from newsportal.cli.output import print_json, progress
+from newsportal.cli.output import print_json, progress, render
 from newsportal.cli.peers import PEERS, installed
 from newsportal.errors import DependencyMissing
-from newsportal.extractors import EXTRACTORS
+from newsportal.extractors import EXTRACTORS, Learner, extractor
+from newsportal.messages import did_you_mean
 from newsportal_lab.evaluate.gold import Survey, survey
-from newsportal_lab.evaluate.report import print_rows, print_worst, report, write_report
-from newsportal_lab.evaluate.running import Closer, Reader, Row, look_closer, readers, rows, run
+from newsportal_lab.evaluate.report import BOTTOM, DASHES, LEFT, RIGHT, TOP, counted, print_rows, print_worst, report, write_report
+from newsportal_lab.evaluate.running import POOLED, READINGS, Closer, Reader, Row, look_closer, reader, readers, rows, run
 
 DEFAULT: Final = "best"
 EVERY: Final = "all"  # --peer all: every peer that is installed
@@ -38,17 +42,24 @@ def extraction(
     worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
     html: Annotated[Path | None, typer.Option("--html", help="Also write a report with curves and marked differences there.")] = None,
     by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site that has so many pages.")] = None,
+    sweep: Annotated[str | None, typer.Option(help="Score one method by a parameter: METHOD.PARAMETER=FIRST:LAST:STEP.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="SVG file for the sweep's curves; default: METHOD.PARAMETER.svg.")] = None,
     as_json: AsJsonRows = False,
 ) -> None:
     """Precision, recall and F1 of the text (longest common subsequence of characters), titles, days, authors and sources that are right.
 
     Scores algorithms, ours and others', on pages with gold answers; several folders: a row for each and one for all.
     """
-    asked = _readers(algorithm, peer)
-    if html is not None and html.is_dir():
-        raise typer.BadParameter(f"{html} is a folder; name a file in it", param_hint="--html")
-    if html is not None and not html.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {html.parent}; make it first", param_hint="--html")
+    swept = parse_sweep(sweep) if sweep else None
+    if swept and (algorithm or peer or worst or html or by_site):
+        raise typer.BadParameter("it scores one method; leave --algorithm, --peer, --worst, --html and --by-site out", param_hint="--sweep")
+    asked = swept.readers() if swept else _readers(algorithm, peer)
+    file = (picture or Path(f"{swept.method}.{swept.name}.svg")) if swept else html
+    option = "--picture" if swept else "--html"
+    if file is not None and file.is_dir():
+        raise typer.BadParameter(f"{file} is a folder; name a file in it", param_hint=option)
+    if file is not None and not file.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {file.parent}; make it first", param_hint=option)
     surveys = {folder: survey(folder) for folder in folders}
     for folder, found_there in surveys.items():
         _say_what_is_left_out(folder, found_there)
@@ -57,6 +68,10 @@ def extraction(
         results = run(folders, asked, lambda: bar.advance(task))
     names = [reader.name for reader in asked]
     found = rows(results, names, by_site=by_site)
+    if swept and file:
+        swept.show(found, as_json)
+        write_report(file, swept.draw(found))
+        return
     number = worst or (WORST_IN_REPORT if html else 0)
     closer = look_closer(results, asked, number) if number else []
     _show(found, closer if worst else [], names, as_json)
@@ -65,11 +80,11 @@ def extraction(
 
 
 def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> list[Reader]:
-    names = list(algorithms or ([DEFAULT] if peers else EXTRACTORS))
+    names = list(algorithms or ([DEFAULT] if peers else (*EXTRACTORS, *READINGS)))
     others = [each for name in peers or () for each in (installed() if name == EVERY else [name])]
     if EVERY in (peers or ()) and not installed():
         raise DependencyMissing("to compare with peers", "peers")
-    check_names("algorithm", names, EXTRACTORS, "--algorithm")
+    check_names("algorithm", names, (*EXTRACTORS, *READINGS), "--algorithm")
     check_names("peer", others, (*PEERS, EVERY), "--peer")
     return readers(names, others)
 
@@ -93,3 +108,108 @@ def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], 
         return
     print_json(*({"set": row.set, "algorithm": row.reader, **asdict(row.scores)} for row in found))
     print_json(*(page.plain() for page in closer))
+
+
+SWEEP: Final = re.compile(r"([\w-]+)\.([\w-]+)=([-+.\de]+):([-+.\de]+):([-+.\de]+)")
+MOST_VALUES: Final = 200
+SYMBOLS: Final = {
+    "table_stats": {"P": "least", "T": "share"},
+    "cepr": {"lambda": "share", "r": "radius"},
+    "summary_anchor": {"n": "length"},
+}
+"""Method → the paper's symbol → our parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A method read with each of the values of one parameter; ``name`` is what the user calls it, ``usual`` its default."""
+
+    method: str
+    name: str
+    parameter: str
+    values: tuple[float, ...]
+    usual: float
+
+    def readers(self) -> list[Reader]:
+        return [reader(f"{self.name}={value:g}", extractor(self.method, **{self.parameter: value})) for value in self.values]
+
+    def show(self, found: Sequence[Row], as_json: bool) -> None:
+        if not as_json:
+            typer.echo(f"{self.method}, {self.name}; by default {self.usual:g}")
+            print_rows(found)
+            return
+        about = {"algorithm": self.method, "parameter": self.name}
+        values = [*self.values] * (len(found) // len(self.values))
+        print_json(*({"set": row.set, **about, "value": value, **asdict(row.scores)} for row, value in zip(found, values, strict=True)))
+
+    def draw(self, found: Sequence[Row]) -> str:
+        """An SVG: F1 of each set, or precision, recall and F1 of the only one."""
+        sets = dict.fromkeys(row.set for row in found)
+        lines = [(name, name, "f1") for name in sets] if len(sets) > 1 else [(*sets, *names) for names in FIGURES_DRAWN.items()]
+        series = {title: [getattr(row.scores, figure) or 0.0 for row in found if row.set == set_] for set_, title, figure in lines}
+        low = math.floor(10 * min(map(min, series.values()))) / 10 if series else 0.0
+
+        def x(value: float) -> float:
+            return LEFT + (RIGHT - LEFT) * (value - self.values[0]) / (self.values[-1] - self.values[0])
+
+        def y(value: float) -> float:
+            return BOTTOM - (BOTTOM - TOP) * (value - low) / ((1 - low) or 1)
+
+        curves = [
+            {"title": title, "points": " ".join(f"{x(value):.1f},{y(f1):.1f}" for value, f1 in zip(self.values, own, strict=True)),
+             "dash": DASHES[number % len(DASHES)], "colour": number % len(COLOURS)}
+            for number, (title, own) in enumerate(series.items())
+        ]  # fmt: skip
+        ticks = [(x(value), f"{value:g}") for value in self.values[:: math.ceil(len(self.values) / MOST_TICKS)]]
+        steps = [low + (1 - low) * tenth / 5 for tenth in range(6)]
+        pages = sum({row.set: row.scores.pages for row in found if row.set != POOLED}.values())
+        of = ", ".join(name for name in sets if name != POOLED)
+        return render(
+            "sweep.svg", __package__, sweep=self, curves=curves, colours=COLOURS, ticks=ticks, height=322 + 14 * math.ceil(len(curves) / 4),
+            pages=f"{'F1; ' if len(sets) > 1 else ''}per cent; {of}, {counted(pages)}",
+            steps=[(y(step), f"{100 * step:g}") for step in steps],
+            usual=x(self.usual) if self.values[0] <= self.usual <= self.values[-1] else None,
+        )  # fmt: skip
+
+
+FIGURES_DRAWN: Final = {"precision": "precision", "recall": "recall", "F1": "f1"}
+MOST_TICKS: Final = 12
+COLOURS: Final = ("#1f5fbf", "#c4400f", "#167a4a", "#8b2fb5", "#8a6400", "#0e7490", "#b01e5a", "#555b63")
+
+
+def parse_sweep(text: str) -> Sweep:
+    """``cevc.alpha=0:1:0.1``. Raises ``typer.BadParameter``, with the nearest name for a method or parameter that there is not."""
+
+    def wrong(why: str) -> typer.BadParameter:
+        return typer.BadParameter(why, param_hint="--sweep")
+
+    def unknown(kind: str, name: str, names: Collection[str]) -> typer.BadParameter:
+        near = did_you_mean(name, names)
+        return wrong(f"no {kind} is called {name!r}; {f'{near} ' if near else ''}there are: {', '.join(names) or 'none'}")
+
+    match = SWEEP.fullmatch(text)
+    try:
+        first, last, step = map(float, match.groups()[2:] if match else ())
+    except ValueError:
+        raise wrong(f"{text!r} is no sweep; write METHOD.PARAMETER=FIRST:LAST:STEP, as cevc.alpha=0:1:0.1") from None
+    assert match is not None
+    method, name = match[1], match[2]
+    if method not in EXTRACTORS:
+        raise unknown("method", method, tuple(EXTRACTORS))
+    symbols, numbers = SYMBOLS.get(method, {}), numeric_parameters(method)
+    parameter = symbols.get(name, name)
+    if parameter not in numbers:
+        raise unknown(f"numeric parameter of {method}", name, (*numbers, *symbols))
+    if step <= 0 or last <= first or (last - first) / step > MOST_VALUES:
+        raise wrong(f"{text!r}: from a lower to a higher value in at most {MOST_VALUES} steps above 0")
+    usual = numbers[parameter]
+    values = [round(first + step * number, 10) for number in range(math.floor((last - first) / step + 1e-9) + 1)]
+    if usual.annotation in (int, "int") and not all(map(float.is_integer, values)):
+        raise wrong(f"{name} of {method} is a whole number")
+    return Sweep(method, name, parameter, tuple(int(value) if value.is_integer() else value for value in values), usual.default)
+
+
+def numeric_parameters(method: str) -> dict[str, inspect.Parameter]:
+    made: Any = extractor(method)
+    found = inspect.signature(type(made) if isinstance(made, Learner) else made).parameters
+    return {name: parameter for name, parameter in found.items() if type(parameter.default) in (int, float)}

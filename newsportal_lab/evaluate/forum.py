@@ -23,6 +23,11 @@ from newsportal_lab.evaluate.gold import NoGold, read_description, text_of
 from newsportal_lab.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
 from newsportal_lab.evaluate.report import write_report
 
+PUBLISHED: Final = {
+    "pean": {"precision": 98.3, "recall": 91.3, "f1": 94.7},
+    "mibat": {"precision": 99.6, "recall": 73.5, "f1": 84.6},
+}  # thesis E, table 3-2, in per cent: 20 Chinese forums, 973 pages
+CHINESE: Final = frozenset("discuz phpwind tieba nforum v2ex learnku".split())  # engines of Chinese boards
 NOWHERE: Final = "about:blank"
 EXCERPT: Final = 100
 
@@ -55,9 +60,10 @@ def forum(
     by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine that gold names.")] = False,
     as_json: AsJsonRows = False,
 ) -> None:
-    """Posts found (by block and by text), authors and days that are right, milliseconds a page.
+    """Posts found (by block, with precision and recall, and by text), authors and days that are right, milliseconds a page.
 
-    Gold posts without text are pictures and count neither way; so do optional_posts.
+    Beside PEAN and MiBAT their published figures; Chinese engines (Discuz!, phpwind, tieba …) and others also apart. Gold posts without
+    text are pictures and count neither way; so do optional_posts.
     """
     names = list(algorithm or POSTERS)
     check_names("algorithm", names, POSTERS, "--algorithm")
@@ -67,7 +73,7 @@ def forum(
     readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
     _show(folder.name, readings, by_engine, worst, as_json)
     if html is not None:
-        rows = {name: row(own) for name, own in readings.items()}
+        rows = {name: row(name, own) for name, own in readings.items()}
         write_report(html, report(folder.name, rows, {name: worst_of(own, worst or EXCERPT) for name, own in readings.items()}))
 
 
@@ -108,11 +114,13 @@ def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
     return found
 
 
-def row(readings: Sequence[Reading]) -> dict[str, Any]:
-    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing of it."""
+def row(algorithm: str, readings: Sequence[Reading]) -> dict[str, Any]:
+    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing of it. ``published``: in the thesis, on its pages."""
     counts: Counts = total(reading.score for reading in readings)
-    shares = {"block_f1": counts.block_f1, "body_f1": counts.body_f1, "author": counts.author, "date": counts.date}
+    shares = {name: getattr(counts, name) for name in ("precision", "recall", "block_f1", "body_f1", "author", "date")}
+    published = {name: round(share / 100, 3) for name, share in PUBLISHED.get(algorithm, {}).items()}
     return {name: None if share is None else round(share, 4) for name, share in shares.items()} | {
+        "published": published or None,
         "pages": len(readings),
         "unanswered": sum(reading.error is not None for reading in readings),
         "ms": round(1000 * sum(reading.seconds for reading in readings) / max(len(readings), 1), 1),
@@ -125,22 +133,21 @@ def worst_of(readings: Sequence[Reading], number: int) -> list[Reading]:
 
 
 def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst: int, as_json: bool) -> None:
-    sets: dict[str, dict[str, list[Reading]]] = {name: readings}
-    if by_engine:
-        engines = sorted({one.thread.engine for found in readings.values() for one in found if one.thread.engine})
-        sets |= {
-            engine: {key: [one for one in found if one.thread.engine == engine] for key, found in readings.items()} for engine in engines
-        }
-    for title, found in sets.items():
-        rows = {key: row(own) for key, own in found.items()}
+    engines = sorted({one.thread.engine for found in readings.values() for one in found if one.thread.engine})
+    sets = {name: frozenset(engines) | {None}}
+    if CHINESE.intersection(engines) and not CHINESE.issuperset(engines):
+        sets |= {"Chinese engines": CHINESE.intersection(engines), "other engines": frozenset(engines) - CHINESE}
+    sets |= {engine: frozenset({engine}) for engine in engines if by_engine}
+    for title, wanted in sets.items():
+        rows = {key: row(key, [one for one in own if one.thread.engine in wanted]) for key, own in readings.items()}
         if as_json:
             print_json(*({"set": title, "algorithm": key, **figures} for key, figures in rows.items()))
             continue
         typer.echo(f"{title}, {next(iter(rows.values()))['pages']} pages")
-        typer.echo(f"{'':10}{'block':>8}{'body':>8}{'author':>8}{'date':>8}{'none':>6}{'ms':>8}")
+        typer.echo(f"{'':8}" + "".join(f"{heading:>7}" for heading in FIGURES.values()) + "   published: P, R, F1")
         for key, figures in rows.items():
-            shares = "".join(f"{_written(one, figures[one]):>8}" for one in ("block_f1", "body_f1", "author", "date"))
-            typer.echo(f"{key:10}{shares}{figures['unanswered']:>6}{figures['ms']:>8.1f}")
+            published = ", ".join(f"{share:.1f}" for share in PUBLISHED.get(key, {}).values())
+            typer.echo((f"{key:8}" + "".join(f"{_written(one, figures[one]):>7}" for one in FIGURES) + f"   {published}").rstrip())
     for key, own in readings.items():
         for reading in worst_of(own, worst):
             _say_worst(key, reading, as_json)
@@ -173,7 +180,10 @@ def _excerpt(texts: Sequence[str]) -> str | None:
 
 
 SHOWN_CHARS: Final = 600  # characters shown of a post
-FIGURES: Final = {"block_f1": "block", "body_f1": "body", "author": "author", "date": "date", "unanswered": "none", "ms": "ms"}
+FIGURES: Final = {"precision": "P", "recall": "R", "block_f1": "block", "body_f1": "body", "author": "author", "date": "date"} | {
+    "unanswered": "none",
+    "ms": "ms",
+}
 
 
 def report(title: str, rows: Mapping[str, Mapping[str, Any]], worst: Mapping[str, Sequence[Reading]]) -> str:

@@ -69,6 +69,14 @@ class Counts:
         return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     @property
+    def precision(self) -> float:
+        return self.block / max(1, self.block + self.block_extra)
+
+    @property
+    def recall(self) -> float:
+        return self.block / max(1, self.block + self.block_missing)
+
+    @property
     def block_f1(self) -> float:
         return _f1(self.block, self.block_extra, self.block_missing)
 

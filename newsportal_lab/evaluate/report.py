@@ -36,6 +36,10 @@ COLUMNS: Final[dict[str, str]] = {
     "f1": "F1",
     "page_f1": "page",
     "good": "≥.9",
+    "score": "Score",
+    "valid": "valid",
+    "has_body": "body",
+    "only_body": "only",
     "title": "title",
     "date": "date",
     "author": "author",
@@ -43,9 +47,10 @@ COLUMNS: Final[dict[str, str]] = {
     "unanswered": "none",
     "ms": "ms",
 }
-"""Figure → heading; ``page``: the mean of the pages' own F1, ``≥.9``: the share of pages with that F1, ``none``: pages without a text."""
+"""Figure → heading; ``page``: the mean of the pages' own F1, ``≥.9``: the share of pages with that F1, ``none``: pages without a text.
+``valid``: pages that thesis E takes for articles, ``body`` and ``only``: of these, those with the body, and with only the body."""
 
-HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source"))
+HIGHER_IS_BETTER: Final = frozenset(COLUMNS) - {"unanswered", "ms"}
 
 WIDE: Final = 160
 EXCERPT: Final = 80  # characters of a difference that a line of the terminal shows

@@ -21,7 +21,7 @@ from newsportal.cli.pages import SavedPage, describe
 from newsportal.cli.peers import Peer, peer
 from newsportal.extractors import Extract, Learner, extractor
 from newsportal.items import Link, Page
-from newsportal.text import dom
+from newsportal.text import WORDS, dom, segment
 from newsportal_lab.evaluate.gold import GoldPage, gold_page, gold_pages, survey
 from newsportal_lab.evaluate.scoring import Answer, PageScore, Scores, add_up, score_page
 
@@ -69,24 +69,57 @@ def warm(asked: Iterable[Reader]) -> None:
         reader.read(GoldPage(SavedPage("warm", WARM), Answer()))
 
 
-def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
-    """By name, algorithms first. Raises ``ValueError`` for a name that is not known, ``DependencyMissing`` for a peer not installed."""
+JIEBA: Final = (
+    "the of is and to in that we for an are by be as on with can if from which you it this then at have all not one has or",
+    "的 了 和 是 就 都 而 及 與 著 或 一個 沒有 我們 你們 妳們 他們 她們 是否",
+)
+"""The stop words of jieba (extra_dict/stop_words.txt, MIT), which thesis E takes (2.3.4)."""
+JIEBA_WORDS, JIEBA_CHINESE = frozenset(" ".join(JIEBA).split()), re.compile(JIEBA[1].replace(" ", "|"))
+
+
+def has_jieba_characters(text: str) -> bool:
+    """Whether a stop word of jieba stands in ``text``, be it within a longer Chinese word."""
+    return JIEBA_CHINESE.search(text) is not None or not JIEBA_WORDS.isdisjoint(WORDS.findall(text.lower()))
+
+
+def has_jieba_words(text: str) -> bool:
+    """Whether one of the words of ``text`` is a stop word of jieba."""
+    return not JIEBA_WORDS.isdisjoint(segment(text.lower()))
+
+
+READINGS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "cevc:jieba": ("cevc", {"valid": has_jieba_characters}),
+    "cevc:jieba-words": ("cevc", {"valid": has_jieba_words}),
+    "cevc:text-leaves": ("cevc", {"text_leaves": True}),
+}
+"""Other readings of a paper's method, which no crawl takes: name → method, parameters."""
+
+
+def reader(name: str, run: Extract) -> Reader:
+    """One of our algorithms under ``name``."""
     now = datetime.now(UTC)
 
-    def algorithm(name: str, run: Extract) -> Reader:
-        def answer(page: GoldPage) -> Answer:
-            url = page.saved.url or UNKNOWN
-            link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
-            found = run(dom.document(Page(url, page.saved.body, now)), link, now)
-            date = found.published.isoformat() if found.published else None
-            return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
+    def answer(page: GoldPage) -> Answer:
+        url = page.saved.url or UNKNOWN
+        link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
+        found = run(dom.document(Page(url, page.saved.body, now)), link, now)
+        date = found.published.isoformat() if found.published else None
+        return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
 
-        return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
+    return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
+
+
+def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
+    """By name, algorithms first. Raises ``ValueError`` for a name that is not known, ``DependencyMissing`` for a peer not installed."""
+
+    def algorithm(name: str) -> Reader:
+        method, parameters = READINGS.get(name, (name, {}))
+        return reader(name, extractor(method, **parameters))
 
     def other(name: str, run: Peer) -> Reader:
         return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))
 
-    ours = [algorithm(name, extractor(name)) for name in dict.fromkeys(algorithms)]
+    ours = [algorithm(name) for name in dict.fromkeys(algorithms)]
     return ours + [other(name, peer(name)) for name in dict.fromkeys(peers)]
 
 

@@ -5,6 +5,11 @@
 over all pages, where e is the extracted and g the gold text without white space and LCS the length of their longest common
 subsequence of characters. A few long pages rule these sums, so beside them stand the mean of the pages' own F1 and the share of pages
 that reach ``GOOD``. Titles are compared whole, dates by the day, authors by one of their names.
+
+    Score = Σ LCS / (Σ |e| + Σ |g| − Σ LCS)                                                                        (2-16)
+
+The thesis takes an answer for an article when its title has more than 5 characters, its text more than 100, and there is a date; of those
+articles it counts by hand how many have the body, and how many only the body (4.4.3).
 """
 
 from __future__ import annotations
@@ -17,6 +22,9 @@ from typing import Final
 
 MAX_CHARS: Final = 300_000  # longer texts are compared by their beginnings: the comparison is quadratic in principle
 GOOD: Final = 0.9  # the F1 of a page that reads as the article it is
+TITLE_CHARS, TEXT_CHARS = 5, 100  # thesis E, 4.4.3: an article has more
+HAS_BODY: Final = 0.95  # share of the gold text that an answer with the body has (the thesis judges by eye; ours)
+ONLY_BODY: Final = 0.9  # … and share of the answer that is gold, in one with only the body
 BLANK: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff\u00ad]+")
 DAY: Final = re.compile(r"((?:19|20)\d\d)\D{1,3}(\d{1,2})\D{1,3}(\d{1,2})")
 NAMES: Final = re.compile(r"[;；]")
@@ -48,6 +56,7 @@ class PageScore:
     gold: int = 0
     has_text: bool = True
     answered: bool = True
+    valid: bool = False
     title: bool | None = None
     date: bool | None = None
     author: bool | None = None
@@ -57,6 +66,14 @@ class PageScore:
     def f1(self) -> float:
         """2 LCS / (|e| + |g|), which is 2PR / (P + R) of this page alone."""
         return 2 * self.common / (self.extracted + self.gold) if self.common else 0.0
+
+    @property
+    def has_body(self) -> bool:
+        return self.common >= HAS_BODY * self.gold
+
+    @property
+    def only_body(self) -> bool:
+        return self.has_body and self.common >= ONLY_BODY * self.extracted
 
     @property
     def missing(self) -> int:
@@ -69,7 +86,10 @@ class PageScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A row of the table. Shares run from 0 to 1; ``None``: no page has gold for it. ``ms``: processor time a page, in milliseconds."""
+    """A row of the table. Shares run from 0 to 1; ``None``: no page has gold for it. ``ms``: processor time a page, in milliseconds.
+
+    ``valid``: pages whose answer passes for an article; of these, ``has_body`` and ``only_body``.
+    """
 
     pages: int
     precision: float | None
@@ -77,6 +97,10 @@ class Scores:
     f1: float | None
     page_f1: float | None
     good: float | None
+    score: float | None
+    valid: float | None
+    has_body: float | None
+    only_body: float | None
     title: float | None
     date: float | None
     author: float | None
@@ -93,6 +117,7 @@ def score_page(gold: Answer, found: Answer) -> PageScore:
         gold=len(wanted),
         has_text=bool(gold.text),
         answered=bool(given),
+        valid=len(squash(found.title)) > TITLE_CHARS and len(squash(found.text)) > TEXT_CHARS and day(found.date) is not None,
         title=folded(gold.title) == folded(found.title) if gold.title else None,
         date=day(gold.date) == day(found.date) if day(gold.date) else None,
         author=same_author(gold.author, found.author) if gold.author else None,
@@ -103,9 +128,9 @@ def score_page(gold: Answer, found: Answer) -> PageScore:
 def add_up(pages: Sequence[PageScore], seconds: float | None = None) -> Scores:
     """The row of these pages; ``seconds`` is the time that all took."""
     texts = [page for page in pages if page.has_text]
-    common = sum(page.common for page in texts)
-    precision = _share(common, sum(page.extracted for page in texts))
-    recall = _share(common, sum(page.gold for page in texts))
+    common, extracted, gold = (sum(getattr(page, name) for page in texts) for name in ("common", "extracted", "gold"))
+    precision, recall = _share(common, extracted), _share(common, gold)
+    articles = [page for page in texts if page.valid]
     return Scores(
         pages=len(pages),
         precision=round(precision, 4) if texts else None,
@@ -113,6 +138,10 @@ def add_up(pages: Sequence[PageScore], seconds: float | None = None) -> Scores:
         f1=round(2 * precision * recall / (precision + recall or 1), 4) if texts else None,
         page_f1=_mean(page.f1 for page in texts),
         good=_mean(page.f1 >= GOOD for page in texts),
+        score=round(_share(common, extracted + gold - common), 4) if texts else None,
+        valid=_mean(page.valid for page in pages),
+        has_body=_mean(page.has_body for page in articles),
+        only_body=_mean(page.only_body for page in articles),
         title=_mean(page.title for page in pages),
         date=_mean(page.date for page in pages),
         author=_mean(page.author for page in pages),

@@ -69,7 +69,7 @@ def test_a_long_page_has_its_centres_found_on_some_of_its_lines(monkeypatch: pyt
     seen: list[int] = []
     monkeypatch.setattr(cetr, "MAX_POINTS", 300)
     centres = cetr.cluster_centres
-    monkeypatch.setattr(cetr, "cluster_centres", lambda points: seen.append(len(points)) or centres(points))
+    monkeypatch.setattr(cetr, "cluster_centres", lambda points, clusters: seen.append(len(points)) or centres(points, clusters))
     assert cetr.content_lines(ratios) == whole
     assert seen[0] <= 300
 

@@ -53,6 +53,16 @@ def test_a_walk_into_a_leaf_answers_with_its_parent() -> None:
     assert block(f"<div id=a><div id=b><p id=c>{SENTENCE}</p></div></div>") == "b"
 
 
+def test_where_text_nodes_are_the_leaves_a_walk_ends_in_their_element() -> None:
+    node = body(f"<div id=a><div id=b><p id=c>{SENTENCE}</p></div></div>")
+    assert cevc.step_into(node, cevc.count_valid(node), text_leaves=True).get("id") == "c"
+
+
+def test_other_stop_words_make_other_characters_valid() -> None:
+    document = dom.from_text(f"<title>标题</title><body><div><p>{SENTENCE}</p><p>房价 租金 购房</p><p>租金</p></div>")
+    assert cevc.extract(document, None, NOW, valid=lambda text: "租" in text).text == "房价 租金 购房\n租金"
+
+
 def test_only_valid_text_is_given() -> None:
     html = f"<title>标题</title><body><div><p>{SENTENCE}<a>链接</a></p><p>关键词</p><p>{SENTENCE}</p></div>"
     found = cevc.extract(dom.from_text(html), None, NOW)

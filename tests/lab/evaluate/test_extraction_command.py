@@ -11,15 +11,21 @@ from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from factories import run_command
 
 from newsportal.cli import peers
 from newsportal.errors import DependencyMissing
+from newsportal.extractors import extractor
 from newsportal_lab.evaluate import report
+from newsportal_lab.evaluate.extraction import numeric_parameters
+from newsportal_lab.evaluate.gold import GoldPage, gold_pages
+from newsportal_lab.evaluate.running import READINGS, has_jieba_characters, has_jieba_words, readers
 
-FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
+FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "score", "valid", "has_body", "only_body"]
+FIGURES += ["title", "date", "author", "source", "unanswered", "ms"]
 Save = Callable[..., dict[str, Any]]
 
 
@@ -42,6 +48,13 @@ def rows(*arguments: object) -> list[dict[str, Any]]:
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def save_page(folder: Path, html: str) -> GoldPage:
+    folder.mkdir()
+    (folder / "1.html").write_text(f"<html><head><title>题</title></head><body>{html}</body></html>", "utf-8")
+    (folder / "1.json").write_text('{"text": "正文"}', "utf-8")
+    return next(iter(gold_pages(folder)))
 
 
 def test_a_row_for_each_folder_and_one_for_all(folders: list[Path]) -> None:
@@ -95,7 +108,7 @@ def test_a_terminal_sees_tables(folders: list[Path], echo: None) -> None:
 def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "_width", lambda: 60)
     shown = run(folders[1], "--worst", 1).stdout
-    assert re.search(r"^best +(\d+\.\d +){9}\d +\d+\.\d", shown, re.MULTILINE)
+    assert re.search(r"^best +((\d+\.\d|–) +){13}\d +\d+\.\d", shown, re.MULTILINE)
     heading, line = shown.partition("worst of cevc")[2].splitlines()[1:3]
     assert heading.split() == ["page", "F1", "best", "other", "missing", "too", "much"]
     assert re.match(r"second/none +0\.000 \d\.\d{3} \w+ +\S", line)
@@ -138,12 +151,21 @@ def test_the_report_stands_alone_and_shows_pages_as_text(folders: list[Path], tm
         (["-p", "nonsense"], "trafilatura"),
         (["--html", "."], "is a folder"),
         (["--html", "no such folder/report.html"], "make it first"),
+        (["--sweep", "cevk.alpha=0:1:0.5"], "did you mean 'cevc'?"),
+        (["--sweep", "cevc.alfa=0:1:0.5"], "did you mean 'alpha'?"),
+        (["--sweep", "best.alpha=0:1:0.5"], "there are: none"),
+        (["--sweep", "cevc.alpha"], "METHOD.PARAMETER=FIRST:LAST:STEP"),
+        (["--sweep", "cevc.alpha=1:0:0.5"], "steps above 0"),
+        (["--sweep", "cevc.alpha=0:1:0.0001"], "at most 200"),
+        (["--sweep", "cetr.clusters=2:3:0.5"], "whole number"),
+        (["--sweep", "cevc.alpha=0:1:0.5", "-a", "cevc"], "leave --algorithm"),
+        (["--sweep", "cevc.alpha=0:1:0.5", "--picture", "."], "is a folder"),
     ],
 )
 def test_mistakes_are_told_with_the_remedy(folders: list[Path], arguments: list[str], said: str) -> None:
     result = run(folders[0], *arguments)
     assert result.exit_code == 2
-    assert said in result.output
+    assert said in " ".join(result.output.replace("│", " ").split())
 
 
 def test_a_folder_without_gold_says_what_gold_is(tmp_path: Path) -> None:
@@ -207,3 +229,48 @@ def test_a_peer_that_is_not_installed_says_how_to_install_it(folders: list[Path]
     result = run(folders[0], "-p", "absent")
     assert isinstance(result.exception, DependencyMissing)
     assert "[peers]" in str(result.exception)
+
+
+def test_the_readings_of_a_method_have_rows_of_their_own(folders: list[Path]) -> None:
+    found = {row["algorithm"] for row in rows(folders[0])}
+    assert {"cevc", *READINGS} <= found
+    one = save_page(folders[0].parent / "one", "<div><div><p>这是唯一的一段，它就是整篇文章。</p></div><p>版权所有，请勿转载</p></div>")
+    texts = {name: reader.read(one).answer.text for name, reader in zip(READINGS, readers([*READINGS], []), strict=True)}
+    assert "版权" not in (texts["cevc:text-leaves"] or "")
+    assert has_jieba_characters("目的地")
+    assert not has_jieba_words("目的地"), "的 is no word there"
+    assert has_jieba_words("我们的目的地")
+    assert not has_jieba_characters("他在这里说"), "在, 这 and 说 are stop words of ours alone"
+
+
+def test_a_sweep_scores_a_method_by_a_parameter_and_draws_it(folders: list[Path], tmp_path: Path) -> None:
+    picture = tmp_path / "alpha.svg"
+    found = rows(folders[0], "--sweep", "cevc.alpha=0.3:0.7:0.2", "--picture", picture)
+    assert [(row["algorithm"], row["parameter"], row["value"]) for row in found] == [("cevc", "alpha", value) for value in (0.3, 0.5, 0.7)]
+    usual = rows(folders[0], "-a", "cevc")[0]
+    assert {name: found[1][name] for name in FIGURES[:-1]} == {name: usual[name] for name in FIGURES[:-1]}
+    drawing = ElementTree.fromstring(picture.read_text("utf-8"))
+    lines = drawing.findall("{http://www.w3.org/2000/svg}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [3, 3, 3], "precision, recall and F1"
+    shown = run(*folders, "--sweep", "table_stats.T=0.5:0.9:0.2", "--picture", picture).stdout
+    assert "by default 0.65" in shown
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith("T=")] == ["T=0.5", "T=0.7", "T=0.9"] * 3
+    again = ElementTree.fromstring(picture.read_text("utf-8"))
+    assert len(again.findall("{http://www.w3.org/2000/svg}polyline")) == 3, "a curve for each folder and one for all"
+
+
+@pytest.mark.parametrize(
+    ("method", "names"),
+    [
+        ("cevc", {"alpha"}),
+        ("table_stats", {"least", "share"}),
+        ("cetr", {"sigma", "alpha", "clusters"}),
+        ("cepr", {"share", "alpha", "radius"}),
+        ("summary_anchor", {"sites", "length"}),
+        ("url_tree", {"reach"}),
+        ("best", set()),
+    ],
+)
+def test_numeric_parameters_are_those_of_the_method(method: str, names: set[str]) -> None:
+    assert set(numeric_parameters(method)) == names
+    assert all(extractor(method, **{name: parameter.default}) for name, parameter in numeric_parameters(method).items())

@@ -116,3 +116,21 @@ def test_a_folder_without_gold_and_a_wrong_name_are_told(tmp_path: Path) -> None
     with pytest.raises(forum.NoGold, match="posts"):
         forum.gold_threads(tmp_path)
     assert run(str(folder(tmp_path)), "-a", "none")[0] == 2
+
+
+def test_precision_and_recall_stand_beside_the_published_ones_and_chinese_engines_apart(tmp_path: Path) -> None:
+    where = folder(tmp_path)
+    code, out = run(str(where), "--json")
+    assert code == 0
+    whole = {row["algorithm"]: row for row in map(json.loads, out.splitlines())}
+    assert list(whole) == ["best", "pean", "mibat"]
+    assert (whole["best"]["precision"], whole["best"]["recall"], whole["best"]["published"]) == (1.0, 0.75, None)
+    assert whole["pean"]["published"] == {"precision": 0.983, "recall": 0.913, "f1": 0.947}
+    assert whole["mibat"]["published"] == {"precision": 0.996, "recall": 0.735, "f1": 0.846}
+    gold = json.loads((where / "b.json").read_text("utf-8")) | {"engine": "discuz"}
+    (where / "b.json").write_text(json.dumps(gold), "utf-8")
+    rows = [json.loads(line) for line in run(str(where), "--json", "-a", "best")[1].splitlines()]
+    assert [(row["set"], row["pages"], row["recall"]) for row in rows[1:]] == [("Chinese engines", 1, 0.0), ("other engines", 1, 1.0)]
+    text = run(str(where))[1]
+    assert "98.3, 91.3, 94.7" in text
+    assert "99.6, 73.5, 84.6" in text

@@ -15,7 +15,7 @@ from newsportal.dedup import FINDERS
 from newsportal.extractors import EXTRACTORS
 from newsportal.extractors.forum import POSTERS
 from newsportal_lab.evaluate.papers import MEASURES, METHODS, USUAL, kinds_of, read_pages
-from newsportal_lab.evaluate.running import scores_of
+from newsportal_lab.evaluate.running import READINGS, scores_of
 
 SAID = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅，他们说这是等了十年的一天。"
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_every_method_is_one_of_ours_and_every_paper_has_some() -> None:
-    names = {"summaries": EXTRACTORS, "extraction": EXTRACTORS, "reposts": FINDERS, "forum": POSTERS}
+    names = {"summaries": EXTRACTORS, "extraction": {*EXTRACTORS, *READINGS}, "reposts": FINDERS, "forum": POSTERS}
     assert {method.paper for method in METHODS} == set("ABCDE")
     assert set(MEASURES) == set(USUAL)
     for method in METHODS:

@@ -105,3 +105,33 @@ def test_what_gold_does_not_say_is_not_scored() -> None:
 
 def test_a_gold_date_that_is_no_day_is_no_gold() -> None:
     assert score_page(Answer(date="春天"), Answer()).date is None
+
+
+def test_an_answer_passes_for_an_article_as_in_the_thesis() -> None:
+    gold = Answer(text="新" * 200, title="六个字的标题")
+    whole = Answer(text="新" * 200, title="六个字的标题", date="2024-03-05")
+    cut = Answer(text="新" * 150, title="六个字的标题", date="2024-03-05")
+    noisy = Answer(text="新" * 200 + "旧" * 30, title="六个字的标题", date="2024-03-05")
+    refused = [
+        Answer(text="新" * 200, title="五个字标题", date="2024-03-05"),
+        Answer(text="新" * 100, title="六个字的标题", date="2024-03-05"),
+        Answer(text="新" * 200, title="六个字的标题"),
+    ]
+    pages = [score_page(gold, found) for found in (whole, cut, noisy)]
+    assert [(page.valid, page.has_body, page.only_body) for page in pages] == [
+        (True, True, True),
+        (True, False, False),
+        (True, True, False),
+    ]
+    assert not any(score_page(gold, found).valid for found in refused)
+    scores = add_up([*pages, *(score_page(gold, found) for found in refused)])
+    assert (scores.valid, scores.has_body, scores.only_body) == (0.5, 0.6667, 0.3333)
+    assert add_up([score_page(gold, refused[0])]).has_body is None
+
+
+def test_the_thesis_score_follows_from_precision_and_recall() -> None:
+    scores = add_up([score_page(Answer(text="新" * 80 + "旧" * 20), Answer(text="新" * 80 + "老" * 60))])
+    assert scores.precision is not None
+    assert scores.recall is not None
+    assert scores.score == pytest.approx(1 / (1 / scores.precision + 1 / scores.recall - 1), abs=0.0001), "(2-16)"
+    assert scores.score == 0.5
