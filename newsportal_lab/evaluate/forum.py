@@ -73,7 +73,7 @@ def forum(
     readings = {name: read_all(poster(name), tracked(threads, name, beside_output=True)) for name in names}
     _show(folder.name, readings, by_engine, worst, as_json)
     if html is not None:
-        rows = {name: row(name, own) for name, own in readings.items()}
+        rows = {name: row(own, name) for name, own in readings.items()}
         write_report(html, report(folder.name, rows, {name: worst_of(own, worst or EXCERPT) for name, own in readings.items()}))
 
 
@@ -114,8 +114,8 @@ def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
     return found
 
 
-def row(algorithm: str, readings: Sequence[Reading]) -> dict[str, Any]:
-    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing of it. ``published``: in the thesis, on its pages."""
+def row(readings: Sequence[Reading], algorithm: str = "") -> dict[str, Any]:
+    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing. ``published``: of ``algorithm``, in the thesis."""
     counts: Counts = total(reading.score for reading in readings)
     shares = {name: getattr(counts, name) for name in ("precision", "recall", "block_f1", "body_f1", "author", "date")}
     published = {name: round(share / 100, 3) for name, share in PUBLISHED.get(algorithm, {}).items()}
@@ -139,7 +139,7 @@ def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst:
         sets |= {"Chinese engines": CHINESE.intersection(engines), "other engines": frozenset(engines) - CHINESE}
     sets |= {engine: frozenset({engine}) for engine in engines if by_engine}
     for title, wanted in sets.items():
-        rows = {key: row(key, [one for one in own if one.thread.engine in wanted]) for key, own in readings.items()}
+        rows = {key: row([one for one in own if one.thread.engine in wanted], key) for key, own in readings.items()}
         if as_json:
             print_json(*({"set": title, "algorithm": key, **figures} for key, figures in rows.items()))
             continue
