@@ -154,6 +154,7 @@ def test_every_failure_is_counted_under_its_reason(crawled: Crawled) -> None:
         "soft-404": 1,
         "not-html": 1,  # photo
         "too-large": 2,  # endless, bomb
+        "too-many-tags": 1,
     }
     assert {reason: counted.get(reason) for reason in expected} == expected
     assert [reason for reason in counted if reason.startswith(("error", "ignored"))] == []

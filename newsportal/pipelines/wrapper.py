@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from newsportal.crawl.article_reader import ArticleReader
+from newsportal.errors import NotApplicable
 from newsportal.items import Article
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
-
-if TYPE_CHECKING:
-    pass
 
 
 class WrapperPipeline(Stage):
@@ -22,7 +19,10 @@ class WrapperPipeline(Stage):
         self._reader = ArticleReader(self.tracker.sources, self.tracker.sites)
 
     async def process(self, article: Article) -> Article:
-        found = article.wrapped or await asyncio.to_thread(self._reader.wrapped, article)
+        try:
+            found = article.wrapped or await asyncio.to_thread(self._reader.wrapped, article)
+        except NotApplicable:  # the page is none: the next stage counts it
+            return article
         if found is None:
             return article
         if found.text is None:

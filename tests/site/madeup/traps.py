@@ -42,11 +42,12 @@ MARKS = "\u200b\u202e\u00ad\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far the patient traps go. Bytes and seconds."""
+    """How far the patient traps go. Bytes, seconds, and tags of one page."""
 
     slow: float = 0.3
     endless: int = 32 * 1024 * 1024
     bomb: int = 64 * 1024 * 1024
+    tags: int = 1_500_000
 
 
 Answer = Callable[[World, Request, Limits], Response]
@@ -159,6 +160,11 @@ def _bomb(world: World, request: Request, limits: Limits) -> Response:
     return Response(body=packed, headers=(("Content-Encoding", "gzip"),))
 
 
+def _tags(world: World, request: Request, limits: Limits) -> Response:
+    packed = gzip.compress(b"<p>a" * limits.tags, compresslevel=6, mtime=0)
+    return Response(body=packed, headers=(("Content-Encoding", "gzip"),))
+
+
 def _digest(world: World, request: Request, limits: Limits) -> Response:
     lines = "".join(f'<p><a href="{copy.path}">{escape(copy.title)}</a>：{escape(copy.lead[:50])}……</p>' for copy in world.of(MAZE))
     return _shell("今日要闻速览", f"<p>{world.now:%Y-%m-%d %H:%M}</p>{lines}")
@@ -203,6 +209,7 @@ TRAPS: tuple[Trap, ...] = (
     Trap("endless", "说书人开讲 一个没有结尾的故事", "bounded", "a body that does not end", _endless),
     Trap("trickle", "电报局最后一夜 一个字一个字地说话", "survive", "a body that arrives byte by byte", _trickle),
     Trap("bomb", "儿童乐园新添打开就变大的气球屋", "bounded", "a small gzip body that becomes large", _bomb),
+    Trap("tags", "糖果店的货架上数不清有多少颗糖", "bounded", "a small gzip body of more tags than a page can have", _tags),
 )
 STORY_TRAPS: tuple[Trap, ...] = (
     Trap("maze-xss", "", "store", "script in title and body", _xss),
