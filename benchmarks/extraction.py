@@ -26,11 +26,11 @@ from itertools import islice
 from pathlib import Path
 
 from newsportal.cli.pages import SavedPage, saved_pages
-from newsportal.cli.peers import installed, peer
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor
 from newsportal.items import Page
 from newsportal.text import dom
+from newsportal_lab.evaluate.peers import installed, peer
 
 NOW = datetime.now(UTC)
 NOWHERE = "https://page.invalid/"

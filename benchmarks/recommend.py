@@ -25,11 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from newsportal.recommend import best, evaluation, formulas
+from newsportal.recommend import best, formulas
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.clicks import Clicks, hours
-from newsportal.recommend.evaluation import AGAIN, NEXT, WINDOW, Split
-from newsportal.recommend.methods import METHODS, Question, Scored, age_half_life
+from newsportal_lab.evaluate import ranking
+from newsportal_lab.evaluate.rankers import METHODS, Question, Scored, age_half_life
+from newsportal_lab.evaluate.ranking import AGAIN, NEXT, WINDOW, Split
 
 SHOWN = 1000
 """Questions, from the first, that lists are also measured for as readers see them."""
@@ -57,14 +58,14 @@ def first_seen(views: Sequence[View]) -> list[Item]:
 
 def ml_100k(folder: Path) -> Iterator[Split]:
     views = [View(reader, story, 1, 1, seconds(at)) for reader, story, _, at in lines(folder / "ml-100k.inter.gz", "\t")]
-    yield from evaluation.splits(Log(views, first_seen(views)), WINDOW)
+    yield from ranking.splits(Log(views, first_seen(views)), WINDOW)
 
 
 def sim(folder: Path) -> Iterator[Split]:
     rows = list(lines(folder / "log.csv.gz", ","))
     views = [View(row[0], row[1], int(row[3]), int(row[4]), DAWN + timedelta(hours=float(row[2]))) for row in rows]
     items = {row[1]: Item(row[1], DAWN + timedelta(hours=float(row[5])), (), (f"topic:{row[6]}",)) for row in rows}
-    yield from evaluation.splits(Log(views, list(items.values())), WINDOW)
+    yield from ranking.splits(Log(views, list(items.values())), WINDOW)
 
 
 def sim_unlabelled(folder: Path) -> Iterator[Split]:
@@ -80,7 +81,7 @@ def rsc15(folder: Path, kind: str = NEXT) -> Iterator[Split]:
     ]
     views = [view for part in parts for view in part]
     cut = min(hours(view.at) for view in parts[1])
-    yield evaluation.split(Log(views, first_seen(views)), kind, cut, np.inf, most=10_000)
+    yield ranking.split(Log(views, first_seen(views)), kind, cut, np.inf, most=10_000)
 
 
 SETS = {"ml-100k": ml_100k, "rsc15": rsc15, "rsc15-again": partial(rsc15, kind=AGAIN), "sim": sim, "sim-unlabelled": sim_unlabelled}
@@ -156,11 +157,11 @@ def measure(folder: Path, names: Sequence[str]) -> None:
                 start = perf_counter()
                 model = learn(split.training, split.cut)
                 took = perf_counter() - start
-                score = evaluation.measure(again(model) if name.endswith("-again") else model, split.questions)
+                score = ranking.measure(again(model) if name.endswith("-again") else model, split.questions)
                 cells = f"{score.recall:10.3f}{score.ndcg:10.3f}{score.hit:10.3f}{score.median:8.2f}{score.p95:8.2f}{took:8.1f}"
                 print(f"{method:16}{cells}", flush=True)
                 if isinstance(model, best.Best) and not name.endswith("-again"):
-                    score = evaluation.measure(AsShown(model), split.questions[:SHOWN])
+                    score = ranking.measure(AsShown(model), split.questions[:SHOWN])
                     print(f"{'best, as shown':16}{score.recall:10.3f}{score.ndcg:10.3f}{score.hit:10.3f}", flush=True)
 
 
@@ -185,8 +186,8 @@ def by_reader(folder: Path) -> None:
                 liked = frozenset(story for story in question.targets if share[reader, story] >= seen.learnt.alpha)
                 history = [replace(view, seen=view.pictures) for view in question.history]
                 answers = (whole.ranked(history, question.now, 20), seen.ranked(question.history, question.now, 20))
-                row = [evaluation.figures(answer, question.targets)[1] for answer in answers]
-                rows.append(row + [evaluation.figures(answer, liked)[1] if liked else np.nan for answer in answers])
+                row = [ranking.figures(answer, question.targets)[1] for answer in answers]
+                rows.append(row + [ranking.figures(answer, liked)[1] if liked else np.nan for answer in answers])
         looked_whole, looked_seen, liked_whole, liked_seen = np.nanmean(rows, axis=0)
         print(f"sim {number + 1}: {len(rows)} questions, NDCG@20 {looked_whole:.4f} -> {looked_seen:.4f}", end="")
         print(f"; of what is liked {liked_whole:.4f} -> {liked_seen:.4f}", flush=True)

@@ -76,13 +76,13 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {
-    "evaluate": "newsportal_lab.evaluate",
     "import": "newsportal.cli.importing:bring_in",
     "photos": "newsportal.cli.pictures:photos",
     "restore": "newsportal.cli.backup:restore",
     "retrain": "newsportal.cli.train:retrain",
     "unpublish": "newsportal.cli.publish:unpublish",
-    **{name: f"newsportal.cli.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
+    **{name: f"newsportal_lab.{name}" for name in ("dedup", "evaluate", "templates")},
+    **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
 }
 """Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name here. The lab is a
 package beside newsportal, which nothing else loads."""

@@ -16,8 +16,8 @@ import typer
 from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
 from newsportal.cli.output import pick, tracked
-from newsportal.cli.page_readers import UNKNOWN
 from newsportal.cli.pages import (
+    UNKNOWN,
     WEB,
     PageSource,
     SavedFrom,

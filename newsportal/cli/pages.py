@@ -23,6 +23,7 @@ from newsportal.errors import NewsportalError
 MAX_BYTES = 16 * 1024 * 1024  # what the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this
 MAX_SIDECAR_BYTES = 4 * 1024 * 1024  # a <id>.json beyond this is not the description of one page
 WEB = ("http://", "https://")
+UNKNOWN = "about:blank"  # the address of a page that nothing says the address of
 PageSource = Annotated[
     str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
 ]

@@ -1,8 +1,8 @@
 """The words of recommendation: what was seen, what may be recommended, and what a method answers.
 
-A method learns from a :class:`Log` (``METHODS[name](log, now)`` in ``methods.py``; what the portal runs is ``best.fit``) and answers for
-one reader's history at a moment. Histories are given at the time of asking, so what a reader saw a minute ago counts before the next
-fit; ``extended`` adds what was published and seen since.
+A method learns from a :class:`Log` (what the portal runs is ``best.fit``) and answers for one reader's history at a moment. Histories are
+given at the time of asking, so what a reader saw a minute ago counts before the next fit; ``extended`` adds what was published and seen
+since.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.dedup import moment_of
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
 from newsportal.cli.output import print_json, tracked
 from newsportal.dedup import FINDERS, finder
@@ -24,6 +23,7 @@ from newsportal.dedup.judge import fold_keys
 from newsportal.items import Article, Link
 from newsportal.store import open_store
 from newsportal.store.store import Store
+from newsportal_lab.dedup import moment_of
 from newsportal_lab.evaluate.gold import gold_lines
 
 Pair = frozenset[str]

@@ -15,11 +15,11 @@ from rich.progress import MofNCompleteColumn
 
 from newsportal.cli.options import AsJsonRows, check_names
 from newsportal.cli.output import print_json, progress, render
-from newsportal.cli.peers import PEERS, installed
 from newsportal.errors import DependencyMissing
 from newsportal.extractors import EXTRACTORS, Learner, extractor
 from newsportal.messages import did_you_mean
 from newsportal_lab.evaluate.gold import Survey, survey
+from newsportal_lab.evaluate.peers import PEERS, installed
 from newsportal_lab.evaluate.report import BOTTOM, DASHES, LEFT, RIGHT, TOP, counted, print_rows, print_worst, report, write_report
 from newsportal_lab.evaluate.running import POOLED, READINGS, Closer, Reader, Row, look_closer, reader, readers, rows, run
 

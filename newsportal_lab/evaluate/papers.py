@@ -197,12 +197,11 @@ def read_threads(folder: Path, name: str) -> Measured:
 
 
 def recommend_stories(file: Path, name: str) -> Measured:
-    from newsportal.recommend import evaluation
-    from newsportal.recommend.methods import METHODS as RANKERS
-    from newsportal_lab.evaluate import recommend
+    from newsportal_lab.evaluate import ranking, recommend
+    from newsportal_lab.evaluate.rankers import METHODS as RANKERS
 
-    *_, split = evaluation.splits(recommend.read(file), evaluation.WINDOW)  # the last cut
-    score = evaluation.measure(RANKERS[name](split.training, split.cut), split.questions)
+    *_, split = ranking.splits(recommend.read(file), ranking.WINDOW)  # the last cut
+    score = ranking.measure(RANKERS[name](split.training, split.cut), split.questions)
     return {"hit": score.hit, "ndcg": score.ndcg}, score.questions
 
 

@@ -74,14 +74,14 @@ def _stored(sources: Path | None) -> Log:
 
 
 def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bool) -> Iterator[dict[str, Any]]:
-    from newsportal.recommend import evaluation
-    from newsportal.recommend.methods import METHODS
+    from newsportal_lab.evaluate import ranking
+    from newsportal_lab.evaluate.rankers import METHODS
 
     if (views := len(list(log.views))) < FEWEST:
         raise NewsportalError(f"{views} views are too few to compare anything: at least {FEWEST} are needed")
     with progress() as bar:
-        task = bar.add_task("", total=len(evaluation.CUTS) * len(names))
-        for cut, split in zip(evaluation.CUTS, evaluation.splits(log, kind, most=questions), strict=True):
+        task = bar.add_task("", total=len(ranking.CUTS) * len(names))
+        for cut, split in zip(ranking.CUTS, ranking.splits(log, kind, most=questions), strict=True):
             if not as_json:
                 typer.echo(f"{cut:.0%} of the views known, {len(split.questions)} questions")
                 typer.echo(f"{'':16}" + "".join(f"{heading:>11}" for heading in FIGURES.values()))
@@ -90,7 +90,7 @@ def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bo
                 start = perf_counter()
                 model = METHODS[name](split.training, split.cut)
                 took = round(perf_counter() - start, 2)
-                measured = evaluation.measure(model, split.questions).as_json()
+                measured = ranking.measure(model, split.questions).as_json()
                 row = {"cut": cut, "kind": kind, "method": name, **measured, "fit_seconds": took}
                 bar.advance(task)
                 typer.echo(json.dumps(row) if as_json else f"{name:16}" + "".join(f"{row[figure]:11.3f}" for figure in FIGURES))

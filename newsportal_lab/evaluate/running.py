@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from newsportal.cli.extract import learn
-from newsportal.cli.page_readers import UNKNOWN
-from newsportal.cli.pages import SavedPage, describe
-from newsportal.cli.peers import Peer, peer
+from newsportal.cli.pages import UNKNOWN, SavedPage, describe
 from newsportal.extractors import Extract, Learner, extractor
 from newsportal.items import Link, Page
 from newsportal.text import WORDS, dom, segment
 from newsportal_lab.evaluate.gold import GoldPage, gold_page, gold_pages, survey
+from newsportal_lab.evaluate.peers import Peer, peer
 from newsportal_lab.evaluate.scoring import Answer, PageScore, Scores, add_up, score_page
 
 WARM: Final = (

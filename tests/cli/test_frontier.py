@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.cli.doctor import findings
-from newsportal.cli.queue_monitor import poller, settling
+from newsportal.cli.serve import poller, settling
 from newsportal.crawl.addon import scrapy_settings
 from newsportal.crawl.queues.base import Queue, Task
 from newsportal.crawl.queues.opening import open_queue

@@ -15,7 +15,8 @@ from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.best import Best
 from newsportal.recommend.clicks import hours, of
 from newsportal.recommend.formulas import RATE
-from newsportal.recommend.methods import METHODS, Paper
+from newsportal.recommend.paper import Paper
+from newsportal_lab.evaluate.rankers import METHODS
 from tests.recommend.made import at, log, view
 
 NOW = at(24 * 9)

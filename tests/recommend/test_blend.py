@@ -7,10 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from newsportal.recommend import best, blend, evaluation
+from newsportal.recommend import best, blend
 from newsportal.recommend.base import Item, Log
 from newsportal.recommend.blend import BACK, NEW
-from newsportal.recommend.evaluation import AGAIN, NEXT
+from newsportal_lab.evaluate import ranking
+from newsportal_lab.evaluate.ranking import AGAIN, NEXT
 from tests.recommend.made import at, log, view
 
 
@@ -46,14 +47,14 @@ def test_ndcg_is_the_measures() -> None:
         score, taken = draw.random(100), draw.permutation(100) < targets
         names = [str(place) for place in np.argsort(-score)]
         wanted = frozenset(str(place) for place in np.flatnonzero(taken))
-        assert blend.ndcg(score, taken, targets) == pytest.approx(evaluation.figures(names, wanted)[1])
+        assert blend.ndcg(score, taken, targets) == pytest.approx(ranking.figures(names, wanted)[1])
 
 
 def test_stories_seen_before_are_asked_for_again_only_where_that_is_told() -> None:
     views = [view("r", story, hour) for story, hour in (("a", 1), ("a", 2), ("b", 10), ("a", 10.1), ("c", 10.2))]
     made = Log(views, [Item(name, at(0)) for name in "abc"])
     cut = at(5).timestamp() / 3600
-    asked = {kind: [question.targets for question in evaluation.split(made, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
+    asked = {kind: [question.targets for question in ranking.split(made, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
     assert asked == {NEXT: [{"c"}], AGAIN: [{"a"}, {"c"}]}
 
 

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from newsportal.recommend import evaluation
-from newsportal.recommend.methods import METHODS
+from newsportal_lab.evaluate import ranking
+from newsportal_lab.evaluate.rankers import METHODS
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,7 @@ def test_as_good_as_measured_and_better_than_the_best_of_the_others(
         pytest.skip(f"{folder} is not here")
     split = next(islice(benchmark.SETS[name](folder), cut, None))
     ours, theirs = (
-        getattr(evaluation.measure(METHODS[method](split.training, split.cut), split.questions), figure) for method in ("best", beaten)
+        getattr(ranking.measure(METHODS[method](split.training, split.cut), split.questions), figure) for method in ("best", beaten)
     )
     assert ours >= floor
     assert ours >= theirs + by
@@ -57,6 +57,6 @@ def test_the_paper_s_method_is_built_as_measured(benchmark: ModuleType, data: Pa
     if not folder.is_dir():
         pytest.skip(f"{folder} is not here")
     split = next(benchmark.SETS["sim"](folder))
-    hours, days = (evaluation.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("paper", "paper-days"))
+    hours, days = (ranking.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("paper", "paper-days"))
     assert hours >= 0.055
     assert days < 0.01

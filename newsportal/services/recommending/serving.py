@@ -20,7 +20,7 @@ from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Recommendation
 from newsportal.recommend.clicks import columns, hours
 from newsportal.recommend.formulas import DAY, HOUR
-from newsportal.recommend.methods import Paper
+from newsportal.recommend.paper import Paper
 from newsportal.services.recommending.parts import items, new_items
 from newsportal.sources.parts import Recommending
 from newsportal.store.results import Story

@@ -16,10 +16,9 @@ from xml.etree import ElementTree
 import pytest
 from factories import run_command
 
-from newsportal.cli import peers
 from newsportal.errors import DependencyMissing
 from newsportal.extractors import extractor
-from newsportal_lab.evaluate import report
+from newsportal_lab.evaluate import peers, report
 from newsportal_lab.evaluate.extraction import numeric_parameters
 from newsportal_lab.evaluate.gold import GoldPage, gold_pages
 from newsportal_lab.evaluate.running import READINGS, has_jieba_characters, has_jieba_words, readers

@@ -13,9 +13,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.recommend import evaluation, methods
 from newsportal.store import open_store
-from newsportal_lab.evaluate import recommend
+from newsportal_lab.evaluate import rankers, ranking, recommend
 
 DAWN = datetime(2026, 3, 1, tzinfo=UTC)
 Run = Callable[..., Result]
@@ -45,7 +44,7 @@ def test_every_method_is_compared_at_every_cut(run: Run, log: Path) -> None:
     done = run(log, "--json", "--questions", "20")
     assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(row["cut"], row["method"]) for row in rows] == [(cut, name) for cut in evaluation.CUTS for name in recommend.METHOD_NAMES]
+    assert [(row["cut"], row["method"]) for row in rows] == [(cut, name) for cut in ranking.CUTS for name in recommend.METHOD_NAMES]
     for row in rows:
         assert all(0 <= row[figure] <= 1 for figure in ("recall", "ndcg", "hit"))
         assert 0 < row["questions"] <= 20
@@ -54,7 +53,7 @@ def test_every_method_is_compared_at_every_cut(run: Run, log: Path) -> None:
 
 
 def test_the_methods_offered_are_those_there_are() -> None:
-    assert set(recommend.METHOD_NAMES) == set(methods.METHODS)
+    assert set(recommend.METHOD_NAMES) == set(rankers.METHODS)
 
 
 def test_a_table_for_people_and_a_report_that_stands_alone(run: Run, log: Path, tmp_path: Path) -> None:

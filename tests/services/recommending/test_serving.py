@@ -9,7 +9,6 @@ import pytest
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
-from newsportal.recommend import methods
 from newsportal.recommend.base import Log
 from newsportal.recommend.clicks import columns, hours
 from newsportal.recommend.formulas import DAY
@@ -19,6 +18,7 @@ from newsportal.services.recommending.serving import Recommender
 from newsportal.sources.parts import Recommending
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
+from newsportal_lab.evaluate import rankers
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -201,7 +201,7 @@ def test_the_paper_s_method_is_served_where_it_is_chosen(store: Store, ids: list
     chosen = Recommending(method="paper", alpha=0.4, unit="days")
     found = Recommender(store, chosen, fresh=0).recommended("r0", NOW, 8)
     learnt = columns(Log(store.readers.recent(NOW - 30 * 24 * HOUR), items(store.readers, NOW)))
-    asked = methods.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
+    asked = rankers.paper(learnt, hours(NOW), unit=DAY, alpha=0.4).ranked(store.readers.history("r0"), NOW, 8)
     assert [one.recommendation.story for one in found] == list(asked)
     assert {one.recommendation.by for one in found} == {"neighbours"}
     assert asked != Recommender(store, fresh=0).recommended("r0", NOW, 8)

@@ -10,12 +10,11 @@ import typer
 from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
 from newsportal.cli.output import pick
-from newsportal.cli.pages import SavedPage, answer_pages, refuse_for_folder, web_address
+from newsportal.cli.pages import UNKNOWN, SavedPage, answer_pages, refuse_for_folder, web_address
 from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
 from newsportal.text.dom import Document, document
 
-UNKNOWN = "about:blank"
 AUTO = "auto"
 
 Pages = Annotated[str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")]

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, partial
-from typing import Any, Final, Protocol, TypeAlias
+from functools import partial
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from newsportal.recommend import best, formulas, neighbours, signals
-from newsportal.recommend.base import Item, Recommendation, View
+from newsportal.recommend.base import View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
+from newsportal_lab.evaluate.ranking import Ranker
 
 Scores: TypeAlias = Callable[["Question"], Floats]  # the score of every story for a question
 LATE: Final = 0.9  # quantile of the views from which those are that a half-life is chosen by, before what is asked about
-
-
-class Ranker(Protocol):
-    """What a measure asks."""
-
-    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
-        """The best ``n`` stories, none of the history or published after ``now``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +69,7 @@ def recent(clicks: Clicks, now: float) -> Scored:
 
 
 def best_half_life(clicks: Clicks) -> float:
-    """Of the half-lives of :mod:`signals` that under which the views from :data:`LATE` on were likeliest, by what was before them."""
+    """Of :data:`newsportal.recommend.signals.HALF_LIVES` the one under which views from :data:`LATE` on were likeliest, by earlier ones."""
     if not len(clicks):
         return signals.HALF_LIVES[0]
     begin = float(np.quantile(clicks.at, LATE))
@@ -118,49 +112,6 @@ def paper(
     """The paper's: mean-centred neighbours, faded by W(t)."""
     model = neighbours.user_neighbours(clicks, unit=unit, rate=rate, alpha=alpha)
     return _scored(clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now))
-
-
-@dataclass(frozen=True, eq=False)
-class Paper:
-    """The paper's method from what a fit of ``best`` holds: the latest views of the readers who came last, with the share seen of each.
-
-    ``alpha`` and ``rate`` (λ) ``None``: as the log has them. ``unit``: that of t, in hours.
-    """
-
-    fit: best.Best
-    alpha: float | None = None
-    rate: float | None = None
-    unit: float = formulas.HOUR
-
-    @cached_property
-    def neighbours(self) -> neighbours.UserNeighbours:
-        learnt = self.fit.learnt
-        alpha = learnt.alpha if self.alpha is None else self.alpha
-        facts = self.fit.facts
-        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.LATELY else formulas.RATE
-        rate = known if self.rate is None else self.rate
-        rows = learnt.rows
-        return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return {**self.fit.facts, "method": "paper", "alpha": self.neighbours.alpha, "lambda": self.neighbours.rate, "unit": self.unit}
-
-    def recommend(
-        self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
-    ) -> tuple[Recommendation, ...]:
-        """As :meth:`newsportal.recommend.best.Best.recommend`; of equal ratings the newest first. Nothing is explored."""
-        known, shares, _ = self.fit.history(history)
-        score = self.neighbours.predict(known, shares - self.neighbours.alpha, hours(now))
-        published = self.fit.learnt.published
-        score[published > hours(now)] = -np.inf
-        score[[*known, *(self.fit.numbers[story] for story in without if story in self.fit.numbers)]] = -np.inf
-        order = [story for story in np.lexsort((-published, -score))[:n].tolist() if np.isfinite(score[story])]
-        by = "neighbours" if len(known) else "fresh"
-        return tuple(Recommendation(self.fit.learnt.items[story].story, round(float(score[story]), 6), by) for story in order)
-
-    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Paper:
-        return replace(self, fit=self.fit.extended(views, items))
 
 
 METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {

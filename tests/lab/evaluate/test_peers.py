@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.cli.peers import PEERS, installed, peer
 from newsportal.errors import DependencyMissing
+from newsportal_lab.evaluate.peers import PEERS, installed, peer
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上的人们拿出手机拍照留念。"
 PAGE = (
     "<html><head><meta charset='gb18030'><title>滨海新线今晨通车</title></head><body><h1>滨海新线今晨通车</h1><div>2024-03-05 08:30</div>"

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from newsportal.cli import app, templates
+from newsportal.cli import app
 from newsportal.errors import LibraryError
 from newsportal.sources.editing import READABLE
+from newsportal_lab import templates
 
 
 def sentence(name: str) -> str:

@@ -6,16 +6,16 @@ from math import log2
 
 import pytest
 
-from newsportal.recommend import evaluation
 from newsportal.recommend.clicks import hours
-from newsportal.recommend.evaluation import NEXT, WINDOW, figures
-from newsportal.recommend.methods import METHODS
+from newsportal_lab.evaluate import ranking
+from newsportal_lab.evaluate.rankers import METHODS
+from newsportal_lab.evaluate.ranking import NEXT, WINDOW, figures
 from tests.recommend.made import log
 
 
 @pytest.mark.parametrize("kind", [WINDOW, NEXT])
 def test_nothing_of_the_future_is_known(kind: str) -> None:
-    for split in evaluation.splits(log(), kind):
+    for split in ranking.splits(log(), kind):
         assert len(split.training)
         assert split.questions
         assert (split.training.at < split.cut).all()
@@ -39,7 +39,7 @@ def test_figures_by_hand() -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_ranks_what_was_not_seen(name: str) -> None:
-    split = next(evaluation.splits(log(), WINDOW))
+    split = next(ranking.splits(log(), WINDOW))
     model = METHODS[name](split.training, split.cut)
     for question in split.questions[:20]:
         found = model.ranked(question.history, question.now, 20)
@@ -50,9 +50,9 @@ def test_every_method_ranks_what_was_not_seen(name: str) -> None:
 
 @pytest.mark.slow
 def test_ours_is_above_the_others_where_taste_and_age_matter() -> None:
-    for split in evaluation.splits(log(readers=120), WINDOW):
+    for split in ranking.splits(log(readers=120), WINDOW):
         found = {
-            name: evaluation.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("recent", "items", "best")
+            name: ranking.measure(METHODS[name](split.training, split.cut), split.questions).ndcg for name in ("recent", "items", "best")
         }
         assert found["best"] > found["items"]
         assert found["best"] >= found["recent"]

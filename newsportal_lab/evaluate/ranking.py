@@ -22,13 +22,12 @@ from functools import partial
 from itertools import pairwise
 from math import log2
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from newsportal.recommend.base import Log, View
 from newsportal.recommend.clicks import SECONDS, Clicks, columns, hours
-from newsportal.recommend.methods import Ranker
 
 LIST: Final = 20
 CUTS: Final = (0.5, 0.7, 0.85)  # quantiles of the views where a method stops learning; what is asked about ends at the next
@@ -38,6 +37,13 @@ SEED: Final = 6
 WINDOW: Final = "window"
 NEXT: Final = "next"
 AGAIN: Final = "again"
+
+
+class Ranker(Protocol):
+    """What a measure asks."""
+
+    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+        """The best ``n`` stories, none of the history or published after ``now``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""The method of paper C over what a fit of :mod:`best` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from newsportal.recommend import best, formulas, neighbours
+from newsportal.recommend.base import Item, Recommendation, View
+from newsportal.recommend.clicks import hours
+
+
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """The paper's method from what a fit of ``best`` holds: the latest views of the readers who came last, with the share seen of each.
+
+    ``alpha`` and ``rate`` (λ) ``None``: as the log has them. ``unit``: that of t, in hours.
+    """
+
+    fit: best.Best
+    alpha: float | None = None
+    rate: float | None = None
+    unit: float = formulas.HOUR
+
+    @cached_property
+    def neighbours(self) -> neighbours.UserNeighbours:
+        learnt = self.fit.learnt
+        alpha = learnt.alpha if self.alpha is None else self.alpha
+        facts = self.fit.facts
+        known = facts["lambda"] / self.unit if "lambda" in facts and facts["views"] >= best.LATELY else formulas.RATE
+        rate = known if self.rate is None else self.rate
+        rows = learnt.rows
+        return neighbours.rated_by(rows.starts, rows.story, rows.share, learnt.published, alpha=alpha, rate=rate, unit=self.unit)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {**self.fit.facts, "method": "paper", "alpha": self.neighbours.alpha, "lambda": self.neighbours.rate, "unit": self.unit}
+
+    def recommend(
+        self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
+    ) -> tuple[Recommendation, ...]:
+        """As :meth:`newsportal.recommend.best.Best.recommend`; of equal ratings the newest first. Nothing is explored."""
+        known, shares, _ = self.fit.history(history)
+        score = self.neighbours.predict(known, shares - self.neighbours.alpha, hours(now))
+        published = self.fit.learnt.published
+        score[published > hours(now)] = -np.inf
+        score[[*known, *(self.fit.numbers[story] for story in without if story in self.fit.numbers)]] = -np.inf
+        order = [story for story in np.lexsort((-published, -score))[:n].tolist() if np.isfinite(score[story])]
+        by = "neighbours" if len(known) else "fresh"
+        return tuple(Recommendation(self.fit.learnt.items[story].story, round(float(score[story]), 6), by) for story in order)
+
+    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Paper:
+        return replace(self, fit=self.fit.extended(views, items))
