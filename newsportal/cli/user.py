@@ -87,7 +87,7 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person 
 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
-    """Give somebody another password, made and shown once; all sessions of the person end."""
+    """Give somebody another password, made and shown once; all sessions and tokens of the person end."""
     chosen = _typed() if ask else drawn_password()
     with opened(sources) as accounts:
         person = found(accounts, name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
 from lxml import html as lxml_html
 
+from newsportal.services.accounts import Right
 from newsportal.store.store import Store
 
 
@@ -107,6 +109,20 @@ def test_no_filter_is_sql(client: httpx.Client, name: str, value: str) -> None:
 
 def test_the_desk_says_what_needs_somebody(client: httpx.Client) -> None:
     assert "目前没有待处理的事项" in client.get("/desk").text
+
+
+def test_no_token_becomes_a_person(client: httpx.Client) -> None:
+    made = client.post("/api/v1/people", json={"name": "己", "role": "reader"})
+    assert made.status_code == 201
+    boss, now = client.accounts.people.all()[0], datetime(2026, 5, 20, tzinfo=UTC)  # type: ignore[attr-defined]
+    _, token = client.accounts.tokens.add(boss, "script", {Right.READ, Right.ADMINISTER}, now=now)  # type: ignore[attr-defined]
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {token}"}) as program:
+        assert program.post("/api/v1/people", json={"name": "庚", "role": "editor"}).status_code == 201
+        for refused in (
+            program.post("/api/v1/people", json={"name": "辛", "role": "admin"}),
+            program.post("/api/v1/people/己/password", json={}),
+        ):
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
 
 
 def test_the_same_by_the_api(client: httpx.Client) -> None:

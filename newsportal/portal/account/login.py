@@ -221,4 +221,4 @@ def _password(request: Request, sent: Mapping[str, str]) -> Response:
     except AccountError as error:
         return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log(request, "person.password", name)
-    return notify(request, "/account", _("The password was changed; all other sessions have ended."))
+    return notify(request, "/account", _("The password was changed; all other sessions and all tokens have ended."))

@@ -70,6 +70,12 @@ def me(request: Request) -> Me | None:
     return Me(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
 
 
+def _check_session(request: Request) -> None:
+    """With a password that a token drew, whoever found the token would stay when it is revoked."""
+    if (who := signed(request)) is not None and who.way == "token":
+        raise ApiError(403, "not-allowed", "A token may make no administrator and give nobody another password.", "Sign in for that.")
+
+
 @router.get("/people", summary="Who may what", dependencies=ADMINISTER)
 def people(request: Request) -> list[PersonOut]:
     return [fill(PersonOut, person) for person in accounts_of(request).people.all()]
@@ -77,6 +83,8 @@ def people(request: Request) -> list[PersonOut]:
 
 @router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=describe(409))
 def add(request: Request, wanted: PersonNew) -> PasswordOut:
+    if wanted.role is Role.ADMIN:
+        _check_session(request)
     made, accounts = drawn_password(), accounts_of(request)
     try:
         person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
@@ -98,8 +106,9 @@ def change(request: Request, name: str, wanted: PersonChange) -> PersonOut:
     return fill(PersonOut, _named(accounts, name))
 
 
-@router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=describe(404))
+@router.post("/people/{name}/password", summary="Another password; sessions, tokens end", dependencies=ADMINISTER, responses=describe(404))
 def password(request: Request, name: str) -> PasswordOut:
+    _check_session(request)
     accounts, made = accounts_of(request), drawn_password()
     person = _named(accounts, name)
     _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))

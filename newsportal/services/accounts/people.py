@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, up
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Person, Role, drawn_id, drawn_password
-from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TRAIL
+from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TOKENS, TRAIL
 from newsportal.store.dialects import Part
 
 FIRST = "admin"  # who is made at the first start
@@ -85,11 +85,12 @@ class People(Part):
         return person_of(row)
 
     def set_password(self, person_id: str, password: str, *, but: str | None = None) -> None:
-        """Another password: all his sessions end, but the one of this digest."""
+        """Another password: all sessions of the person end, but the one of this digest, and all tokens."""
         hashed = self._hashed(checked_password(password))
         with self._write() as connection:
             connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(password=hashed))
             connection.execute(delete(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.digest != (but or "")))
+            connection.execute(delete(TOKENS).where(TOKENS.c.person_id == person_id))
 
     def set_role(self, person_id: str, role: Role) -> None:
         """Raises ``AccountError`` where nobody would be left to administer."""

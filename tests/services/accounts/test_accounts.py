@@ -205,11 +205,13 @@ def test_who_is_locked_out_comes_in_by_nothing(accounts: Accounts, boss: Person,
     assert accounts.tokens.of() == []
 
 
-def test_a_new_password_ends_the_other_sessions(accounts: Accounts, boss: Person, now: datetime) -> None:
+def test_a_new_password_ends_the_other_sessions_and_all_tokens(accounts: Accounts, boss: Person, now: datetime) -> None:
     one, two = (accounts.sessions.begin(boss.id, now=now) for _ in range(2))
+    _, secret = accounts.tokens.add(boss, "script", boss.rights, now=now)
     accounts.people.set_password(boss.id, "another one 123", but=digest(one))
     assert accounts.sessions.signed(one, now=now) is not None
     assert accounts.sessions.signed(two, now=now) is None
+    assert accounts.tokens.signed(secret, now=now) is None
     assert accounts.people.checked(boss.name, PASSWORD) is None
 
 
