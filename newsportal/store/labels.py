@@ -92,7 +92,7 @@ class Counted:
 
     label: str
     documents: int
-    sources: Mapping[LabelSource, int]
+    sources: Mapping[LabelSource, int] = field(metadata={"description": "How many of them came from where."})
     oldest: datetime
     newest: datetime
 

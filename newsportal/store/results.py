@@ -236,7 +236,7 @@ class Tally:
 
     articles: int
     stories: int
-    by_topic: Mapping[str, int]  # stories per topic
+    by_topic: Mapping[str, int] = field(metadata={"description": "Stories of each topic."})
     by_category: Mapping[str, int]
-    by_source: Mapping[str, int]  # articles per source
+    by_source: Mapping[str, int] = field(metadata={"description": "Articles of each source."})
     newest: datetime | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal
@@ -17,7 +17,7 @@ from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Right
-from newsportal.services.accounts.alerts import Alert, State
+from newsportal.services.accounts.alerts import Alert, Message, State
 from newsportal.services.alerts.base import Later, Rejected, Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.preview import preview
@@ -67,7 +67,7 @@ class PlannedOut(BaseModel):
 
 
 class MessageOut(BaseModel):
-    story: str
+    story: str = Field(validation_alias="thing")
     title: str
     state: str
     changed: datetime
@@ -136,11 +136,10 @@ def again(request: Request, id: str) -> Waiting:
     return Waiting(waiting=number)
 
 
-@router.get("/alerts/{id}/messages", summary="What was sent, the latest first")
-def messages(request: Request, id: str) -> list[MessageOut]:
+@router.get("/alerts/{id}/messages", summary="What was sent, the latest first", response_model=list[MessageOut])
+def messages(request: Request, id: str) -> Sequence[Message]:
     own(request, id)
-    found = accounts_of(request).alerts.messages(id)
-    return [fill(MessageOut, one, story=one.thing) for one in found]
+    return accounts_of(request).alerts.messages(id)
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
 from newsportal.portal.access import needs
@@ -15,9 +16,10 @@ from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.services.accounts import Right
-from newsportal.services.editing.drafts import Draft, candidates, correction, draft_of
+from newsportal.services.editing.drafts import Candidate, Draft, Moved, candidates, correction, draft_of
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.corrections import Superseded
+from newsportal.store.gallery_tables import StoredPicture
 from newsportal.store.lists import ArticleFilter
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
@@ -29,7 +31,7 @@ Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
 
 class ArticleState(BaseModel):
     id: str
-    story: str
+    story: str = Field(validation_alias="story_id")
     revision: int = Field(description="Counts the states of the article; send it with a correction to be told of others' changes.")
     title: str
     author: str | None
@@ -72,10 +74,10 @@ class FoldIn(BaseModel):
 
 
 class AlikeOut(BaseModel):
-    story: str
-    title: str
-    versions: int
-    shared: float = Field(description="The share of text that both have, from 0 to 1.")
+    story: str = Field(validation_alias=AliasPath("story", "id"))
+    title: str = Field(validation_alias=AliasPath("story", "head", "title"))
+    versions: int = Field(validation_alias=AliasPath("story", "count"))
+    shared: float = Field(description="The share of text that both have, from 0 to 1.", validation_alias=AliasPath("likeness", "shared"))
 
 
 class HideIn(BaseModel):
@@ -102,10 +104,10 @@ class UnderIn(BaseModel):
 
 
 class Caption(BaseModel):
-    picture: str = Field(description="The picture's address.")
-    caption: str | None = Field(description="What stands beneath it; null: nothing.")
-    corrected: bool = Field(description="It is an editor's.")
-    page: str | None = Field(description="What the picture's page says.")
+    picture: str = Field(description="The picture's address.", validation_alias=AliasPath("image", "url"))
+    caption: str | None = Field(description="What stands beneath it; null: nothing.", validation_alias=AliasPath("image", "caption"))
+    corrected: bool = Field(description="It is an editor's.", validation_alias="said")
+    page: str | None = Field(description="What the picture's page says.", validation_alias="page_caption")
 
 
 class CaptionsIn(BaseModel):
@@ -118,14 +120,7 @@ class Changed(BaseModel):
     articles: list[str] = Field(description="Those that were in the other state before.")
 
 
-class MovedOut(BaseModel):
-    article: str
-    story: str = Field(description="Where it is now.")
-    came_from: str
-    back: str | None = Field(description="The story it may be put back into; null if that is gone: then take it out again.")
-
-
-@router.get("/editing/articles", summary="Articles that may want a hand")
+@router.get("/editing/articles", summary="Articles that may want a hand", response_model=Page[ArticleState])
 def picked(
     visit: Here,
     show: Annotated[Literal["all", "hidden", "corrected", "judged", "undated"], Query()] = "all",
@@ -135,14 +130,14 @@ def picked(
     category: Annotated[str | None, Query(max_length=100)] = None,
     cursor: Annotated[str | None, Query(max_length=100)] = None,
     limit: Limit = 50,
-) -> Page[ArticleState]:
+) -> Page[Any]:
     """The newest first. A page may be short although there is another."""
     which = ArticleFilter(
         hidden=True if show == "hidden" else None, corrected=True if show == "corrected" else None, judged=show == "judged",
         undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
     )  # fmt: skip
     found = visit.portal.store.pick(which)
-    return Page(items=[_state(article) for article in found.articles], next=found.next)
+    return Page(items=list(found.articles), next=found.next)
 
 
 @router.get("/articles/{id}/states", summary="All states of an article, the present one last")
@@ -178,52 +173,50 @@ def withdraw(visit: Here, id: str) -> WholeState:
     return _whole(_article(visit, id))
 
 
-@router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order")
-def captions(visit: Here, id: str) -> list[Caption]:
+@router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order", response_model=list[Caption])
+def captions(visit: Here, id: str) -> list[StoredPicture]:
     """404 for an article that is no photo story, too."""
     if not is_gallery(_article(visit, id).source):
         raise HTTPException(404)
-    found = visit.portal.store.galleries.pictures(id)
-    return [Caption(picture=one.image.url, caption=one.image.caption, corrected=one.said, page=one.page_caption) for one in found]
+    return visit.portal.store.galleries.pictures(id)
 
 
-@router.patch("/articles/{id}/captions", summary="Correct captions of a photo story")
-def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[Caption]:
+@router.patch("/articles/{id}/captions", summary="Correct captions of a photo story", response_model=list[Caption])
+def captioned(visit: Here, id: str, sent: CaptionsIn) -> list[StoredPicture]:
     """What is said here stands whatever later visits bring; pictures that are left out keep what they have."""
     if is_gallery(_article(visit, id).source):
         article_changes.caption(visit, id, sent.captions)
     return captions(visit, id)
 
 
-@router.put("/articles/{id}/category", summary="Give an article a category")
-def category(visit: Here, id: str, sent: CategoryIn) -> ArticleState:
+@router.put("/articles/{id}/category", summary="Give an article a category", response_model=ArticleState)
+def category(visit: Here, id: str, sent: CategoryIn) -> StoredArticle:
     """An editor's word: no model changes it, and the next training learns from it."""
     article_changes.judge(visit, [_article(visit, id)], (sent.category or "").strip() or None, EDITOR)
-    return _state(_article(visit, id))
+    return _article(visit, id)
 
 
-@router.get("/articles/{id}/candidates", summary="Stories that an article may belong to")
-def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> list[AlikeOut]:
+@router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[AlikeOut])
+def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
     """The most alike first, found by `q` or by the article's own title."""
     article = _article(visit, id)
-    found = candidates(visit.portal.store, visit.portal.index, article, q or article.title)
-    return [AlikeOut(story=one.story.id, title=one.story.head.title, versions=one.story.count, shared=one.likeness.shared) for one in found]
+    return candidates(visit.portal.store, visit.portal.index, article, q or article.title)
 
 
 @router.post("/articles/{id}/fold", summary="Put an article into another story", responses=describe(409))
-def fold(visit: Here, id: str, sent: FoldIn) -> MovedOut:
+def fold(visit: Here, id: str, sent: FoldIn) -> Moved:
     _article(visit, id)
     try:
-        return fill(MovedOut, article_changes.put_into(visit, id, sent.story))
+        return article_changes.put_into(visit, id, sent.story)
     except StoreError as error:
         raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 
 
 @router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=describe(409))
-def unfold(visit: Here, id: str) -> MovedOut:
+def unfold(visit: Here, id: str) -> Moved:
     _article(visit, id)
     try:
-        return fill(MovedOut, article_changes.take_out(visit, id))
+        return article_changes.take_out(visit, id)
     except StoreError as error:
         raise ApiError(409, "alone", str(error)) from error
 
@@ -264,10 +257,6 @@ def _article(visit: Visit, id: str) -> StoredArticle:
     if found is None:
         raise HTTPException(404)
     return found
-
-
-def _state(article: StoredArticle) -> ArticleState:
-    return fill(ArticleState, article, story=article.story_id, corrected_fields=list(article.corrected_fields))
 
 
 def _whole(article: StoredArticle) -> WholeState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -10,12 +11,12 @@ from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
 from newsportal.portal.account.marks import mine
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
 from newsportal.services.accounts import Right
-from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, SearchNotSaved, TooManyStarred
+from newsportal.services.accounts.marks import MAX_ASKED, MAX_NAME, Search, SearchNotSaved, TooManyStarred
 from newsportal.store.results import Story
 
 router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])
@@ -121,14 +122,14 @@ def undo_all_read(request: Request, asked: AllRead) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/searches", summary="The kept searches, by name")
-def searches(request: Request) -> list[SearchOut]:
+@router.get("/searches", summary="The kept searches, by name", response_model=list[SearchOut])
+def searches(request: Request) -> Sequence[Search]:
     accounts, person = mine(Visit(request))
-    return [fill(SearchOut, one) for one in accounts.searches.of(person)]
+    return accounts.searches.of(person)
 
 
-@router.post("/searches", summary="Keep a search", status_code=201, responses=describe(400, 409))
-def keep(request: Request, visit: Here, asked: SearchIn) -> SearchOut:
+@router.post("/searches", summary="Keep a search", status_code=201, response_model=SearchOut, responses=describe(400, 409))
+def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
     """One that is kept already gets the new name."""
     accounts, person = mine(visit)
     understood = parse_search(asked.asked)
@@ -139,11 +140,11 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> SearchOut:
     except SearchNotSaved as error:
         raise ApiError(409, "not-kept", str(error)) from error
     log(request, "search.keep", kept.id, {"name": kept.name})
-    return fill(SearchOut, kept)
+    return kept
 
 
-@router.patch("/searches/{id}", summary="Give a kept search another name", responses=describe(400, 404))
-def rename(request: Request, id: str, asked: SearchName) -> SearchOut:
+@router.patch("/searches/{id}", summary="Give a kept search another name", response_model=SearchOut, responses=describe(400, 404))
+def rename(request: Request, id: str, asked: SearchName) -> Search:
     accounts, person = mine(Visit(request))
     try:
         renamed = accounts.searches.rename(person, id, asked.name)
@@ -153,7 +154,7 @@ def rename(request: Request, id: str, asked: SearchName) -> SearchOut:
     if not renamed or found is None:
         raise ApiError(404, "no-search", "There is no such search.")
     log(request, "search.rename", id, {"name": found.name})
-    return fill(SearchOut, found)
+    return found
 
 
 @router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))

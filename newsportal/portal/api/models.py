@@ -2,58 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from io import BytesIO
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import AliasPath, BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.classify.base import DEFAULT
+from newsportal.classify.base import DEFAULT, Reason
 from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
-from newsportal.portal.api.topics import JobOut, begun, job_out
+from newsportal.portal.api.topics import JobOut, begun
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
 from newsportal.services.accounts import Right
-from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
+from newsportal.services.jobs.base import Job
+from newsportal.services.learning.evaluation import Mistakes, mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import is_empty, read_stream
 from newsportal.services.learning.files import mistakes as bad_lines
 from newsportal.services.learning.gathering import give_label
 from newsportal.store.columns import NAME_CHARS
-from newsportal.store.labels import CATEGORIES, LabelSource
+from newsportal.store.labels import CATEGORIES, Brought, Corpus, Counted
 from newsportal.store.models import Model
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
 
 
-class CountedOut(BaseModel):
-    label: str
-    documents: int
-    sources: dict[LabelSource, int] = Field(description="How many of them came from where.")
-    oldest: datetime
-    newest: datetime
-
-
-class WordOut(BaseModel):
-    word: str
-    weight: float
-
-
 class MistakeOut(BaseModel):
-    document: str
-    article: str | None = Field(description="The stored article that it is; null: it came with a file.")
-    story: str | None
-    title: str
-    true: str | None
+    document: str = Field(validation_alias=AliasPath("document", "id"))
+    article: str | None = Field(
+        description="The stored article that it is; null: it came with a file.", validation_alias=AliasPath("document", "article_id")
+    )
+    story: str | None = Field(validation_alias=AliasPath("document", "story_id"))
+    title: str = Field(validation_alias=AliasPath("document", "title"))
+    true: str | None = Field(validation_alias=AliasPath("document", "label", "label"))
     given: str | None = Field(description="Null: none of the labels.")
     score: float
-    words: list[WordOut] = Field(description="Those that decided.")
+    words: list[Reason] = Field(description="Those that decided.")
 
 
 class MistakesOut(BaseModel):
@@ -62,34 +53,39 @@ class MistakesOut(BaseModel):
     shown: list[MistakeOut]
 
 
-@router.get("/jobs", summary="The jobs, the newest first")
-def jobs(request: Request) -> list[JobOut]:
+@router.get("/jobs", summary="The jobs, the newest first", response_model=list[JobOut])
+def jobs(request: Request) -> Sequence[Job]:
     """Those of this machine that are recorded, whoever started them: crawls, training, the work of the night."""
-    return [job_out(one) for one in jobs_of(request).all()]
+    return jobs_of(request).all()
 
 
-@router.post("/models/retrain", summary="Train all models that are worth it in a job", status_code=202, responses=describe(409))
-def retrained(request: Request) -> JobOut:
+@router.post(
+    "/models/retrain", summary="Train all models that are worth it in a job", status_code=202, response_model=JobOut,
+    responses=describe(409),
+)  # fmt: skip
+def retrained(request: Request) -> Job:
     """As `newsportal up` does after enough new articles. A version that is worse than the one in use is kept, but not used."""
     return begun(request, "retrain", "", ["retrain", "--force", "--json"])
 
 
-@router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, responses=describe(409))
-def gathered(request: Request) -> JobOut:
+@router.post("/corpora/gather", summary="Gather stored articles in a job", status_code=202, response_model=JobOut, responses=describe(409))
+def gathered(request: Request) -> Job:
     """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
     return begun(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"])
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
-def labels(request: Request, name: str) -> list[CountedOut]:
+def labels(request: Request, name: str) -> list[Counted]:
     try:
-        found = Visit(request).portal.store.corpora.count(name)
+        return Visit(request).portal.store.corpora.count(name)
     except StoreError as error:
         raise ApiError(404, "no-corpus", str(error)) from error
-    return [fill(CountedOut, one) for one in found]
 
 
-@router.get("/models/{corpus}/{version}/mistakes", summary="Where a version errs on what was held back", responses=describe(404, 409))
+@router.get(
+    "/models/{corpus}/{version}/mistakes", summary="Where a version errs on what was held back", response_model=MistakesOut,
+    responses=describe(404, 409),
+)  # fmt: skip
 def wrong(
     request: Request,
     corpus: str,
@@ -97,27 +93,19 @@ def wrong(
     true: Annotated[str | None, Query(max_length=255, description="Only documents of this label.")] = None,
     given: Annotated[str | None, Query(max_length=255, description="Only those taken for this label; empty: for none.")] = None,
     limit: Limit = 50,
-) -> MistakesOut:
+) -> Mistakes:
     """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
     model_of(request, corpus, version)
     try:
-        seen = mistakes(Visit(request).portal.store, corpus, version, true=true, given=given, limit=limit)
+        return mistakes(Visit(request).portal.store, corpus, version, true=true, given=given, limit=limit)
     except (StoreError, ModelError) as error:
         raise ApiError(409, "let-go", str(error)) from error
-    shown = [
-        fill(
-            MistakeOut, one, document=one.document.id, article=one.document.article_id, story=one.document.story_id,
-            title=one.document.title, true=one.document.label.label, words=[fill(WordOut, reason) for reason in one.words],
-        )
-        for one in seen.shown
-    ]  # fmt: skip
-    return MistakesOut(looked=seen.looked, wrong=seen.wrong, shown=shown)
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words that speak for a label", responses=describe(404, 409))
 def words(
     request: Request, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
-) -> list[WordOut]:  # fmt: skip
+) -> Sequence[Reason]:  # fmt: skip
     store, found = Visit(request).portal.store, model_of(request, corpus, version)
     if label not in found.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
@@ -125,7 +113,7 @@ def words(
         known = opened(store, corpus, version)
     except (StoreError, ModelError) as error:
         raise ApiError(409, "let-go", str(error)) from error
-    return [fill(WordOut, one) for one in words_for(store, corpus, known, label, limit)]
+    return words_for(store, corpus, known, label, limit)
 
 
 class CorpusOut(BaseModel):
@@ -167,19 +155,21 @@ class TrainIn(BaseModel):
     algorithm: str = Field(DEFAULT, description=f"One of: {', '.join(TRAINED)}.")
 
 
-@router.get("/corpora", summary="The corpora")
-def corpora(request: Request) -> list[CorpusOut]:
-    return [fill(CorpusOut, one) for one in Visit(request).portal.store.corpora.all()]
+@router.get("/corpora", summary="The corpora", response_model=list[CorpusOut])
+def corpora(request: Request) -> list[Corpus]:
+    return Visit(request).portal.store.corpora.all()
 
 
-@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=describe(413, 422))
-async def brought(request: Request, name: str) -> BroughtOut:
+@router.post(
+    "/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", response_model=BroughtOut, responses=describe(413, 422)
+)
+async def brought(request: Request, name: str) -> Brought:
     """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
     body = await request.body()
     return await run_in_threadpool(_brought, request, name, body)
 
 
-def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
+def _brought(request: Request, name: str, body: bytes) -> Brought:
     if len(name) > NAME_CHARS:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     wrong = bad_lines(BytesIO(body), "jsonl", "body")
@@ -192,7 +182,7 @@ def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
     except CorpusError as error:
         raise ApiError(422, "not-valid", str(error)) from error
     log(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
-    return fill(BroughtOut, done)
+    return done
 
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=describe(404), response_class=StreamingResponse)
@@ -227,8 +217,10 @@ def versions(request: Request, corpus: str) -> list[ModelOut]:
     return [_model(one) for one in Visit(request).portal.store.corpora.models(corpus)]
 
 
-@router.post("/models/{corpus}/train", summary="Train a new version in a job", status_code=202, responses=describe(404, 409))
-def trained(request: Request, corpus: str, asked: TrainIn) -> JobOut:
+@router.post(
+    "/models/{corpus}/train", summary="Train a new version in a job", status_code=202, response_model=JobOut, responses=describe(404, 409)
+)
+def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
     corpus_of(request, corpus)
     if asked.algorithm not in TRAINED:
         raise ApiError(422, "not-valid", f"No classifier that learns is called {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
 from newsportal.items.report import to_dict
@@ -15,13 +16,15 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
-from newsportal.portal.monitor.figures import FiguresCache, running_crawls
-from newsportal.portal.monitor.process_metrics import machine
-from newsportal.portal.monitor.queues import Way
+from newsportal.portal.desk.suggestions import Suggesting
+from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, running_crawls
+from newsportal.portal.monitor.process_metrics import Machine, machine
+from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, Way, WorkerRow
 from newsportal.portal.monitor.runs import LATEST
-from newsportal.portal.monitor.system import KEPT, chosen, run_lines
+from newsportal.portal.monitor.system import KEPT, Line, chosen, run_lines
 from newsportal.services.accounts import Right
-from newsportal.services.daily import DailySums, Kind, day_of
+from newsportal.services.daily import DailySums, Kind, Sum, day_of
+from newsportal.services.discovery.suggestions import Suggestion
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 
@@ -46,7 +49,7 @@ class RunOut(BaseModel):
 class LineOut(BaseModel):
     at: datetime | None = Field(description="Null: the line goes on from the one before.")
     level: str
-    logger: str
+    logger: str = Field(validation_alias="from_")
     text: str
 
 
@@ -70,7 +73,7 @@ class DayOut(BaseModel):
 
 class SumOut(BaseModel):
     name: str
-    articles: int
+    articles: int = Field(validation_alias="number")
 
 
 class FailureOut(BaseModel):
@@ -97,58 +100,17 @@ class CrawledOut(BaseModel):
 
 class MachineOut(BaseModel):
     memory: int = Field(description="Bytes that this process holds.")
-    memory_beside: int = Field(description="Bytes that crawls and trainings hold that this process has started.")
+    memory_beside: int = Field(
+        description="Bytes that crawls and trainings hold that this process has started.", validation_alias="children"
+    )
     load: float = Field(description="Over the last minute, by processor; 1: all of them are busy.")
-    memory_available: int
+    memory_available: int = Field(validation_alias="machine_available")
     disk_free: int
     disk_total: int
-    disk_low: bool
-    sizes: dict[str, int | None] = Field(description="Bytes of each part; null: on a server, or none.")
-
-
-class GoingOut(BaseModel):
-    run: str
-    spiders: list[str]
-    started: datetime
-    fetched: int
-    a_minute: float = Field(description="Pages fetched a minute, since it began.")
-    stored: int
-    failed: int
-
-
-class QueueOut(BaseModel):
-    name: str
-    waiting: int
-    later: int
-    leased: int
-    aside: int
-    workers: int
-
-
-class WorkerOut(BaseModel):
-    name: str
-    queue: str
-    since: datetime
-    beat: datetime = Field(description="Its last sign of life.")
-    leased: int
-    hosts: int
-    doing: str
-
-
-class HostOut(BaseModel):
-    host: str
-    queue: str
-    waiting: int
-    holder: str | None
-    free_in: float = Field(description="Seconds until it may be asked.")
-
-
-class AsideOut(BaseModel):
-    queue: str
-    id: str
-    address: str
-    reason: str
-    since: datetime
+    disk_low: bool = Field(validation_alias="low")
+    sizes: Annotated[dict[str, int | None], BeforeValidator(lambda sizes: {one.name: one.bytes for one in sizes})] = Field(
+        description="Bytes of each part; null: on a server, or none."
+    )
 
 
 class AsideIn(BaseModel):
@@ -161,10 +123,10 @@ class AsideSettled(BaseModel):
 
 class QueuesOut(BaseModel):
     place: str
-    queues: list[QueueOut]
-    workers: list[WorkerOut]
-    hosts: list[HostOut]
-    aside: list[AsideOut] = Field(description="Requests at which worker after worker died.")
+    queues: list[QueueRow]
+    workers: list[WorkerRow]
+    hosts: list[HostRow]
+    aside: list[AsideRow] = Field(description="Requests at which worker after worker died.")
     away: str | None = Field(description="Why nothing can be told.")
 
 
@@ -185,14 +147,16 @@ def run(request: Request, id: str) -> dict[str, Any]:
     return to_dict(found)
 
 
-@router.get("/runs/{id}/log", summary="The end of a crawl's log, the latest line first", responses=describe(404))
+@router.get(
+    "/runs/{id}/log", summary="The end of a crawl's log, the latest line first", response_model=list[LineOut], responses=describe(404)
+)
 def log(
     request: Request,
     id: str,
     level: Annotated[Level | None, Query(description="At least of this level.")] = None,
     words: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
-) -> list[LineOut]:
+) -> list[Line]:
     """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
     portal = Visit(request).portal
     found = portal.store.run(id)
@@ -201,13 +165,13 @@ def log(
     lines = run_lines(portal, found)
     if lines is None:
         raise ApiError(404, "no-log", "This run has no log here, or none any more.")
-    return [fill(LineOut, line, logger=line.from_) for line in chosen(lines, level, words, limit)]
+    return chosen(lines, level, words, limit)
 
 
-@router.get("/suggestions", summary="Sites that could become sources")
-def suggestions(request: Request) -> list[SuggestionOut]:
-    found = request.app.state.suggesting.suggestions()
-    return [fill(SuggestionOut, one) for one in found]
+@router.get("/suggestions", summary="Sites that could become sources", response_model=list[SuggestionOut])
+def suggestions(request: Request) -> list[Suggestion]:
+    suggesting: Suggesting = request.app.state.suggesting
+    return suggesting.suggestions()
 
 
 @router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
@@ -216,10 +180,10 @@ def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[
     return [DayOut(day=day, articles=number) for day, number in found.series(kind, name, since, until)]
 
 
-@router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles")
-def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> list[SumOut]:
+@router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles", response_model=list[SumOut])
+def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> Sequence[Sum]:
     found, (since, until) = sums(request), span(request, days)
-    return [SumOut(name=one.name, articles=one.number) for one in found.top(kind, since, until, limit)]
+    return found.top(kind, since, until, limit)
 
 
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
@@ -236,25 +200,26 @@ def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) ->
     return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
 
 
-@router.get("/monitor/machine", summary="Memory, disk and files")
-def of_machine(request: Request) -> MachineOut:
-    found = machine(Visit(request).portal.config)
-    sizes = {one.name: one.bytes for one in found.sizes}
-    return fill(MachineOut, found, memory_beside=found.children, memory_available=found.machine_available, disk_low=found.low, sizes=sizes)
+@router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
+def of_machine(request: Request) -> Machine:
+    return machine(Visit(request).portal.config)
 
 
 @router.get("/monitor/going", summary="Crawls at work, with their rates")
-def at_work(request: Request) -> list[GoingOut]:
+def at_work(request: Request) -> list[RunningCrawl]:
     portal = Visit(request).portal
-    return [fill(GoingOut, one) for one in running_crawls(portal.store.runs(LATEST), portal.now())]
+    return running_crawls(portal.store.runs(LATEST), portal.now())
 
 
-@router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=describe(404))
-def queues(request: Request) -> QueuesOut:
+@router.get(
+    "/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", response_model=QueuesOut,
+    responses=describe(404),
+)  # fmt: skip
+def queues(request: Request) -> Queues:
     portal = Visit(request).portal
     if portal.queues is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
-    return QueuesOut.model_validate(portal.queues(), from_attributes=True)
+    return portal.queues()
 
 
 @router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])

@@ -27,9 +27,9 @@ from newsportal.sources.editing import Change, EditConflict
 HEADERS = {"cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
 
 
-def tagged(request: Request, told: BaseModel) -> Response:
-    """``told`` as JSON; 304 for somebody who names its tag."""
-    body = told.model_dump_json().encode("utf-8", "replace")
+def tagged(request: Request, model: type[BaseModel], found: object) -> Response:
+    """``found`` as the JSON of ``model``; 304 for somebody who names its tag."""
+    body = model.model_validate(found, from_attributes=True).model_dump_json().encode("utf-8", "replace")
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
     if has_etag(request, tag):
         return Response(status_code=304, headers={**HEADERS, "etag": tag})
@@ -55,7 +55,7 @@ class Page(BaseModel, Generic[Item]):
 
 def fill(model: type[Model], source: object, **more: object) -> Model:
     """``model`` with the attributes of ``source`` that have its fields' names, and ``more``."""
-    return model.model_validate({name: getattr(source, name) for name in model.model_fields if name not in more} | more)
+    return model.model_validate({name: getattr(source, name) for name in model.model_fields if name not in more} | more, by_name=True)
 
 
 def cursor_of(*place: str | int) -> str:

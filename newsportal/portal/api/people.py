@@ -15,7 +15,7 @@ from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, p
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Accounts, Person, Right, Role
-from newsportal.services.accounts.base import drawn_password
+from newsportal.services.accounts.base import Entry, drawn_password
 
 router = APIRouter(tags=["People"])
 
@@ -52,17 +52,6 @@ class PasswordOut(PersonOut):
     password: str = Field(description="Made here, told this once, kept nowhere.")
 
 
-class LogEntryOut(BaseModel):
-    seq: int
-    at: datetime
-    person: str = Field(description="Empty for a command on the machine.")
-    way: Literal["session", "token", "command"]
-    action: str
-    thing: str
-    details: dict[str, Any]
-    address: str
-
-
 @router.get("/me", summary="Who asks, and what he may", dependencies=[needs(Right.READ)])
 def me(request: Request) -> Me | None:
     """Null for nobody."""
@@ -76,9 +65,9 @@ def _check_session(request: Request) -> None:
         raise ApiError(403, "not-allowed", "A token may make no administrator and give nobody another password.", "Sign in for that.")
 
 
-@router.get("/people", summary="Who may what", dependencies=ADMINISTER)
-def people(request: Request) -> list[PersonOut]:
-    return [fill(PersonOut, person) for person in accounts_of(request).people.all()]
+@router.get("/people", summary="Who may what", dependencies=ADMINISTER, response_model=list[PersonOut])
+def people(request: Request) -> list[Person]:
+    return accounts_of(request).people.all()
 
 
 @router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=describe(409))
@@ -94,8 +83,11 @@ def add(request: Request, wanted: PersonNew) -> PasswordOut:
     return fill(PasswordOut, person, password=made)
 
 
-@router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=describe(404, 409))
-def change(request: Request, name: str, wanted: PersonChange) -> PersonOut:
+@router.patch(
+    "/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, response_model=PersonOut,
+    responses=describe(404, 409),
+)  # fmt: skip
+def change(request: Request, name: str, wanted: PersonChange) -> Person:
     accounts = accounts_of(request)
     person, role, disabled = _named(accounts, name), wanted.role, wanted.disabled
     if role is not None:
@@ -103,7 +95,7 @@ def change(request: Request, name: str, wanted: PersonChange) -> PersonOut:
     if disabled is not None:
         action = "person.disable" if disabled else "person.enable"
         _changed(request, person, action, lambda: accounts.people.disable(person.id, disabled))
-    return fill(PersonOut, _named(accounts, name))
+    return _named(accounts, name)
 
 
 @router.post("/people/{name}/password", summary="Another password; sessions, tokens end", dependencies=ADMINISTER, responses=describe(404))
@@ -130,12 +122,11 @@ def audit(
     days: Annotated[int | None, Query(ge=1, le=3650)] = None,
     limit: Limit = LIMIT,
     cursor: Cursor = None,
-) -> Page[LogEntryOut]:
+) -> Page[Entry]:
     since = Visit(request).portal.now() - timedelta(days=days) if days else None
     before = (place_of(cursor, int) or (None,))[0]
     found = accounts_of(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
-    items = [fill(LogEntryOut, one, details=dict(one.details)) for one in found]
-    return Page(items=items, next=cursor_of(found[-1].seq) if len(found) == limit else None)
+    return Page(items=found, next=cursor_of(found[-1].seq) if len(found) == limit else None)
 
 
 def _named(accounts: Accounts, name: str) -> Person:

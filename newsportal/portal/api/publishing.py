@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.portal.access import log, needs
-from newsportal.portal.api.paging import Limit, fill
+from newsportal.portal.api.paging import Limit
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
-from newsportal.services.publishing.dry_run import try_target
+from newsportal.services.publishing.dry_run import Tried, try_target
 from newsportal.services.publishing.targets import ask_for
-from newsportal.store.outbox import STATES, State
+from newsportal.store.outbox import STATES, Entry, State
 
 router = APIRouter(tags=["Publishing"], dependencies=[needs(Right.WATCH)])
 
@@ -27,7 +27,7 @@ EDIT = [needs(Right.EDIT)]
 
 class EntryOut(BaseModel):
     target: str
-    article: str
+    article: str = Field(validation_alias="article_id")
     state: State
     wanted: Literal["there", "gone"]
     changed: datetime
@@ -50,11 +50,11 @@ class AskIn(BaseModel):
 
 class StepOut(BaseModel):
     what: str
-    values: dict[str, Any]
+    values: dict[str, Annotated[Any, BeforeValidator(str)]]
 
 
 class TriedOut(BaseModel):
-    article: str
+    article: str = Field(validation_alias=AliasPath("entry", "article_id"))
     steps: list[StepOut]
     refused: str | None = Field(description="Why the target would not take it.")
 
@@ -68,16 +68,15 @@ def counts(request: Request) -> Mapping[str, Mapping[State, int]]:
     return {target: dict(found) for target, found in Visit(request).portal.store.outbox.counts().items()}
 
 
-@router.get("/publishing/entries", summary="Articles at targets, those that changed last first")
+@router.get("/publishing/entries", summary="Articles at targets, those that changed last first", response_model=list[EntryOut])
 def entries(
     request: Request,
     target: Annotated[str | None, Query(max_length=300)] = None,
     state: Annotated[State | None, Query()] = None,
     article: Annotated[str | None, Query(max_length=40)] = None,
     limit: Limit = 50,
-) -> list[EntryOut]:
-    found = Visit(request).portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
-    return [fill(EntryOut, one, article=one.article_id) for one in found]
+) -> Sequence[Entry]:
+    return Visit(request).portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
 
 
 @router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)
@@ -88,8 +87,11 @@ def again(request: Request, sent: AgainIn) -> AgainOut:
     return AgainOut(articles=number)
 
 
-@router.post("/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, responses=describe(404))
-def ask(request: Request, sent: AskIn) -> EntryOut:
+@router.post(
+    "/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, response_model=EntryOut,
+    responses=describe(404),
+)  # fmt: skip
+def ask(request: Request, sent: AskIn) -> Entry:
     """The next publisher does it."""
     portal = Visit(request).portal
     try:
@@ -100,23 +102,19 @@ def ask(request: Request, sent: AskIn) -> EntryOut:
     return entries(request, sent.target, None, sent.article, 1)[0]
 
 
-@router.get("/publishing/trial", summary="What a target would do; nothing is done", dependencies=EDIT, responses=describe(404, 409))
+@router.get(
+    "/publishing/trial", summary="What a target would do; nothing is done", dependencies=EDIT, response_model=list[TriedOut],
+    responses=describe(404, 409),
+)  # fmt: skip
 def trial(
     request: Request,
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="None: what waits.")] = None,
-) -> list[TriedOut]:
+) -> list[Tried]:
     portal = Visit(request).portal
     try:
         with closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
-            return [
-                TriedOut(
-                    article=one.entry.article_id,
-                    steps=[StepOut(what=step.what, values={name: str(value) for name, value in step.values.items()}) for step in one.steps],
-                    refused=one.refused,
-                )
-                for one in found
-            ]
+            return list(found)
     except UnknownTarget as error:
         raise HTTPException(404) from error
     except (TargetAway, TargetUnfit) as error:

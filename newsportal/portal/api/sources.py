@@ -126,14 +126,13 @@ def sources(
     return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(found) else None)
 
 
-@router.get("/schedule", summary="When sources are visited next, and why", dependencies=WATCH)
-def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[ScheduleRow]:
+@router.get("/schedule", summary="When sources are visited next, and why", dependencies=WATCH, response_model=Page[ScheduleRow])
+def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[Any]:
     known, portal = config_of(request), Visit(request).portal
     chosen = list(visited(known))
     (start,) = place_of(cursor, int) or (0,)
     rows = timetable(known, portal.store, chosen[start : start + limit], portal.now().astimezone(portal.site.zone))
-    items = [fill(ScheduleRow, row) for row in rows]
-    return Page(items=items, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
+    return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
 
 
 @router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=describe(409))

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import SearchError
 from newsportal.portal.access import may
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, place_of, tagged
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
@@ -18,7 +18,7 @@ from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
 from newsportal.services.accounts import Right
 from newsportal.store.gallery_tables import WallFilter, WallOrder
-from newsportal.store.results import StoredArticle, Story, StoryFilter
+from newsportal.store.results import StoredArticle, StoryFilter, Tally
 
 router = APIRouter(tags=["Reading"])
 
@@ -30,15 +30,6 @@ Filter = Annotated[str | None, Query(max_length=300)]
 class TopicSummaryOut(BaseModel):
     name: str
     stories: int
-
-
-class Totals(BaseModel):
-    articles: int
-    stories: int
-    by_topic: dict[str, int] = Field(description="Stories of each topic.")
-    by_category: dict[str, int]
-    by_source: dict[str, int] = Field(description="Articles of each source.")
-    newest: datetime | None
 
 
 class Picture(BaseModel):
@@ -53,7 +44,7 @@ class ArticleOut(BaseModel):
     story_id: str
     url: str
     title: str
-    site: str = Field(description="Who published it: a name, or a host.")
+    site: str = Field(description="Who published it: a name, or a host.", validation_alias="publisher")
     published: datetime | None
     first_seen: datetime
     author: str | None
@@ -78,7 +69,7 @@ class ArticleWhole(ArticleOut):
 class StoryOut(BaseModel):
     id: str
     head: ArticleOut
-    versions: int
+    versions: int = Field(validation_alias="count")
     sites: int
     heat: float
     first_seen: datetime
@@ -87,38 +78,19 @@ class StoryOut(BaseModel):
 
 class StoryWhole(StoryOut):
     head: ArticleWhole
-    articles: list[ArticleOut] = Field(description="Every version, the original first.")
+    articles: list[ArticleOut] = Field(description="Every version, the original first.", validation_alias="versions")
 
 
 class PhotoStory(BaseModel):
     article: ArticleOut
-    pictures: int
-    complete: bool
-    missing: list[int] = Field(description="Pages that are not there yet.")
+    pictures: int = Field(validation_alias=AliasPath("gallery", "pictures"))
+    complete: bool = Field(validation_alias=AliasPath("gallery", "complete"))
+    missing: list[int] = Field(description="Pages that are not there yet.", validation_alias=AliasPath("gallery", "missing"))
     sites: int
 
 
 class Revisions(BaseModel):
     items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
-
-
-def article_out(article: StoredArticle) -> ArticleOut:
-    return ArticleOut.model_validate(_fields(article))
-
-
-def article_whole(article: StoredArticle) -> ArticleWhole:
-    images = [{"url": image.url, "caption": image.caption} for image in article.images]
-    return ArticleWhole.model_validate({**_fields(article), "text": article.text, "html": article.html, "images": images})
-
-
-def _fields(article: StoredArticle) -> dict[str, object]:
-    named = {name: getattr(article, name) for name in ArticleOut.model_fields if hasattr(article, name)}
-    return {**named, "site": article.publisher, "topics": list(article.topics), "keywords": list(article.keywords)}
-
-
-def _figures(story: Story) -> dict[str, object]:
-    times = {"first_seen": story.first_seen, "last_seen": story.last_seen}
-    return {"id": story.id, "versions": story.count, "sites": story.sites, "heat": story.heat, **times}
 
 
 @router.get("/topics", summary="The topics, with how many stories each has")
@@ -129,10 +101,8 @@ def topics(request: Request) -> list[TopicSummaryOut]:
 
 
 @router.get("/tally", summary="Totals")
-def tally(request: Request) -> Totals:
-    found = Visit(request).portal.tally()
-    counted = {"by_topic": dict(found.by_topic), "by_category": dict(found.by_category), "by_source": dict(found.by_source)}
-    return Totals(articles=found.articles, stories=found.stories, newest=found.newest, **counted)
+def tally(request: Request) -> Tally:
+    return Visit(request).portal.tally()
 
 
 @router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryOut], responses=describe(400))
@@ -151,8 +121,7 @@ def stories(
     """Every filter narrows. A cursor that is none begins at the front."""
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = Visit(request).portal.store.stories(which)
-    items = [StoryOut.model_validate({**_figures(story), "head": article_out(story.head)}) for story in page.stories]
-    return tagged(request, Page[StoryOut](items=items, next=page.next))
+    return tagged(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
@@ -166,14 +135,7 @@ def photos(
     cursor: Cursor = None,
 ) -> Response:
     wall = Visit(request).portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
-    items = [
-        PhotoStory(
-            article=article_out(one.article), pictures=one.gallery.pictures, complete=one.gallery.complete,
-            missing=list(one.gallery.missing), sites=one.sites,
-        )
-        for one in wall.stories
-    ]  # fmt: skip
-    return tagged(request, Page[PhotoStory](items=items, next=wall.next))
+    return tagged(request, Page[PhotoStory], {"items": wall.stories, "next": wall.next})
 
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
@@ -181,19 +143,18 @@ def story(request: Request, id: str) -> Response:
     found = Visit(request).portal.store.story(id, hidden=may(request, Right.EDIT))
     if found is None:
         raise ApiError(404, "no-story", "There is no such story; it may have been folded into another.", "Ask for the article by its id.")
-    versions = [article_out(version) for version in found.versions]
-    return tagged(request, StoryWhole.model_validate({**_figures(found), "head": article_whole(found.head), "articles": versions}))
+    return tagged(request, StoryWhole, found)
 
 
 @router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=describe(404))
 def article(request: Request, id: str) -> Response:
-    return tagged(request, article_whole(_article(request, id)))
+    return tagged(request, ArticleWhole, _article(request, id))
 
 
 @router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=describe(404))
 def revisions(request: Request, id: str) -> Response:
     found = _article(request, id)
-    return tagged(request, Revisions(items=[article_whole(one) for one in Visit(request).portal.store.revisions(found.id)]))
+    return tagged(request, Revisions, {"items": Visit(request).portal.store.revisions(found.id)})
 
 
 def _article(request: Request, id: str) -> StoredArticle:
@@ -223,7 +184,7 @@ class HitOut(BaseModel):
 
 
 class Found(BaseModel):
-    items: list[HitOut]
+    items: list[HitOut] = Field(validation_alias="hits")
     next: str | None = None
     total: int
     capped: bool = Field(description="There are more than total.")
@@ -262,13 +223,9 @@ def search(
         results = search_index(Visit(request).portal, _index(request), query)
     except SearchError as error:
         raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
-    reached = offset + limit
-    told = fill(
-        Found, results, items=[fill(HitOut, hit) for hit in results.hits], words=list(results.words),
-        next=cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None,
-        facets={name: dict(values) for name, values in results.facets.items()},
-    )  # fmt: skip
-    return tagged(request, told)
+    found, reached = Found.model_validate(results, from_attributes=True), offset + limit
+    found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
+    return tagged(request, Found, found)
 
 
 @search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.classify.topics import rule
 from newsportal.portal.access import log, needs
-from newsportal.portal.api.paging import fill
 from newsportal.portal.api.paging import written as written_file
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Portal
@@ -21,7 +21,7 @@ from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
-from newsportal.services.topics.preview import DAYS, preview
+from newsportal.services.topics.preview import DAYS, Preview, preview
 from newsportal.sources import Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change
 
@@ -63,10 +63,10 @@ class PreviewIn(BaseModel):
 
 
 class Found(BaseModel):
-    id: str
-    story: str
-    title: str
-    moment: datetime
+    id: str = Field(validation_alias=AliasPath("article", "id"))
+    story: str = Field(validation_alias=AliasPath("article", "story_id"))
+    title: str = Field(validation_alias=AliasPath("article", "title"))
+    moment: datetime = Field(validation_alias=AliasPath("article", "moment"))
     words: list[str]
     known: bool = Field(description="Whether the topic has it already.")
 
@@ -76,7 +76,9 @@ class PreviewOut(BaseModel):
     comes: int
     capped: bool = Field(description="There may be more: a word stands in more articles than are looked at.")
     newest: list[Found]
-    goes: list[str] = Field(description="Articles that the topic's former words brought and these do not find.")
+    goes: list[Annotated[str, BeforeValidator(attrgetter("id"))]] = Field(
+        description="Articles that the topic's former words brought and these do not find."
+    )
 
 
 class MoveIn(BaseModel):
@@ -92,10 +94,10 @@ class AssignIn(BaseModel):
 class JobOut(BaseModel):
     id: str
     kind: str
-    thing: str
+    thing: str = Field(validation_alias="subject")
     state: Literal["waiting", "running", "done", "failed", "cancelled", "lost"]
-    share: float
-    failure: str | None
+    share: float = Field(validation_alias="progress")
+    failure: Annotated[str | None, BeforeValidator(lambda error: error["text"] if error else None)] = Field(validation_alias="error")
     started: datetime | None = None
     ended: datetime | None = None
     outcome: list[dict[str, Any]] = Field(default=[], description="What it brought: of a crawl its totals, else the rows of the command.")
@@ -107,13 +109,11 @@ def listed(request: Request) -> list[TopicOut]:
     return [_out(topic, stamp) for topic in known.topics]
 
 
-@router.post("/topics/preview", summary="What words would find among the stories of the last days")
-def previewed(request: Request, asked: PreviewIn) -> PreviewOut:
+@router.post("/topics/preview", summary="What words would find among the stories of the last days", response_model=PreviewOut)
+def previewed(request: Request, asked: PreviewIn) -> Preview:
     portal: Portal = request.app.state.portal
     wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
-    found = preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
-    newest = [fill(Found, one.article, story=one.article.story_id, words=list(one.words), known=one.known) for one in found.newest]
-    return fill(PreviewOut, found, newest=newest, goes=[one.id for one in found.goes])
+    return preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
 
 
 @router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=describe(404, 409))
@@ -147,19 +147,21 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
     _write(request, delete(name), digest, "topic.delete", name, {})
 
 
-@router.post("/topics/assign", summary="Let stored articles follow the topics", status_code=202, responses=describe(404, 409))
-def assigned(request: Request, asked: AssignIn) -> JobOut:
+@router.post(
+    "/topics/assign", summary="Let stored articles follow the topics", status_code=202, response_model=JobOut, responses=describe(404, 409)
+)
+def assigned(request: Request, asked: AssignIn) -> Job:
     if asked.topic is not None and _read(request)[1].topic(asked.topic) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {asked.topic!r}.")
     return begun(request, "assign", asked.topic or asked.gone or "", assigning(str(asked.days), asked.topic, asked.gone))
 
 
-@router.get("/jobs/{id}", summary="How far a job is", responses=describe(404))
-def job(request: Request, id: str) -> JobOut:
+@router.get("/jobs/{id}", summary="How far a job is", response_model=JobOut, responses=describe(404))
+def job(request: Request, id: str) -> Job:
     found = jobs_of(request).find(id)
     if found is None:
         raise ApiError(404, "no-job", "There is no such job, or it was so long ago that it is not recorded any more.")
-    return job_out(found)
+    return found
 
 
 @router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=describe(404))
@@ -169,16 +171,12 @@ def ended(request: Request, id: str) -> None:
     log(request, "job.cancel", id)
 
 
-def begun(request: Request, kind: str, thing: str, words: list[str]) -> JobOut:
+def begun(request: Request, kind: str, thing: str, words: list[str]) -> Job:
     _read(request)
     try:
-        return job_out(begin_job(request, kind, thing, words))
+        return begin_job(request, kind, thing, words)
     except Busy as error:
         raise ApiError(409, "busy", "Another job runs; one runs at a time.", f"Wait for it, or end it: {error.running.id}") from error
-
-
-def job_out(job: Job) -> JobOut:
-    return fill(JobOut, job, thing=job.subject, share=job.progress, failure=job.error["text"] if job.error else None)
 
 
 def _read(request: Request) -> tuple[str, Sources]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import accumulate
 from threading import Lock
@@ -62,13 +62,13 @@ class Crawled:
 
 @dataclass(frozen=True, slots=True)
 class RunningCrawl:
-    """A crawl that has not ended: ``fetched`` pages so far, ``a_minute`` since it began; ``failed`` pages and list pages."""
+    """A crawl that has not ended: ``fetched`` pages so far; ``failed`` pages and list pages."""
 
     run: str
     spiders: tuple[str, ...]
     started: datetime
     fetched: int
-    a_minute: float
+    a_minute: float = field(metadata={"description": "Pages fetched a minute, since it began."})
     stored: int
     failed: int
 

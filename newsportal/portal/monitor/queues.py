@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
@@ -21,7 +21,7 @@ class WorkerRow:
     name: str
     queue: str
     since: datetime
-    beat: datetime
+    beat: datetime = field(metadata={"description": "Its last sign of life."})
     leased: int
     hosts: int
     doing: str
@@ -39,13 +39,13 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """A host with much waiting. ``free_in``: seconds until it may be asked."""
+    """A host with much waiting."""
 
     host: str
     queue: str
     waiting: int
     holder: str | None
-    free_in: float
+    free_in: float = field(metadata={"description": "Seconds until it may be asked."})
 
 
 @dataclass(frozen=True, slots=True)

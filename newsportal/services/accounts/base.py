@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -121,11 +121,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the log of changes. ``person``: his name as it was, "" for a command. ``thing``: what was changed, by key or id."""
+    """A line of the log of changes. ``person``: his name as it was. ``thing``: what was changed, by key or id."""
 
     seq: int
     at: datetime
-    person: str
+    person: str = field(metadata={"description": "Empty for a command on the machine."})
     way: Way
     action: str
     thing: str

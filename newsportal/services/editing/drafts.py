@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -89,13 +89,14 @@ BY_HAND: Final = "by-hand"  # the reason of a fold that an editor made
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """``came_from``: the story that the article was in; ``back``: the one it may be put into again, ``None`` if that is gone (then it
-    is taken out again)."""
+    """An article that was put into another story; ``came_from``: the story that it was in."""
 
     article: str
-    story: str
+    story: str = field(metadata={"description": "Where it is now."})
     came_from: str
-    back: str | None
+    back: str | None = field(
+        metadata={"description": "The story it may be put back into; null if that is gone: then take it out again."},
+    )
 
 
 def fold(store: Store, article_id: str, story_id: str, *, now: datetime) -> Moved:
