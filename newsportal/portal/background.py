@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from threading import Event, Thread
 from typing import Final, Protocol
 
 from fastapi import FastAPI
@@ -26,13 +24,13 @@ from newsportal.search.base import Index
 from newsportal.search.words import query_words
 from newsportal.services.accounts import Accounts
 from newsportal.services.daily import DailySums
+from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 
 EVERY = 3.0  # seconds between two looks: a story is found by search about as soon as it is on the front page
-MAX_PAUSE = 60.0  # seconds between two tries while store or index are away
 
 
 class Follows(Protocol):
@@ -41,81 +39,37 @@ class Follows(Protocol):
     def follow(self, store: Store) -> int: ...
 
 
-class Follower:
-    """Runs ``index.follow(store)`` again and again; ``name`` is what the log calls it. ``error`` is the last failure, None once it works
-    again; it never ends the portal."""
+class Follower(PeriodicThread):
+    """Runs ``index.follow(store)`` again and again; ``name`` is what the log calls the index."""
 
     def __init__(self, index: Follows, store: Store, every: float = EVERY, name: str = "search index") -> None:
-        self.index, self.store, self.every, self.name = index, store, every, name
-        self.error: str | None = None
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"{name} follower", daemon=True)
+        super().__init__(f"{name} follower", every)
+        self.index, self.store = index, store
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ends after the step at hand; waits for it some seconds, since the stores are closed next."""
-        self._stopping.set()
-        self._thread.join(timeout=10)
-
-    def step(self) -> float:
-        """One look; answers how many seconds to wait until the next."""
-        try:
-            self.index.follow(self.store)
-        except NewsportalError as error:
-            self._failed(str(error))
-            return MAX_PAUSE if self.every < MAX_PAUSE else self.every
-        except Exception as error:
-            self._failed(f"{type(error).__name__}: {error}")
-            log.exception("the %s cannot follow the store", self.name)
-            return MAX_PAUSE
-        if self.error:
-            log.info("the %s follows the store again", self.name)
-        self.error = None
-        return self.every
-
-    def _failed(self, message: str) -> None:
-        if message != self.error:
-            log.warning("the %s cannot follow the store: %s", self.name, message)
-        self.error = message
-
-    def _run(self) -> None:
-        pause = 0.0
-        while not self._stopping.wait(pause):
-            pause = self.step()
+    def step(self) -> None:
+        self.index.follow(self.store)
 
 
 PAGES: Final = ("home.html", "list.html", "story.html", "search.html")  # the templates of what readers open first
 BEFORE_FIRST: Final = 0.1  # seconds until it begins: who asks at once is served first
 
 
-class Warming:
-    """A thread that goes through :func:`steps` once. What fails is left to the page that needs it, which says so."""
+class Warming(PeriodicThread):
+    """Goes through :func:`steps` once. What fails is left to the page that needs it, which says so."""
 
     def __init__(self, portal: Portal) -> None:
+        super().__init__("warming", 0, first=BEFORE_FIRST)
         self._portal = portal
-        self._stopping = Event()
-        self._thread = Thread(target=self._run, name="warming", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Waits for the step at hand."""
-        self._stopping.set()
-        self._thread.join(timeout=10)
-
-    def _run(self) -> None:
-        if self._stopping.wait(BEFORE_FIRST):
-            return
+    def step(self) -> None:
         for step in steps(self._portal):
-            if self._stopping.is_set():
+            if self.stopping.is_set():
                 return
             try:
                 step()
             except NewsportalError as error:
                 log.debug("left for the first page: %s", error)
+        self.stopping.set()
 
 
 def steps(portal: Portal) -> Iterator[Callable[[], object]]:
@@ -137,14 +91,6 @@ def settle() -> None:
     gc.freeze()
 
 
-class BackgroundThread(Protocol):
-    """A thread. ``stop`` ends it after the step at hand."""
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class BackgroundThreads:
     """What goes on, over what was opened for the portal. ``every``: seconds between two looks at the store (0: nothing follows it)."""
@@ -159,7 +105,7 @@ class BackgroundThreads:
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         """The life of ``app``: all of it goes on from the first request to the last."""
-        state, begun = app.state, list[BackgroundThread]()
+        state, begun = app.state, list[PeriodicThread]()
         logging.getLogger().addHandler(state.ring)
         try:
             for thread in self._threads(state):
@@ -173,7 +119,7 @@ class BackgroundThreads:
                 thread.stop()
             state.portal.stop()
 
-    def _threads(self, state: State) -> Iterator[BackgroundThread]:
+    def _threads(self, state: State) -> Iterator[PeriodicThread]:
         """Those that others ask of how they do are kept in ``state``."""
         followed = self.every > 0
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None

@@ -6,9 +6,8 @@ A file that does not load leaves the last good one in force; its mistakes stand 
 from __future__ import annotations
 
 import logging
-import threading
 from dataclasses import replace
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import Any
 
 from fastapi import FastAPI
@@ -19,6 +18,7 @@ from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.reading.picture_proxy import PictureProxy
 from newsportal.portal.site import site_of, watched_of
 from newsportal.portal.websub import Subscriber
+from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.sources.loading import Stamp, stamp
 
@@ -31,26 +31,17 @@ FIXED = {"store": "store", "index_uri": "index", "accounts_uri": "portal.account
 SHARED = ("counts", "fronts")  # what a portal makes when it is first asked for, over the store alone
 
 
-class Reloading(threading.Thread):
+class Reloading(PeriodicThread):
     """Watches the file of ``app.state.portal.config`` until :meth:`stop`. ``every``: seconds between two looks; 0: only when asked."""
 
     def __init__(self, app: FastAPI, every: float = EVERY) -> None:
-        super().__init__(daemon=True, name="sources-reloading")
+        super().__init__("sources-reloading", every or TIMEOUT_MAX, first=every or TIMEOUT_MAX, retry=every)
         self._app = app
-        self._every = every
-        self._stopping = threading.Event()
         self._turn = Lock()
         self._seen = self._stamp()
 
-    def run(self) -> None:
-        while self._every > 0 and not self._stopping.wait(self._every):
-            try:
-                self.look()
-            except Exception:  # whatever a half-written file does: the portal goes on with what it knows
-                log.exception("sources.yaml cannot be read anew")
-
-    def stop(self) -> None:
-        self._stopping.set()
+    def step(self) -> None:
+        self.look()
 
     def look(self) -> bool:
         """Read the file anew if it was changed; whether it was. Called by the thread, and by whoever has just changed it."""

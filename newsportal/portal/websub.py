@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,11 +14,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
-from newsportal.errors import EgressDenied, FetchFailed, StoreError
+from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.request_body import PUSHED
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
+from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources
 from newsportal.store.crawl_state import Subscription
 from newsportal.store.store import Store
@@ -32,37 +32,23 @@ MAX_ANSWER: Final = 64 * 1024  # bytes of a hub's answer, which is empty or a se
 LAST_TRY: Final = 3  # a hub that does not confirm that we leave is asked so often; its lease ends by itself
 
 
-class Subscriber(threading.Thread):
+class Subscriber(PeriodicThread):
     """See the module. ``now`` is the clock (aware)."""
 
     def __init__(
         self, store: Store, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC), every: float = EVERY
     ) -> None:
-        super().__init__(daemon=True, name="subscriber")
+        super().__init__("subscriber", every, first=every, retry=every)
         self._store = store
         self._sources = sources
         self._policy = egress.Policy(tuple(sources.politeness.allow_private))
         self._now = now
-        self._every = every
-        self._stopped = threading.Event()
-
-    def run(self) -> None:
-        while not self._stopped.wait(self._every):
-            try:
-                self.round()
-            except StoreError as error:
-                logger.warning("subscriptions wait: %s", error)
-            except Exception:  # what one feed says of itself must not end the subscriptions of all
-                logger.exception("subscriptions wait")
 
     def follow(self, sources: Sources) -> None:
         """``sources.yaml`` was changed."""
         self._sources, self._policy = sources, egress.Policy(tuple(sources.politeness.allow_private))
 
-    def stop(self) -> None:
-        self._stopped.set()
-
-    def round(self) -> int:
+    def step(self) -> int:
         """Ask the hubs whose turn it is; answers how many. Raises ``StoreError``."""
         now, alive = self._now(), self._wanted()
         turns = []

@@ -160,10 +160,10 @@ def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
         made = sender(state)
         assert made is not None
         accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
-        made.look()
+        made.run_step()
         assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # none are sent at all
         state.portal = present(shelf, accounts, newsroom_now, {})
-        made.look()
+        made.run_step()
         assert accounts.alerts.messages("a1")[0].state in ("failed", "withdrawn")
         made.stop()
 

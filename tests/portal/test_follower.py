@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 from newsportal.errors import SearchError
-from newsportal.portal.background import MAX_PAUSE, Follower
+from newsportal.portal.background import Follower
 from newsportal.search import open_index
+from newsportal.services.periodic import MAX_PAUSE
 from newsportal.store.store import Store
 
 
@@ -35,9 +36,9 @@ class Failing:
 
 def test_a_failure_is_remembered_until_it_passes(fresh: Store) -> None:
     follower = Follower(Failing(SearchError("away"), RuntimeError("bug")), fresh, every=1.0)  # type: ignore[arg-type]
-    assert follower.step() == MAX_PAUSE
+    assert follower.run_step() == MAX_PAUSE
     assert follower.error == "away"
-    assert follower.step() == MAX_PAUSE
+    assert follower.run_step() == MAX_PAUSE
     assert follower.error == "RuntimeError: bug"
-    assert follower.step() == 1.0
+    assert follower.run_step() == 1.0
     assert follower.error is None

@@ -58,7 +58,7 @@ def test_what_is_away_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(made.store, "tally", away)
     warming = Warming(made)
     warming.start()
-    warming._thread.join(30)
+    warming.join(30)
     warming.stop()
     made.store.close()
     assert len(asked) == 2  # totals, and the front page that needs them

@@ -120,10 +120,10 @@ def test_a_subscription_is_asked_for_confirmed_and_told_of(hub: Hub, store: Stor
     known = sources(tmp_path, str(client.base_url))
     offer(store, hub.url)
     subscriber = Subscriber(store, known)
-    assert subscriber.round() == 1
+    assert subscriber.step() == 1
     assert hub.asked[0]["hub.mode"] == "subscribe"
     assert hub.asked[0]["hub.topic"] == TOPIC
-    assert subscriber.round() == 0, "it is not asked again at once"
+    assert subscriber.step() == 0, "it is not asked again at once"
     assert hub.confirm(hub.asked[0]) == "Beweis"
     found = store.subscriptions.of(FEED)
     assert found is not None
@@ -194,7 +194,7 @@ def test_nothing_that_was_not_asked_for_is_confirmed(hub: Hub, store: Store, cli
 
 def test_a_challenge_is_echoed_as_text_that_no_browser_runs(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
-    Subscriber(store, sources(tmp_path, str(client.base_url))).round()
+    Subscriber(store, sources(tmp_path, str(client.base_url))).step()
     asked = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "<script>alert(1)</script>"}
     answer = client.get("/websub/token-of-this-feed", params=asked)
     assert answer.headers["content-type"].startswith("text/plain")
@@ -204,31 +204,31 @@ def test_a_challenge_is_echoed_as_text_that_no_browser_runs(hub: Hub, store: Sto
 def test_a_hub_that_says_no_is_left_alone_for_a_week(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     known = sources(tmp_path, str(client.base_url))
-    Subscriber(store, known).round()
+    Subscriber(store, known).step()
     client.get("/websub/token-of-this-feed", params={"hub.mode": "denied", "hub.topic": TOPIC, "hub.reason": "nicht hier"})
     found = store.subscriptions.of(FEED)
     assert found is not None
     assert found.denied == "nicht hier"
-    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=2)).round() == 0
-    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=8)).round() == 1
+    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=2)).step() == 0
+    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=8)).step() == 1
 
 
 def test_a_lease_is_renewed_before_it_ends(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
     now = datetime.now(UTC)  # of this test: the lease counts from when the hub confirms it
     known = sources(tmp_path, str(client.base_url))
-    Subscriber(store, known).round()
+    Subscriber(store, known).step()
     hub.confirm(hub.asked[0])
-    assert Subscriber(store, known, now=lambda: now + timedelta(minutes=20)).round() == 0
-    assert Subscriber(store, known, now=lambda: now + timedelta(minutes=50)).round() == 1
+    assert Subscriber(store, known, now=lambda: now + timedelta(minutes=20)).step() == 0
+    assert Subscriber(store, known, now=lambda: now + timedelta(minutes=50)).step() == 1
     assert hub.asked[1]["hub.mode"] == "subscribe"
 
 
 def test_a_source_that_goes_is_unsubscribed(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     offer(store, hub.url)
-    Subscriber(store, sources(tmp_path, str(client.base_url))).round()
+    Subscriber(store, sources(tmp_path, str(client.base_url))).step()
     hub.confirm(hub.asked[0])
-    Subscriber(store, sources(tmp_path, str(client.base_url), feeds="[]")).round()
+    Subscriber(store, sources(tmp_path, str(client.base_url), feeds="[]")).step()
     assert hub.asked[1]["hub.mode"] == "unsubscribe"
     assert hub.confirm(hub.asked[1]) == "Beweis"
     assert store.subscriptions.all() == []
@@ -239,7 +239,7 @@ def test_a_hub_that_fails_is_asked_less_and_less(hub: Hub, store: Store, tmp_pat
     offer(store, hub.url)
     known = sources(tmp_path, "http://127.0.0.1:8000")
     moments = [NOW + timedelta(hours=hours) for hours in range(12)]
-    assert sum(Subscriber(store, known, now=lambda moment=moment: moment).round() for moment in moments) == 4  # type: ignore[misc]
+    assert sum(Subscriber(store, known, now=lambda moment=moment: moment).step() for moment in moments) == 4  # type: ignore[misc]
     assert "500" in caplog.text
     assert "geheim" not in caplog.text
     assert "token-of" not in caplog.text
@@ -248,7 +248,7 @@ def test_a_hub_that_fails_is_asked_less_and_less(hub: Hub, store: Store, tmp_pat
 def test_no_hub_in_a_private_network_is_asked_unless_the_operator_lists_it(hub: Hub, store: Store, tmp_path: Path) -> None:
     offer(store, hub.url)
     known = sources(tmp_path, "https://news.example.org", private="[]")
-    Subscriber(store, known).round()
+    Subscriber(store, known).step()
     assert hub.asked == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
@@ -16,6 +15,7 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.alerts.base import Setting
 from newsportal.services.alerts.run import Work, step, tell
+from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
 from newsportal.sources.watched import watched
@@ -27,7 +27,6 @@ logger = logging.getLogger(__name__)
 EVERY: Final = 5.0  # seconds between two looks. A look at nothing new is some small questions to store and accounts
 HELD: Final = 60.0  # seconds for which one process is the one that sends; another takes over when it died
 CONDITIONS_EVERY: Final = 300.0  # seconds between two looks at what operators are told of: judging a thousand sources takes a second
-MAX_PAUSE: Final = 60.0
 
 
 def setting_of(sources: Sources) -> Setting:
@@ -53,43 +52,21 @@ def work_of(
     )  # fmt: skip
 
 
-class Sender(threading.Thread):
+class Sender(PeriodicThread):
     """Follows and sends, again and again, in one of several processes at a time. It may be killed at any time.
 
-    ``work`` is asked at each look, since ``sources.yaml`` may have changed (``None``: nothing is to be sent now).
+    ``work`` is asked at each step, since ``sources.yaml`` may have changed (``None``: nothing is to be sent now).
     """
 
     def __init__(self, work: Callable[[Callable[[], bool]], Work | None], every: float = EVERY) -> None:
-        super().__init__(daemon=True, name="alerts")
-        self._stopping = threading.Event()
+        super().__init__("alerts", every)
         self._work = work
-        self._every = every
         self._owner = owner_name()
         self._conditions = 0.0
         self._held: Accounts | None = None
-        self.error: str | None = None
 
-    def run(self) -> None:
-        pause = 0.0
-        while not self._stopping.wait(pause):
-            pause = self.look()
-
-    def look(self) -> float:
-        """One look; answers how many seconds to wait until the next."""
-        try:
-            self._step()
-        except NewsportalError as error:
-            self._failed(str(error))
-            return MAX_PAUSE
-        except Exception as error:
-            self._failed(f"{type(error).__name__}: {error}")
-            logger.exception("alerts cannot be sent")
-            return MAX_PAUSE
-        self.error = None
-        return self._every
-
-    def _step(self) -> None:
-        work = self._work(self._stopping.is_set)
+    def step(self) -> None:
+        work = self._work(self.stopping.is_set)
         if work is None or not work.accounts.alerts.hold(self._owner, now=datetime.now(UTC), seconds=HELD):
             return
         self._held = work.accounts
@@ -98,16 +75,9 @@ class Sender(threading.Thread):
             tell(work)
         step(work)
 
-    def _failed(self, message: str) -> None:
-        if message != self.error:
-            logger.warning("alerts wait: %s", message)
-        self.error = message
-
     def stop(self) -> None:
         """Ends after the message at hand; another process may send from then on."""
-        self._stopping.set()
-        if self.is_alive():
-            self.join(timeout=10)
+        super().stop()
         if self._held is None:
             return
         try:

@@ -11,8 +11,9 @@ import pytest
 
 from newsportal.items.report import Run
 from newsportal.items.visits import Visit
-from newsportal.services.alerts.opening import EVERY, MAX_PAUSE, Sender, setting_of
+from newsportal.services.alerts.opening import EVERY, Sender, setting_of
 from newsportal.services.alerts.run import step, tell
+from newsportal.services.periodic import MAX_PAUSE
 from newsportal.sources import Sources
 from newsportal.sources.watched import Watched
 
@@ -21,13 +22,13 @@ def test_one_of_several_sends(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
     senders = [Sender(lambda stopped: replace(desk.work, stopped=stopped)) for _ in range(2)]
     desk.write("一条新闻")
-    assert [sender.look() for sender in senders] == [EVERY, EVERY]
+    assert [sender.run_step() for sender in senders] == [EVERY, EVERY]
     assert receiver.stories == ["一条新闻"]
     desk.write("第二条新闻")
-    senders[1].look()
+    senders[1].run_step()
     assert receiver.stories == ["一条新闻"]  # the first one holds it
     senders[0].stop()
-    senders[1].look()
+    senders[1].run_step()
     assert receiver.stories == ["一条新闻", "第二条新闻"]
 
 
@@ -39,7 +40,7 @@ def test_a_store_that_is_away_ends_nothing(desk: Any, receiver: Any) -> None:
             raise StoreUnavailable("the store is away")
 
     sender = Sender(lambda stopped: replace(desk.work, store=Away(), stopped=stopped))
-    assert sender.look() == MAX_PAUSE
+    assert sender.run_step() == MAX_PAUSE
     assert sender.error == "the store is away"
 
 

@@ -1,0 +1,57 @@
+"""A thread that does one thing again and again beside the rest of a process, and survives its failures."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Final
+
+from newsportal.errors import NewsportalError
+
+log = logging.getLogger(__name__)
+
+MAX_PAUSE: Final = 60.0  # seconds between two tries while what a step asks is away
+
+
+class PeriodicThread(threading.Thread):
+    """Calls :meth:`step` every ``every`` seconds until :meth:`stop`, and ``retry`` seconds after a failure.
+
+    ``task`` is what the log calls it. ``error`` is the last failure, None once a step succeeds again.
+    """
+
+    def __init__(self, task: str, every: float, *, first: float = 0.0, retry: float = MAX_PAUSE) -> None:
+        super().__init__(daemon=True, name=task)
+        self.every = every
+        self.error: str | None = None
+        self.stopping = threading.Event()
+        self._first, self._retry = first, max(every, retry)
+
+    def step(self) -> object:
+        raise NotImplementedError
+
+    def run(self) -> None:
+        pause = self._first
+        while not self.stopping.wait(pause):
+            pause = self.run_step()
+
+    def run_step(self) -> float:
+        """One step; answers how many seconds to wait until the next."""
+        try:
+            self.step()
+        except Exception as error:
+            known = isinstance(error, NewsportalError)
+            message = str(error) if known else f"{type(error).__name__}: {error}"
+            if message != self.error:
+                log.warning("%s failed: %s", self.name, message, exc_info=None if known else error)
+            self.error = message
+            return self._retry
+        if self.error:
+            log.info("%s works again", self.name)
+        self.error = None
+        return self.every
+
+    def stop(self) -> None:
+        """Ends after the step at hand; waits for it some seconds, since what it asks is closed next."""
+        self.stopping.set()
+        if self.is_alive():
+            self.join(timeout=10)
