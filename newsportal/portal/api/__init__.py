@@ -23,7 +23,6 @@ from newsportal.portal.api import (
     people,
     publishing,
     sources,
-    sources_many,
     stories,
     topics,
 )
@@ -44,7 +43,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     models.router,
     extraction_rules.router,
     sources.router,
-    sources_many.router,
     articles.router,
     publishing.router,
 )
