@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
+from pathlib import Path
 from time import monotonic, sleep
 from types import ModuleType
 from urllib.parse import quote, urlsplit
@@ -14,11 +16,14 @@ from factories import empty_store
 from lxml import etree
 from lxml import html as lxml_html
 
+from newsportal.cli.exchange.form import incoming, plain
+from newsportal.cli.exchange.warc import page
 from newsportal.errors import SearchUnavailable, StoreUnavailable
 from newsportal.items import Image
 from newsportal.messages import as_text
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
+from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import CONTROL
 
@@ -200,6 +205,19 @@ def test_the_json_feed_of_a_hostile_store_can_be_read(hostile: httpx.Client) -> 
     for item in items:
         assert urlsplit(item["url"]).scheme in ("http", "https")
         check_passive(f"<html><head></head><body>{item['content_html']}</body></html>", "json")
+
+
+def test_no_body_leaves_a_hostile_store_with_anything_active(hostile: httpx.Client, folder: Path, newsroom: ModuleType) -> None:
+    """Its ``html`` was written by no crawl, but by whatever program filled the store."""
+    with closing(open_store(f"sqlite:///{folder / 'hostile.db'}")) as store:
+        stored = list(store.all_articles())
+    told = [hostile.get(f"/api/v1/articles/{one.id}").json()["html"] for one in stored]
+    written = [plain(one)["html"] for one in stored]
+    rows = [{"url": "https://h.example/", "title": one.title, "text": one.text, "html": one.html} for one in stored]
+    again = [incoming(row, newsroom.NOW).item.html for row in rows]
+    assert len(told) == len(written) == len(HOSTILE_HTML)
+    for html in (*told, *written, *again, *map(page, stored)):
+        check_passive(f"<html><head></head><body>{html.partition('<body>')[2] or html}</body></html>", "html")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.dedup.canonical import identity as canonical
+from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import PAGE_TEXTS, Article, Gallery, Image, Link, Post, Thread, TopicMark
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.store.store import Store
@@ -33,6 +34,7 @@ LARGEST: Final = 2**31 - 1  # of a whole number: what a column of integers takes
 
 def plain(article: StoredArticle) -> dict[str, Any]:
     values = {**asdict(article), "story": article.story_id, "corrected_fields": list(article.corrected_fields) or None}
+    values["html"] = article.html and sanitise(article.html, article.url)
     return bare({key: value for key, value in values.items() if key not in DESK_ALONE})
 
 
@@ -81,6 +83,8 @@ def incoming(said: Any, now: datetime) -> Incoming:
     found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", _whole))}
     values = found | ({"complete": bool(there["complete"])} if "complete" in there else {})
     url = values["url"]
+    if "html" in values:  # somebody else's program may have written it: it goes to readers as it is stored
+        values["html"] = sanitise(values["html"], url)
     kept = (
         "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
         "category_score", "category_reason", "topics", "topic_marks", "keywords",

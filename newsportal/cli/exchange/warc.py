@@ -17,10 +17,12 @@ from typing import Any, Final
 
 from newsportal.errors import ArchiveError, NotApplicable
 from newsportal.extractors import extractor
+from newsportal.extractors.article.sanitise import sanitise
 from newsportal.items import Page
 from newsportal.net.archive import Exchange, Record, Writer, key, records
 from newsportal.net.egress.decompress import TooLarge, decompress
 from newsportal.store.results import StoredArticle
+from newsportal.text import clean
 from newsportal.text.dom import document
 
 ARTICLE: Final = "application/vnd.newsportal.article+json"  # the type of records that hold an article in the form of JSON lines
@@ -98,8 +100,8 @@ def page(article: StoredArticle) -> str:
     """An article as a plain HTML page from which an extractor reads the same article again."""
     language = f' lang="{escape(article.language)}"' if article.language else ""
     head = "\n".join(_head(article))
-    body = article.html or "\n".join(f"<p>{escape(line)}</p>" for line in article.text.split("\n"))
-    article_html = f"<article>\n<h1>{escape(article.title)}</h1>\n{body}\n</article>"
+    body = sanitise(article.html, article.url) if article.html else "\n".join(f"<p>{escape(line)}</p>" for line in article.text.split("\n"))
+    article_html = f"<article>\n<h1>{escape(clean(article.title))}</h1>\n{body}\n</article>"
     return f"<!doctype html>\n<html{language}>\n<head>\n{head}\n</head>\n<body>\n{article_html}\n</body>\n</html>\n"
 
 

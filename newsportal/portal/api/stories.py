@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import AliasPath, AwareDatetime, BaseModel, Field
+from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 
 from newsportal.errors import SearchError
+from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
 from newsportal.portal.api_errors import ApiError, describe
@@ -64,6 +65,11 @@ class ArticleWhole(ArticleOut):
     text: str
     html: str | None = Field(description="Sanitised markup of the body.")
     images: list[Picture]
+
+    @model_validator(mode="after")
+    def _sanitise(self) -> ArticleWhole:
+        self.html = self.html and sanitise(self.html, self.url)  # whatever program filled the store
+        return self
 
 
 class StoryOut(BaseModel):
