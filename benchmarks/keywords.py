@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from newsportal.classify import textrank
 from newsportal.classify.keywords import Keyword, keywords
 from newsportal.text import CJK, normalise
 from newsportal.text.encoding import decode
+from newsportal_lab import textrank
 
 METHODS: dict[str, Callable[[str, str, int], tuple[Keyword, ...]]] = {
     "tfidf": textrank.tfidf,

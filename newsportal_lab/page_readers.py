@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -9,8 +10,8 @@ import typer
 
 from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
-from newsportal.cli.output import pick
-from newsportal.cli.pages import UNKNOWN, SavedPage, answer_pages, refuse_for_folder, web_address
+from newsportal.cli.output import pick, tracked
+from newsportal.cli.pages import UNKNOWN, SavedPage, describe, refuse_for_folder, saved_pages, web_address
 from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
 from newsportal.text.dom import Document, document
@@ -25,6 +26,20 @@ Address = Annotated[
 
 def _parse(page: SavedPage, url: str | None) -> Document:
     return document(Page(url=url or UNKNOWN, body=page.body, fetched=datetime.now(UTC)))
+
+
+def answer_pages(
+    path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], doing: str = "reading pages"
+) -> Iterator[dict[str, Any]]:
+    """What ``read`` makes of each page, with its id; for a page that cannot be read ``empty`` and the error."""
+    for page in tracked(saved_pages(path), doing) if doing else saved_pages(path):
+        if page.error is not None:
+            yield {"id": page.id, **empty, "error": page.error}
+            continue
+        try:
+            yield {"id": page.id, **read(page)}
+        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+            yield {"id": page.id, **empty, "error": describe(error)}
 
 
 def links(path: Pages, url: Address = None, out: OutFile = None) -> None:

@@ -81,7 +81,7 @@ MODULES = {
     "restore": "newsportal.cli.backup:restore",
     "retrain": "newsportal.cli.train:retrain",
     "unpublish": "newsportal.cli.publish:unpublish",
-    **{name: f"newsportal_lab.{name}" for name in ("dedup", "evaluate", "templates")},
+    **{name: f"newsportal_lab.{name}" for name in ("dedup", "evaluate", "keywords", "templates")},
     **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
 }
 """Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name here. The lab is a

@@ -13,11 +13,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 
-from newsportal.cli.output import tracked
 from newsportal.errors import NewsportalError
 
 MAX_BYTES = 16 * 1024 * 1024  # what the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this
@@ -76,20 +75,6 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
             except OSError as error:
                 page = SavedPage(page_id(file), error=f"cannot be read: {error.strerror or error}", path=file)
             yield page
-
-
-def answer_pages(
-    path: str, read: Callable[[SavedPage], dict[str, Any]], empty: dict[str, Any], doing: str = "reading pages"
-) -> Iterator[dict[str, Any]]:
-    """What ``read`` makes of each page, with its id; for a page that cannot be read ``empty`` and the error."""
-    for page in tracked(saved_pages(path), doing) if doing else saved_pages(path):
-        if page.error is not None:
-            yield {"id": page.id, **empty, "error": page.error}
-            continue
-        try:
-            yield {"id": page.id, **read(page)}
-        except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
-            yield {"id": page.id, **empty, "error": describe(error)}
 
 
 def describe(error: Exception) -> str:

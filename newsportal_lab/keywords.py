@@ -9,9 +9,9 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from newsportal.classify import keywords as found
-from newsportal.classify import textrank
 from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
+from newsportal_lab import textrank
 
 Method = Callable[[str, str], tuple[found.Keyword, ...]]
 LARGEST_TEXT = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning

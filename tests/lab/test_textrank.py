@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from newsportal.classify.keywords import Keyword
-from newsportal.classify.textrank import _ranks, textrank, tfidf
+from newsportal_lab.textrank import _ranks, textrank, tfidf
 
 
 def test_ranks_by_hand() -> None:
