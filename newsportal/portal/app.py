@@ -146,7 +146,12 @@ def create_app(
     _equip(app, sources, reread_every)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
-    _wrap(app, hosts, getattr(sources.portal, "proxies", ()))
+    app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes
+    app.add_middleware(Shared)
+    app.add_middleware(Measured, meter=app.state.meter)
+    app.add_middleware(Guard, hosts=tuple(hosts))
+    if proxies := list(getattr(sources.portal, "proxies", ())):
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)
     return app
 
 
@@ -158,13 +163,3 @@ def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(portal.store, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))
-
-
-def _wrap(app: FastAPI, hosts: Iterable[str], proxies: Iterable[str]) -> None:
-    """The layers around the routes, the innermost first."""
-    app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
-    app.add_middleware(Shared)
-    app.add_middleware(Measured, meter=app.state.meter)
-    app.add_middleware(Guard, hosts=tuple(hosts))
-    if proxies := list(proxies):
-        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from time import monotonic
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
@@ -96,7 +95,7 @@ class Portal:
     broken: tuple[Problem, ...] = ()
     waiting: tuple[str, ...] = ()
     crawls: bool = False
-    _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
+    _reading: TtlCache[Reading] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     _similar: BackgroundCache[tuple[Hit, ...]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
@@ -117,13 +116,13 @@ class Portal:
 
     def reading(self) -> Reading:
         """What was learnt last and how the portal is read, at most ``READING_SECONDS`` old."""
-        kept = next(iter(self._reading), None)
-        if kept is None or monotonic() - kept[0] > READING_SECONDS:
+
+        def read() -> Reading:
             fit = next(iter(self.store.readers.fits()), None)
             alpha = float(fit[1].get("alpha", ALPHA)) if fit else ALPHA
-            kept = (monotonic(), Reading(fit, tuple(self.store.readers.months(alpha=alpha))))
-            self._reading[:] = [kept]
-        return kept[1]
+            return Reading(fit, tuple(self.store.readers.months(alpha=alpha)))
+
+        return self._reading.get("reading", read)
 
     @cached_property
     def judging(self) -> CostlyValue[list[Judged]]:

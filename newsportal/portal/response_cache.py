@@ -135,10 +135,6 @@ class Shared:
         headers = [(name, value) for name, value in started["headers"] if name != b"set-cookie"]
         greets = len(headers) < len(list(started["headers"]))
         kept = _CachedResponse(headers, bytes(body), _etag(headers, bytes(body)), greets, portal, seq, now, at)
-        self._keep(key, kept)
-        await _tell(kept, request, send)
-
-    def _keep(self, key: tuple[object, ...], kept: _CachedResponse) -> None:
         if (old := self._kept.pop(key, None)) is not None:
             self._bytes -= len(old.body)
         self._kept[key] = kept
@@ -146,6 +142,7 @@ class Shared:
         while self._bytes > MOST_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= len(oldest.body)
+        await _tell(kept, request, send)
 
 
 def _key(request: Request) -> tuple[object, ...] | None:

@@ -14,7 +14,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk import article_changes
 from newsportal.portal.desk.article_changes import Version, page_of, version_of
-from newsportal.portal.language import Clock, _
+from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.render import render
@@ -64,7 +64,10 @@ def edit(request: Request, visit: Here, article: Version) -> Response:
     shown, number = article, visit.text("revision")
     if number is not None:
         shown = next((one for one in visit.portal.store.revisions(article.id) if str(one.revision) == number), article)
-    return _page(request, Sheet(article, _fields(draft_of(shown, body=has_text(article)), visit.clock, article.revision)))
+    draft = draft_of(shown, body=has_text(article))
+    published = visit.clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
+    fields = {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author}
+    return _page(request, Sheet(article, fields))
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
@@ -120,11 +123,6 @@ def _moment(told: str, zone: tzinfo) -> datetime | None:
     if moment.year < FIRST_YEAR or moment.year > 9998 or moment.tzinfo is not None:
         raise ValueError(told)
     return moment.replace(tzinfo=zone)
-
-
-def _fields(draft: Draft, clock: Clock, seen: int) -> dict[str, str]:
-    published = clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
-    return {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author, "seen": str(seen)}
 
 
 def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:

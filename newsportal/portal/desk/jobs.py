@@ -58,7 +58,9 @@ SHOWN: Final = 50
 @router.get("/jobs")
 def jobs(request: Request) -> Response:
     """Those of this machine, but for crawls that found nothing due."""
-    return render(request, "jobs.html", jobs=[job for job in jobs_of(request).all() if not _idle(job)][:SHOWN])
+    found = jobs_of(request).all()
+    idle = {job.id for job in found if job.kind == CRAWL and job.state == "done" and any(row.get("sources") == 0 for row in job.outcome)}
+    return render(request, "jobs.html", jobs=[job for job in found if job.id not in idle][:SHOWN])
 
 
 @router.get("/jobs/{id}")
@@ -84,7 +86,3 @@ def cancel(request: Request, id: str, sent: Fields) -> Response:
             return notify(request, back, _("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
         return notify(request, back, _("It was ended; what it had not finished is not kept."))
     return notify(request, back, _("It had ended already."))
-
-
-def _idle(job: Job) -> bool:
-    return job.kind == CRAWL and job.state == "done" and any(row.get("sources") == 0 for row in job.outcome)

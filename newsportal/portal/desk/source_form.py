@@ -23,7 +23,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Fields, one
 from newsportal.portal.wording import by_field, worded
 from newsportal.services.accounts import Right
-from newsportal.sources import Source, edit
+from newsportal.sources import edit
 from newsportal.sources.changing import WAYS, EntryChanged, NoEntry, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, versions
@@ -74,7 +74,13 @@ def many(request: Request, fields: Fields) -> Response:
     words, way = visit.clock.words, cast(Way, one(fields, "do"))
     if way not in WAYS:
         raise HTTPException(400)
-    chosen = _chosen(request, fields)
+    config_of(request)
+    keys = fields.get("key", ())
+    if one(fields, "all"):  # all that fit what the list was narrowed to
+        asked = Filter(one(fields, "q").strip() or None, one(fields, "state") or None, one(fields, "kind") or None)
+        keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
+    by_key = visit.portal.by_key
+    chosen = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
     if not chosen:
         return notify(request, back, _("Choose at least one source."))
     minutes = number_of(text) if (text := one(fields, "interval").strip()) else None
@@ -91,17 +97,6 @@ def many(request: Request, fields: Fields) -> Response:
         return redirect_with(request, back, failure_of(request, error))
     text = DONE[way] if done.undo else _("It was the same as before.")
     return notify(request, back, text, number=len(chosen), undo=done.undo)
-
-
-def _chosen(request: Request, fields: Mapping[str, Sequence[str]]) -> list[Source]:
-    """The sources of the file that were ticked; or all that fit what the list was narrowed to."""
-    config_of(request)
-    portal = Visit(request).portal
-    keys: Sequence[str] = fields.get("key", ())
-    if one(fields, "all"):
-        asked = Filter(one(fields, "q").strip() or None, one(fields, "state") or None, one(fields, "kind") or None)
-        keys = [found.source.key for found in portal.health() if asked.fits(found, portal)]
-    return [portal.by_key[key] for key in dict.fromkeys(keys) if key in portal.by_key]
 
 
 @router.get("/sources/write")

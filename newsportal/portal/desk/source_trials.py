@@ -97,12 +97,8 @@ async def upload(request: Request) -> Response:
         return await run_in_threadpool(_new_page, request, {}, None, 413, text)
     if not body:
         return await run_in_threadpool(_new_page, request, {}, None, 422, words(_("Choose a file.")))
-    return await run_in_threadpool(_offered, request, body)
-
-
-def _offered(request: Request, body: bytes) -> Response:
     known = config_of(request)
-    return _begun(request, {"what": "new"}, lambda tell: listed(body, known), {})
+    return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), {})
 
 
 def _is_address(text: str) -> bool:

@@ -46,10 +46,9 @@ class Filter:
     kind: str | None = None
 
     def fits(self, one: Judged, portal: Portal) -> bool:
-        return self.state in (None, one.health.state) and self.kind in (None, _family(one)) and self._matches(one, portal)
-
-    def _matches(self, one: Judged, portal: Portal) -> bool:
-        """Whether all words stand in name, key, address, topics or category."""
+        """The words may stand in name, key, address, topics or category, but all must."""
+        if self.state not in (None, one.health.state) or self.kind not in (None, _family(one)):
+            return False
         if not self.words:
             return True
         source = portal.by_key.get(one.source.key)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Final
@@ -108,7 +109,8 @@ def files(sources: Sources) -> list[tuple[str, Path | None]]:
 def size_of(file: Path) -> int:
     """A file with what SQLite keeps beside it, or all files of a folder; what is not there has none."""
     if file.is_dir():
-        return sum(_bytes(path) for path in _some(file))
+        paths = (os.path.join(place, name) for place, _, names in os.walk(file) for name in names)
+        return sum(_bytes(path) for path in islice(paths, MANY))
     return _bytes(file) + sum(_bytes(Path(f"{file}{ending}")) for ending in BESIDE)
 
 
@@ -117,16 +119,6 @@ def _bytes(file: Path | str) -> int:
         return os.stat(file).st_size
     except OSError:  # gone meanwhile, or never there
         return 0
-
-
-def _some(folder: Path) -> Iterable[str]:
-    seen = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            seen += 1
-            if seen > MANY:
-                return
-            yield os.path.join(place, name)
 
 
 MINUTES: Final = 60  # of which the monitor shows the requests, a minute each
