@@ -53,7 +53,11 @@ class CircuitBreaker:
 
     @contextmanager
     def _attempt(self) -> Iterator[None]:
-        trying = self._begin()
+        with self._lock:  # of those who ask while the server rests, one tries whether it is back; the others get its error
+            trying = self._failed is not None
+            if self._failed is not None and (self._tried or self._clock() < self._until):
+                raise type(self._failed)(*self._failed.args)
+            self._tried = self._tried or trying
         try:
             with self._noting_failures():
                 yield
@@ -67,16 +71,6 @@ class CircuitBreaker:
         finally:
             if trying:
                 self._tried = False
-
-    def _begin(self) -> bool:
-        """Whether this question is the one that tries whether the server is back. Raises its error while it rests."""
-        with self._lock:
-            if self._failed is None:
-                return False
-            if self._tried or self._clock() < self._until:
-                raise type(self._failed)(*self._failed.args)
-            self._tried = True
-            return True
 
     @contextmanager
     def _noting_failures(self) -> Iterator[None]:

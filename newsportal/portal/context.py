@@ -246,7 +246,8 @@ class Visit:
         if ids:
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
         if self.keeps:
-            self._marked = self.marks_on(story_ids(values))
+            marked = dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in stories(values))
+            self._marked = self.marks_on(list(marked))
 
     @cached_property
     def keeps(self) -> bool:
@@ -316,8 +317,3 @@ def stories(values: Any) -> Iterator[Story | Hit]:
 def photo_stories(values: Any) -> Iterator[str]:
     """The ids of the photo stories that stand for their stories."""
     return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))
-
-
-def story_ids(values: Any) -> list[str]:
-    """The stories' ids, each once."""
-    return list(dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in stories(values)))

@@ -77,12 +77,13 @@ class Reloading(PeriodicThread):
 def renewed(before: Portal, known: Sources) -> Portal:
     """The portal over another ``sources.yaml``: the same store, index, accounts and clock."""
     assert before.config is not None
+    first = before.first or before.config  # what the file said when store and index were opened
     same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
         before,
         config=known,
         broken=(),
-        waiting=tuple(key for part, key in FIXED.items() if getattr(opened(before), part) != getattr(known, part)),
+        waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
         site=site_of(known),
         picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
         sources=watched_of(known),
@@ -99,13 +100,6 @@ def carried(before: Portal, after: Portal) -> Portal:
     if (before.sources, before.site.zone) == (after.sources, after.site.zone):
         after.__dict__["judging"] = before.judging
     return after
-
-
-def opened(portal: Portal) -> Sources:
-    """What the file said when store and index were opened."""
-    found = portal.first or portal.config
-    assert found is not None
-    return found
 
 
 def adapt(state: Any, before: Sources, known: Sources) -> None:

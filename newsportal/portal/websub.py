@@ -50,8 +50,9 @@ class Subscriber(PeriodicThread):
 
     def step(self) -> int:
         """Ask the hubs whose turn it is; answers how many. Raises ``StoreError``."""
-        now, alive = self._now(), self._wanted()
-        turns = []
+        now, turns = self._now(), []
+        asks = self._sources.schedule.websub and reachable(self._sources) is not None
+        alive = {feed.key for feed in self._sources.feeds if feed.enabled and asks}
         for known in self._store.subscriptions.all():
             gone = known.source not in alive
             if gone and (known.tries >= LAST_TRY or not (known.until or known.leaving)):
@@ -64,11 +65,6 @@ class Subscriber(PeriodicThread):
         if turns:
             asyncio.run(self._ask(turns[:AT_ONCE], now))
         return len(turns[:AT_ONCE])
-
-    def _wanted(self) -> frozenset[str]:
-        if not self._sources.schedule.websub or reachable(self._sources) is None:
-            return frozenset()
-        return frozenset(feed.key for feed in self._sources.feeds if feed.enabled)
 
     async def _ask(self, turns: list[Subscription], now: datetime) -> None:
         async with egress.exchanges(self._policy) as exchange:

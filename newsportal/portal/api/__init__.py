@@ -1,7 +1,9 @@
 """The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a line in ``ROUTERS``.
 
-A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)])``), its endpoints take and answer
-pydantic models, and have a summary. ``api_errors`` has the form of mistakes, ``paging`` that of lists.
+A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)])``), its endpoints take pydantic
+models, answer the services' dataclasses, and have a summary. A dataclass with the fields of the answer is its schema (a field's
+``metadata`` has its description); else ``response_model`` names a model that reads the dataclass, other names as ``validation_alias``.
+``api_errors`` has the form of mistakes, ``paging`` that of lists.
 """
 
 from __future__ import annotations

@@ -80,26 +80,23 @@ class AlikeOut(BaseModel):
     shared: float = Field(description="The share of text that both have, from 0 to 1.", validation_alias=AliasPath("likeness", "shared"))
 
 
-class HideIn(BaseModel):
-    articles: Ids
-    reason: str = Field("", max_length=300)
-
-
 class ShowIn(BaseModel):
     articles: Ids
+
+
+class HideIn(ShowIn):
+    reason: str = Field("", max_length=300)
 
 
 class CategoryIn(BaseModel):
     category: str | None = Field(max_length=100, description="Null: none.")
 
 
-class ManyIn(BaseModel):
+class ManyIn(CategoryIn):
     articles: Ids
-    category: str | None = Field(max_length=100, description="Null: none.")
 
 
-class UnderIn(BaseModel):
-    articles: Ids
+class UnderIn(ShowIn):
     topic: str = Field(min_length=1, max_length=100, description="A topic that there is.")
 
 

@@ -106,11 +106,8 @@ def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[
 def cells(expected: Sequence[float] | None, on: frozenset[int], first: int) -> tuple[Cell, ...]:
     """The hours of the day from 0 to 23; ``expected`` begins with the hour ``first``."""
     by_hour = {(first + place) % HOURS: number for place, number in enumerate(expected or ())}
-    return tuple(Cell(hour, hour * WIDTH, shade(by_hour.get(hour)), hour in on, by_hour.get(hour)) for hour in range(HOURS))
-
-
-def shade(expected: float | None) -> int:
-    return sum(expected is not None and expected >= step for step in STEPS)
+    shades = {hour: sum(number >= step for step in STEPS) for hour, number in by_hour.items()}
+    return tuple(Cell(hour, hour * WIDTH, shades.get(hour, 0), hour in on, by_hour.get(hour)) for hour in range(HOURS))
 
 
 def spans(hours: Sequence[int]) -> str:

@@ -27,7 +27,7 @@ from newsportal.services.accounts import Right
 from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put, words
 from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
-from newsportal.sources import Breadth, EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources import Breadth, EditConflict, Topic, digest, edit, load
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.editing import Change
 from newsportal.sources.loading import built_in
@@ -99,11 +99,6 @@ def with_faults(form: Typed, problems: Sequence[Problem], place: int, language: 
     faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
     more = [text for key, text in beside.items() if key not in FIELDS]
     return replace(form, faults=faults, others=(*others, *more))
-
-
-def engines_of(known: Sources) -> list[str]:
-    """The engines that a topic may ask: those of the file first."""
-    return [*(engine.name for engine in known.engines), *built_in()]
 
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -224,7 +219,8 @@ def _gone(request: Request, names: Sequence[str]) -> list[str]:
 
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
-    engines = engines_of(config_of(request))
+    known = config_of(request)
+    engines = [*(engine.name for engine in known.engines), *built_in()]  # that it may ask: those of the file first
     values = {"title": form.before or "", "engines": engines, "follow_days": FOLLOW_DAYS}
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 

@@ -103,14 +103,12 @@ class CachedQueues:
     def __call__(self) -> Queues:
         with self._lock:
             if self._kept is None or monotonic() - self._kept[0] > SECONDS:
-                self._kept = monotonic(), self._found()
+                try:
+                    found = self._ask()
+                except NewsportalError as error:
+                    found = Queues(away=str(error))
+                self._kept = monotonic(), found
             return self._kept[1]
-
-    def _found(self) -> Queues:
-        try:
-            return self._ask()
-        except NewsportalError as error:
-            return Queues(away=str(error))
 
 
 def moment(seconds: float) -> datetime:

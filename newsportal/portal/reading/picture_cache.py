@@ -74,7 +74,11 @@ class PictureCache:
                 self._told = True
                 logger.warning("%s: pictures are not kept (%s); they are fetched anew each time", self.folder, error.strerror or error)
             return False
-        self._count(len(body))
+        with self._lock:
+            self._written += len(body)
+            known = self._known
+            if known is None or self._written > UNSEEN * self.limit or known + self._written > FILLED * self.limit:
+                self._known, self._written = float(self._evict()), 0
         return True
 
     def _write(self, path: Path, body: bytes) -> None:
@@ -87,13 +91,6 @@ class PictureCache:
             with suppress(OSError):
                 os.unlink(name)
             raise
-
-    def _count(self, size: int) -> None:
-        with self._lock:
-            self._written += size
-            known = self._known
-            if known is None or self._written > UNSEEN * self.limit or known + self._written > FILLED * self.limit:
-                self._known, self._written = float(self._evict()), 0
 
     def _evict(self) -> int:
         """Remove what was used longest ago until there is room; answers the bytes that are left."""
