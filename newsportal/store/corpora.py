@@ -230,16 +230,13 @@ class Corpora(Models):
 
     def documents(self, name: str, *, label: str | None = None) -> Iterator[Document]:
         """All documents that have a label, or those of one label, streamed by id. Articles that were deleted are left out."""
-        last = ""
-        while True:
-            with self._read() as connection:
-                conditions = [LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last]
-                conditions.append(LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label))
-                page = list(_documents(connection, _select(*conditions).order_by(LABELLED.c.id).limit(CHUNK)))
-            if not page:
-                return
-            yield from filter(present, page)
-            last = page[-1].id
+        labelled = LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label)
+
+        def read(connection: Connection, last: str) -> list[Document]:
+            wanted = _select(labelled, LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last)
+            return list(_documents(connection, wanted.order_by(LABELLED.c.id).limit(CHUNK)))
+
+        return filter(present, self._pages(read, lambda one: one.id, ""))
 
     def history(self, name: str, id: str) -> tuple[Label, ...]:
         """All labels of a document, the first one first, the present one last."""

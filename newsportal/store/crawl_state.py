@@ -83,8 +83,7 @@ class Visits(Part):
         wanted = wanted.order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
             wanted = wanted.where(VISITS.c.at >= since)
-        with self._read() as connection:
-            return [visit_of(row.source, row.at, row.told) for row in connection.execute(wanted)]
+        return [visit_of(row.source, row.at, row.told) for row in self._rows(wanted)]
 
     def recent(self, sources: Collection[str] | None = None, *, each: int = 50, bringing: bool = False) -> Mapping[str, list[Visit]]:
         """The newest visits of every source (or of these), newest first: one question for a whole schedule of thousands."""
@@ -101,8 +100,7 @@ class Visits(Part):
 
     def forget(self, before: datetime) -> int:
         """Let go what is older; answers how many visits."""
-        with self._write() as connection:
-            return connection.execute(delete(VISITS).where(VISITS.c.at < before)).rowcount
+        return self._execute(delete(VISITS).where(VISITS.c.at < before))
 
 
 def _save(connection: Connection, visit: Visit) -> None:
@@ -168,8 +166,7 @@ def plain_lines(pages: Mapping[str, bytes]) -> list[list[str]]:
 
 class CrawlState(Part):
     def save_run(self, run: Run) -> None:
-        with self._write() as connection:
-            upsert(connection, RUNS, [{"id": run.id, "started": run.started, "report": to_dict(run)}], update=("started", "report"))
+        self._upsert(RUNS, [{"id": run.id, "started": run.started, "report": to_dict(run)}], update=("started", "report"))
 
     def run(self, id: str) -> Run | None:
         with self._read() as connection:
@@ -179,8 +176,7 @@ class CrawlState(Part):
     def runs(self, limit: int = 50) -> list[Run]:
         """Newest first."""
         latest = select(RUNS.c.report).order_by(RUNS.c.started.desc(), RUNS.c.id).limit(limit)
-        with self._read() as connection:
-            return [from_dict(report) for report in connection.scalars(latest)]
+        return [from_dict(report) for report in self._scalars(latest)]
 
     def source_state(self, source: str) -> SourceState:
         with self._read() as connection:
@@ -188,12 +184,10 @@ class CrawlState(Part):
             return state_of(found) if found else SourceState(source)
 
     def source_states(self) -> list[SourceState]:
-        with self._read() as connection:
-            return [state_of(found) for found in connection.scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
+        return [state_of(found) for found in self._scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
 
     def save_source_state(self, state: SourceState) -> None:
-        with self._write() as connection:
-            upsert(connection, SOURCES, [{"source": name(state.source), "state": plain(state)}], update=("state",))
+        self._upsert(SOURCES, [{"source": name(state.source), "state": plain(state)}], update=("state",))
 
     def site_lines(self, site: str) -> Mapping[str, bytes]:
         """What :meth:`save_site_lines` was given for a site; empty for one never met."""
@@ -285,12 +279,10 @@ class Subscriptions(Part):
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
 
     def save(self, subscription: Subscription) -> None:
-        with self._write() as connection:
-            upsert(connection, SUBSCRIPTIONS, [subscription_row(subscription)], update=("token", "told"))
+        self._upsert(SUBSCRIPTIONS, [subscription_row(subscription)], update=("token", "told"))
 
     def drop(self, source: str) -> None:
-        with self._write() as connection:
-            connection.execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
+        self._execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
 
     def _found(self, *which: ColumnElement[bool]) -> list[Subscription]:
         with self._read() as connection:

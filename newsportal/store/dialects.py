@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from time import monotonic, sleep
@@ -18,6 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Executable,
     Row,
     RowMapping,
     Select,
@@ -181,13 +182,44 @@ class Part:
         with self._write() as connection:
             return connection.execute(statement).rowcount
 
-    def _row(self, asked: Select[Any]) -> Row[Any] | None:
+    def _row(self, asked: Executable) -> Row[Any] | None:
         with self._read() as connection:
             return connection.execute(asked).one_or_none()
 
-    def _rows(self, asked: Select[Any]) -> Sequence[Row[Any]]:
+    def _rows(self, asked: Executable) -> Sequence[Row[Any]]:
         with self._read() as connection:
             return connection.execute(asked).all()
+
+    def _mappings(self, asked: Executable) -> Sequence[RowMapping]:
+        with self._read() as connection:
+            return connection.execute(asked).mappings().all()
+
+    def _scalar(self, asked: Executable) -> Any:
+        with self._read() as connection:
+            return connection.scalar(asked)
+
+    def _scalars(self, asked: Executable) -> list[Any]:
+        with self._read() as connection:
+            return list(connection.scalars(asked))
+
+    def _select_in(self, asked: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> list[RowMapping]:
+        with self._read() as connection:
+            return list(select_in(connection, asked, column, values))
+
+    def _upsert(self, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
+        with self._write() as connection:
+            upsert(connection, table, rows, update=update)
+
+    def _pages(self, read: Callable[[Connection, Any], Sequence[T]], last_of: Callable[[T], Any], start: Any) -> Iterator[T]:
+        """All that ``read`` answers, which gets what ``last_of`` says of the last one before. Nobody is blocked between two pages."""
+        last = start
+        while True:
+            with self._read() as connection:
+                page = read(connection, last)
+            if not page:
+                return
+            yield from page
+            last = last_of(page[-1])
 
 
 @contextmanager

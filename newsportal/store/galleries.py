@@ -66,8 +66,7 @@ class Galleries(Part):
         """The pages kept so far, by number, those without one last. They go when the story is saved complete."""
         wanted = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == content_id(storable(identity)))
         in_order = wanted.order_by(GALLERY_PAGES.c.number.is_(None), GALLERY_PAGES.c.number, GALLERY_PAGES.c.seen, GALLERY_PAGES.c.page)
-        with self._read() as connection:
-            return [page_of(said) for said in connection.scalars(in_order)]
+        return [page_of(said) for said in self._scalars(in_order)]
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
         """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
@@ -109,8 +108,7 @@ class Galleries(Part):
         """Those of these identities that were refused within :data:`LEFT_ALONE`."""
         by_id = {content_id(storable(identity)): identity for identity in identities}
         lately = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
-        with self._read() as connection:
-            return {by_id[row["name"]] for row in select_in(connection, lately, REFUSED_GALLERIES.c.name, by_id)}
+        return {by_id[row["name"]] for row in self._select_in(lately, REFUSED_GALLERIES.c.name, by_id)}
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
@@ -165,27 +163,23 @@ class Galleries(Part):
     def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
         """Id → how many pictures a photo story shows, of those that exist."""
         wanted = select(GALLERIES.c.id, GALLERIES.c.pictures)
-        with self._read() as connection:
-            return {row["id"]: row["pictures"] for row in select_in(connection, wanted, GALLERIES.c.id, ids)}
+        return {row["id"]: row["pictures"] for row in self._select_in(wanted, GALLERIES.c.id, ids)}
 
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         """The pictures of a photo story in order; with ``dropped``, those left out too, at the end."""
         wanted = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id).order_by(GALLERY_PICTURES.c.number)
-        with self._read() as connection:
-            rows = [dict(row) for row in connection.execute(wanted).mappings()]
+        rows = [dict(row) for row in self._mappings(wanted)]
         return stored_pictures(rows, dropped)
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
         """The addresses of the pictures that these photo stories show."""
         shown = select(GALLERY_PICTURES.c.url).where(GALLERY_PICTURES.c.dropped.is_(None))
-        with self._read() as connection:
-            return {row["url"] for row in select_in(connection, shown, GALLERY_PICTURES.c.gallery_id, ids)}
+        return {row["url"] for row in self._select_in(shown, GALLERY_PICTURES.c.gallery_id, ids)}
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         """Those that lack pages, the latest visited first."""
         wanted = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)
-        with self._read() as connection:
-            return [gallery_of(dict(row)) for row in connection.execute(wanted).mappings()]
+        return [gallery_of(dict(row)) for row in self._mappings(wanted)]
 
     def wall(self, which: WallFilter) -> WallPage:
         """Photo stories with pictures, one of each story (its head), by score or by time."""

@@ -245,8 +245,7 @@ class Outbox(Part):
             wanted = wanted.where(OUTBOX.c.target == target)
         if article_id is not None:
             wanted = wanted.where(OUTBOX.c.article_id == article_id)
-        with self._read() as connection:
-            return [_entry(row) for row in connection.execute(wanted.limit(limit)).mappings()]
+        return [_entry(row) for row in self._mappings(wanted.limit(limit))]
 
     def counts(self) -> Mapping[str, Mapping[State, int]]:
         """Target → state → how many; of every target that was ever met."""

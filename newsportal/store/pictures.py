@@ -178,8 +178,7 @@ class Pictures(Part):
         wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
         if since is not None:
             wanted = wanted.where(PICTURES.c.since >= since)
-        with self._read() as connection:
-            return [picture_of(row) for row in connection.execute(wanted).mappings()]
+        return [picture_of(row) for row in self._mappings(wanted)]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Key → ids of the stories that show the picture."""
@@ -214,8 +213,7 @@ class Pictures(Part):
         return Census(*(*figures, stories or 0))
 
     def counted(self, site: str) -> int:
-        with self._read() as connection:
-            return connection.scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
+        return self._scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
 
 
 def stories(connection: Connection, keys: Collection[str], least: int, most: int) -> dict[str, tuple[StoryPictures, ...]]:

@@ -17,7 +17,6 @@ from sqlalchemy import (
     RowMapping,
     Select,
     Table,
-    and_,
     cast,
     delete,
     distinct,
@@ -125,8 +124,7 @@ class Readers(Part):
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
         """The stories that a reader looked at, the latest first."""
         wanted = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
-        with self._read() as connection:
-            return by_story(map(_view, connection.execute(wanted).mappings()))
+        return by_story(map(_view, self._mappings(wanted)))
 
     def forget(self, reader: str, story: str | None = None) -> None:
         """Clear a reader's profile, or one story of it (named by its id or an article's); recommendations made to the reader go too."""
@@ -156,39 +154,29 @@ class Readers(Part):
             yield from sorted(by_story(views), key=lambda view: view.story)
 
     def _looks(self, since: datetime | None, after: str, until: str | None) -> Iterator[View]:
-        among = [VIEWS.c.reader > after]
-        among += [VIEWS.c.at >= since] if since else []
+        among = [VIEWS.c.at >= since] if since else []
         among += [VIEWS.c.reader <= until] if until is not None else []
-        here = and_(*among)
-        while True:
-            with self._read() as connection:
-                wanted = LOOKS.where(here).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
-                page = connection.execute(wanted).mappings().all()
-            yield from map(_view, page)
-            if len(page) < VIEWS_AT_ONCE:
-                return
-            last = (page[-1]["reader"], page[-1]["article_id"])
-            here = and_(tuple_(VIEWS.c.reader, VIEWS.c.article_id) > last, *among[1:])
+        key = tuple_(VIEWS.c.reader, VIEWS.c.article_id)
+        wanted = LOOKS.where(*among).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
+
+        def read(connection: Connection, last: tuple[str, str] | None) -> Sequence[RowMapping]:
+            return connection.execute(wanted.where(VIEWS.c.reader > after if last is None else key > last)).mappings().all()
+
+        return map(_view, self._pages(read, lambda row: (row["reader"], row["article_id"]), None))
 
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
         """What was looked at since a moment, the latest first: what a fit does not know yet."""
         wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
-        with self._read() as connection:
-            return by_story(map(_view, connection.execute(wanted).mappings()))
+        return by_story(map(_view, self._mappings(wanted)))
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[StoryOffer]:
         """Stories from ``since`` on, streamed: what may be recommended. ``found``: only those stored at that moment or later.
         ``looked_at``: also all older ones that somebody looked at."""
-        last = ""
-        while True:
-            with self._read() as connection:
-                late = [STORIES.c.first_seen >= found] if found is not None else []
-                wanted = TOLD.where(STORIES.c.id > last, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
-                page = _read_offers(connection, wanted)
-            yield from page
-            if len(page) < STORIES_AT_ONCE:
-                break
-            last = page[-1].story
+        late = [STORIES.c.first_seen >= found] if found is not None else []
+        wanted = TOLD.where(STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
+        yield from self._pages(
+            lambda connection, last: _read_offers(connection, wanted.where(STORIES.c.id > last)), lambda one: one.story, ""
+        )
         if looked_at:
             yield from self._older(since)
 
@@ -279,8 +267,7 @@ class Readers(Part):
         return Fit(row.made, row.facts, row.packed or b"")
 
     def fits(self) -> list[tuple[datetime, Mapping[str, Any]]]:
-        with self._read() as connection:
-            return [(row.made, row.facts) for row in connection.execute(select(FITS.c.made, FITS.c.facts).order_by(FITS.c.number.desc()))]
+        return [(row.made, row.facts) for row in self._rows(select(FITS.c.made, FITS.c.facts).order_by(FITS.c.number.desc()))]
 
 
 def _view(row: RowMapping) -> View:

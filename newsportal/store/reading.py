@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, tuple_, union_all
@@ -74,58 +74,21 @@ def story(connection: Connection, id: str, hidden: bool) -> Story | None:
     return story_from(dict(row), head, (head, *(version for version in versions if version is not head)))
 
 
-Read = Callable[[], AbstractContextManager[Connection]]
-"""Opens a connection for one page of rows, so that nobody is blocked between two pages."""
+def read_names(connection: Connection, after: str) -> Sequence[Any]:
+    """A page of the identities and aliases, by id."""
+    both = union_all(*(select(table.c.id, table.c.identity).where(table.c.id > after) for table in (ARTICLES, ALIASES))).subquery()
+    return connection.execute(select(both).order_by(both.c.id).limit(PAGE)).all()
 
 
-def all_names(read: Read) -> Iterator[str]:
-    """Every identity and alias, by id."""
-    after = ""
-    while True:
-        with read() as connection:
-            both = union_all(
-                select(ARTICLES.c.id, ARTICLES.c.identity).where(ARTICLES.c.id > after),
-                select(ALIASES.c.id, ALIASES.c.identity).where(ALIASES.c.id > after),
-            ).subquery()
-            page = [(id, identity) for id, identity in connection.execute(select(both).order_by(both.c.id).limit(PAGE))]
-        if not page:
-            return
-        yield from (identity for _, identity in page)
-        after = page[-1][0]
+def read_changed_names(connection: Connection, after: int) -> Sequence[Any]:
+    changed = select(CHANGES.c.seq, ARTICLES.c.identity).join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
+    wanted = changed.where(CHANGES.c.seq > after, CHANGES.c.kind == "article")
+    return connection.execute(wanted.order_by(CHANGES.c.seq).limit(PAGE)).all()
 
 
-def names_since(read: Read, after: int) -> Iterator[str]:
-    """The identities of articles that changed after the change ``after``, and the aliases entered since."""
-    seq = after
-    while True:
-        with read() as connection:
-            page = _changed(connection, seq)
-        if not page:
-            break
-        yield from (identity for _, identity in page)
-        seq = page[-1][0]
-    last = (after, "")
-    while True:
-        with read() as connection:
-            aliases = _aliases(connection, *last)
-        if not aliases:
-            return
-        yield from (identity for _, _, identity in aliases)
-        last = aliases[-1][:2]
-
-
-def _changed(connection: Connection, after: int) -> list[tuple[int, str]]:
-    wanted = (
-        select(CHANGES.c.seq, ARTICLES.c.identity)
-        .join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
-        .where(CHANGES.c.seq > after, CHANGES.c.kind == "article")
-    )
-    return [(seq, identity) for seq, identity in connection.execute(wanted.order_by(CHANGES.c.seq).limit(PAGE))]
-
-
-def _aliases(connection: Connection, seq: int, id: str) -> list[tuple[int, str, str]]:
-    wanted = select(ALIASES.c.seq, ALIASES.c.id, ALIASES.c.identity).where(tuple_(ALIASES.c.seq, ALIASES.c.id) > (seq, id))
-    return [(seq, id, identity) for seq, id, identity in connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE))]
+def read_new_aliases(connection: Connection, after: tuple[int, str]) -> Sequence[Any]:
+    wanted = select(ALIASES.c.seq, ALIASES.c.id, ALIASES.c.identity).where(tuple_(ALIASES.c.seq, ALIASES.c.id) > after)
+    return connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
 
 
 def declared_by(connection: Connection, name: str) -> list[str]:
@@ -146,8 +109,12 @@ class Articles(Part):
 
         Some older ones may be among them. Who asks ``last_seq`` first and then for the names misses none the next time.
         """
-        connect = self._read
-        return names_since(connect, after) if after > 0 else all_names(connect)
+        if after > 0:
+            changed = self._pages(read_changed_names, lambda row: row.seq, after)
+            found = chain(changed, self._pages(read_new_aliases, lambda row: (row.seq, row.id), (after, "")))
+        else:
+            found = chain(self._pages(read_names, lambda row: row.id, ""))
+        return (row.identity for row in found)
 
     def declared_by(self, name: str) -> list[StoredArticle]:
         """The article that is known as ``name``, and those that declare it, with their texts."""
@@ -175,14 +142,10 @@ class Articles(Part):
 
     def all_articles(self, *, after: str | None = None) -> Iterator[StoredArticle]:
         """Every article by id, streamed; ``after`` resumes behind an id."""
-        last = after or ""
-        while True:
-            with self._read() as connection:
-                page = _articles(connection, select(ARTICLES).where(ARTICLES.c.id > last).order_by(ARTICLES.c.id).limit(PAGE // 10))
-            if not page:
-                return
-            yield from page
-            last = page[-1].id
+        in_order = select(ARTICLES).order_by(ARTICLES.c.id).limit(PAGE // 10)
+        return self._pages(
+            lambda connection, last: _articles(connection, in_order.where(ARTICLES.c.id > last)), lambda one: one.id, after or ""
+        )
 
     def story(self, id: str, *, hidden: bool = False) -> Story | None:
         """A story, without the versions that editors hide; ``None`` if that leaves nothing. ``hidden``: all of it."""
@@ -195,8 +158,7 @@ class Articles(Part):
             return [Change(**row) for row in rows]
 
     def last_seq(self) -> int:
-        with self._read() as connection:
-            return connection.scalar(select(func.max(CHANGES.c.seq))) or 0
+        return self._scalar(select(func.max(CHANGES.c.seq))) or 0
 
     def tally(self) -> Tally:
         with self._read() as connection:

@@ -265,8 +265,7 @@ class Records(Part):
         """Answers how many there were. Children go before their parents."""
         if not keys:
             return 0
-        with self._write() as connection:
-            return connection.execute(delete(RAW[form.name]).where(_among(form, keys))).rowcount
+        return self._execute(delete(RAW[form.name]).where(_among(form, keys)))
 
     def restoring(self) -> str | None:
         """The name of the backup that :meth:`mark` noted."""

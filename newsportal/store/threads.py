@@ -18,7 +18,7 @@ from newsportal.items import Article, Image, Post, Thread, content_id
 from newsportal.store.article_rows import optional, topics_of
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
 from newsportal.store.columns import name as looked_up
-from newsportal.store.dialects import Part, select_in
+from newsportal.store.dialects import Part
 from newsportal.store.folding import refresh
 from newsportal.store.tables import ARTICLES
 from newsportal.store.writing import add_topics, insert_separately, log
@@ -276,18 +276,14 @@ class Threads(Part):
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
         """Identity → thread, of those that are stored."""
         by_id = {content_id(storable(identity)): identity for identity in identities}
-        with self._read() as connection:
-            return {by_id[row["id"]]: StoredThread(**row) for row in select_in(connection, STORED, THREADS.c.id, by_id)}
+        return {by_id[row["id"]]: StoredThread(**row) for row in self._select_in(STORED, THREADS.c.id, by_id)}
 
     def thread(self, id: str) -> StoredThread | None:
-        with self._read() as connection:
-            row = connection.execute(STORED.where(THREADS.c.id == id)).mappings().first()
-        return StoredThread(**row) if row else None
+        return next((StoredThread(**row) for row in self._mappings(STORED.where(THREADS.c.id == id))), None)
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
         wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
-        with self._read() as connection:
-            return [post_of(dict(row)) for row in connection.execute(wanted).mappings()]
+        return [post_of(dict(row)) for row in self._mappings(wanted)]
 
 
 def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: datetime) -> tuple[int, int]:

@@ -99,8 +99,7 @@ class Alerts(Part):
 
     def position(self) -> int | None:
         """Up to which change of the store somebody looked; ``None``: nobody ever did."""
-        with self._read() as connection:
-            found: int | None = connection.scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
+        found: int | None = self._scalar(select(ALERT_MARKS.c.seq).where(ALERT_MARKS.c.name == CHANGES))
         return found
 
     def follow(self, messages: Iterable[Message], *, after: int | None, upto: int) -> bool:
@@ -140,8 +139,7 @@ class Alerts(Part):
 
     def due(self, now: datetime) -> set[str]:
         wanted = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
-        with self._read() as connection:
-            return set(connection.scalars(wanted))
+        return set(self._scalars(wanted))
 
     def claim(self, alert: Alert, *, now: datetime, seconds: float, most: int) -> list[Message]:
         """Up to ``most`` of the messages that are due, the earliest first: nobody else sends them. None where the hour is full."""
@@ -198,8 +196,7 @@ class Alerts(Part):
         """How many alerts of somebody have a message that failed for good, or perhaps did not arrive, since then."""
         mine = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
         bad = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
-        with self._read() as connection:
-            return connection.scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(mine), *bad)) or 0
+        return self._scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(mine), *bad)) or 0
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Whether ``owner`` is the one process that sends, for so many seconds from now on."""

@@ -144,8 +144,7 @@ class Marks(Part):
 
         Answers how many rows of the change log were read.
         """
-        with self._read() as connection:
-            known = connection.scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
+        known = self._scalar(select(FOLLOWED.c.position).where(FOLLOWED.c.name == FOLLOWING))
         last = store.last_seq()
         if known is None or known > last:  # for the first time, or of a log that is shorter than what was read of it: from its end on
             known = last
@@ -165,8 +164,7 @@ class Marks(Part):
         return read
 
     def _remember(self, position: int) -> None:
-        with self._write() as connection:
-            upsert(connection, FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))
+        self._upsert(FOLLOWED, [{"name": FOLLOWING, "position": position}], update=("position",))
 
 
 def _put(connection: Connection, person_id: str, story_id: str, values: Mapping[str, Any]) -> None:
@@ -229,11 +227,7 @@ class Searches(Part):
             return made
 
     def of(self, person_id: str) -> list[Search]:
-        with self._read() as connection:
-            return [
-                _search(row)
-                for row in connection.execute(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))
-            ]
+        return [_search(row) for row in self._rows(select(SEARCHES).where(SEARCHES.c.person_id == person_id).order_by(SEARCHES.c.name))]
 
     def search(self, person_id: str, search_id: str) -> Search | None:
         row = self._row(select(SEARCHES).where(_mine(person_id, search_id)))

@@ -56,10 +56,8 @@ class Trail(Part):
 
     def actions(self) -> list[str]:
         """What was ever done, in the order of the alphabet."""
-        with self._read() as connection:
-            return list(connection.scalars(select(TRAIL.c.action).distinct().order_by(TRAIL.c.action)))
+        return self._scalars(select(TRAIL.c.action).distinct().order_by(TRAIL.c.action))
 
     def names(self) -> list[str]:
         """Who ever changed something; a command has no name."""
-        with self._read() as connection:
-            return list(connection.scalars(select(TRAIL.c.person).distinct().where(TRAIL.c.person != "").order_by(TRAIL.c.person)))
+        return self._scalars(select(TRAIL.c.person).distinct().where(TRAIL.c.person != "").order_by(TRAIL.c.person))
