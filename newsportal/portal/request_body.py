@@ -145,6 +145,16 @@ async def _read(receive: Receive, most: int) -> bytes:
     return body
 
 
+async def streamed(request: Request, most: int) -> bytes | None:
+    """The body, read as it comes; ``None`` where it is longer than ``most`` bytes: no more of it is read."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            return None
+    return bytes(body)
+
+
 async def form(request: Request) -> dict[str, str]:
     """The fields of a form; none where it is none. Of a field that comes twice, the last."""
     try:

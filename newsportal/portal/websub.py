@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
 from newsportal.portal.context import Portal, Visit
-from newsportal.portal.request_body import PUSHED
+from newsportal.portal.request_body import PUSHED, streamed
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
 from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources
@@ -132,7 +132,7 @@ async def push(request: Request, token: str) -> Response:
     if known is None or known.leaving:
         return PlainTextResponse("Not subscribed any more.\n", 410)
     try:
-        body = await asyncio.wait_for(_body(request), PATIENCE)
+        body = await asyncio.wait_for(streamed(request, MAX_PUSH), PATIENCE)
     except TimeoutError:
         return PlainTextResponse("It took too long to arrive.\n", 408)
     except ClientDisconnect:
@@ -143,16 +143,6 @@ async def push(request: Request, token: str) -> Response:
         await run_in_threadpool(_due, portal, known, portal.now())
         request.app.state.pushed()
     return Response(status_code=202)  # also for a false signature: who guesses learns nothing (8)
-
-
-async def _body(request: Request) -> bytes | None:
-    """The body; ``None`` where it is too long, of which no more is read."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_PUSH:
-            return None
-    return bytes(body)
 
 
 def _due(portal: Portal, known: Subscription, now: datetime) -> None:

@@ -94,7 +94,12 @@ def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
 def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
     accounts, person = mine(visit)
     place = place_of(cursor, str, str)
-    before = (_moment(place[0]), place[1]) if place else None
+    try:
+        before = (datetime.fromisoformat(place[0]), place[1]) if place else None
+    except ValueError:
+        before = None
+    if place and (before is None or before[0].tzinfo is None):
+        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
     stories = visit.portal.store.listed([story_id for _, story_id in rows])
     items = [
@@ -170,13 +175,3 @@ def remove(request: Request, id: str) -> Response:
 def _mark_out(visit: Visit, story: Story) -> MarkOut:
     marked = visit.marks_on([story.id])
     return MarkOut(story_id=story.id, title=story.head.title, read=marked.read(story), starred=marked.starred(story.id))
-
-
-def _moment(said: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(said)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
-    return moment

@@ -21,7 +21,7 @@ from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, l
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
 from newsportal.portal.desk.sources_yaml import Entry, config_of, entry, path_of, restored
 from newsportal.portal.desk.trial_runner import Look, TooMany
-from newsportal.portal.request_body import Refused
+from newsportal.portal.request_body import Refused, streamed
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
 from newsportal.services.trying.proposing import Family, planned
@@ -320,15 +320,13 @@ async def opml(
     dry_run: Annotated[bool, Query(description="Only tell what would be added.")] = False,
 ) -> Brought:
     """The body is the file, as `text/x-opml` or `application/xml`. Feeds that are there already stay as they are."""
-    body = bytearray()
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise ApiError(413, "too-large", f"At most {MAX_BYTES} bytes may be sent.", "Split the list.")
+        body = await streamed(request, MAX_BYTES)
     except (ClientDisconnect, Refused) as error:
         raise ApiError(413, "too-large", "It is too large, or broke off.") from error
-    return await run_in_threadpool(_brought, request, bytes(body), category, enabled, dry_run)
+    if body is None:
+        raise ApiError(413, "too-large", f"At most {MAX_BYTES} bytes may be sent.", "Split the list.")
+    return await run_in_threadpool(_brought, request, body, category, enabled, dry_run)
 
 
 def _brought(request: Request, body: bytes, category: str | None, enabled: bool, dry_run: bool) -> Brought:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime
 from hashlib import blake2b
 from typing import Annotated, Any, Final
 
@@ -30,7 +30,7 @@ from newsportal.store.results import StoredArticle, is_gallery, is_thread
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 MINUTES: Final = "%Y-%m-%dT%H:%M"  # what `<input type=datetime-local>` sends and takes
-FIRST_YEAR: Final = 1600  # an earlier year is a slip of the keyboard
+FIRST_YEAR, LAST_YEAR = 1600, 9998  # an earlier year is a slip of the keyboard; the last has no end in every zone
 MOST_TITLE: Final = 500  # characters; more is a text that was put into the wrong field
 
 MISTAKES: Final = {
@@ -101,11 +101,14 @@ def _read(visit: Visit, sheet: Sheet) -> Sheet:
         wrong["title"] = mistakes["title"]
     if lines is not None and not lines.strip():
         wrong["body"] = mistakes["empty"]
-    published = None
+    published, typed = None, sent.get("published", "").strip()
     try:
-        published = _moment(sent.get("published", "").strip(), visit.portal.site.zone)
+        published = datetime.fromisoformat(typed.replace(" ", "T")) if typed else None
     except ValueError:
         wrong["published"] = mistakes["published"]
+    if published is not None and (published.tzinfo is not None or not FIRST_YEAR <= published.year <= LAST_YEAR):
+        wrong["published"] = mistakes["published"]
+    published = published and published.replace(tzinfo=visit.portal.site.zone)
     said = None
     if not wrong:
         try:
@@ -113,16 +116,6 @@ def _read(visit: Visit, sheet: Sheet) -> Sheet:
         except ValueError as mark:
             wrong["body"] = mistakes["body"] % {"mark": mark}
     return replace(sheet, wrong=wrong, correction=said, changed=sent.get("seen") != str(article.revision))
-
-
-def _moment(told: str, zone: tzinfo) -> datetime | None:
-    """Raises ``ValueError``."""
-    if not told:
-        return None
-    moment = datetime.fromisoformat(told.replace(" ", "T"))
-    if moment.year < FIRST_YEAR or moment.year > 9998 or moment.tzinfo is not None:
-        raise ValueError(told)
-    return moment.replace(tzinfo=zone)
 
 
 def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:

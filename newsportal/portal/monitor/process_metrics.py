@@ -70,20 +70,15 @@ def machine(sources: Sources | None) -> Machine:
     """As it is now. Raises ``OSError`` where the disk does not tell."""
     process, memory = psutil.Process(), psutil.virtual_memory()
     parts = files(sources) if sources is not None else []
-    found = disk(sources)
+    found, children = disk(sources), 0
+    for child in process.children(recursive=True):
+        with suppress(psutil.Error):  # it has just ended
+            children += child.memory_info().rss
     return Machine(
-        process.memory_info().rss, _children(process), psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.total, memory.available,
+        process.memory_info().rss, children, psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.total, memory.available,
         process.num_threads(), found.free, found.total, found.low,
         tuple(Size(name, size_of(file) if file is not None else None) for name, file in parts),
     )  # fmt: skip
-
-
-def _children(process: psutil.Process) -> int:
-    found = 0
-    for child in process.children(recursive=True):
-        with suppress(psutil.Error):  # it has just ended
-            found += child.memory_info().rss
-    return found
 
 
 def disk(sources: Sources | None) -> Disk:

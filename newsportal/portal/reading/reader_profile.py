@@ -83,8 +83,10 @@ STORY = re.compile(r"[0-9a-f]{1,64}")  # as stores name articles
 async def seen(request: Request) -> Response:
     """``{"article": ID, "places": [1, 2, 5]}``; 204 whether or not it was kept, 404 for an unknown article, else 400."""
     told = await json_object(request)
-    article, places = told.get("article"), _places(told.get("places"))
-    if not isinstance(article, str) or not STORY.fullmatch(article) or places is None:
+    article, places = told.get("article"), told.get("places")
+    if not isinstance(article, str) or not STORY.fullmatch(article):
+        raise HTTPException(400)
+    if not isinstance(places, list) or not all(type(place) is int for place in places):  # True is a number to Python
         raise HTTPException(400)
     portal: Portal = Visit(request).portal
     reader = reader_of(request)
@@ -92,7 +94,7 @@ async def seen(request: Request) -> Response:
     if not reader.is_recorded or not portal.pace.allows(address_of(request)):
         return answer
     name = reader.name or secrets.token_hex(RANDOM_BYTES)
-    if await run_in_threadpool(record, portal, name, article, places):
+    if await run_in_threadpool(record, portal, name, article, frozenset(places)):
         introduce(answer, request, name)
     return answer
 
@@ -118,13 +120,6 @@ def pictures_of(store: Store, article_id: str) -> int | None:
         return kept.pictures
     article = store.article(article_id)
     return None if article is None else len(article.images) if is_gallery(article.source) else 0
-
-
-def _places(told: Any) -> frozenset[int] | None:
-    """Numbers of pictures, or None where it is anything else (``True`` is a number to Python)."""
-    if not isinstance(told, list) or not all(type(place) is int for place in told):
-        return None
-    return frozenset(told)
 
 
 SHOWN = 200  # stories that the page lists; the profile itself has a few more (`Readers.history`)
