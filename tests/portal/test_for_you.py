@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 from types import ModuleType
 
 import httpx
@@ -14,6 +15,7 @@ from newsportal.errors import StoreUnavailable
 from newsportal.portal import context
 from newsportal.portal.language import translations
 from newsportal.portal.reading.for_you import BECAUSE, WHY, why
+from newsportal.portal.ttl_cache import TtlCache
 from newsportal.recommend.base import Recommendation, View
 from newsportal.services.recommending.parts import fit
 from newsportal.store.store import Store
@@ -129,7 +131,7 @@ def test_pages_stand_when_nothing_can_be_recommended(serve, shelf: Store) -> Non
 
 def test_months_are_counted_once_a_minute(serve, shelf: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(context, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(context, "TtlCache", partial(TtlCache, clock=lambda: clock[0]))
     client = serve(shelf, role="editor")
     client.headers.update(PERSON)
     assert 'data-month="2026-05"' not in client.get("/monitor").text
