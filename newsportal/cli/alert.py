@@ -20,11 +20,12 @@ from newsportal.errors import NewsportalError
 from newsportal.messages import format_time, local
 from newsportal.services.accounts import open_accounts
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.opening import EVERY, work_of
 from newsportal.services.alerts.preview import DAYS, preview
 from newsportal.services.alerts.run import Work, step, tell
 from newsportal.services.alerts.run import test as send_test
+from newsportal.services.publishing.base import PutOff, Refused
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
 
@@ -94,7 +95,7 @@ def _test(which: Which, sources: SourcesFile = None) -> None:
         alert = alert_named(work, which)
         try:
             send_test(work, alert)
-        except (Rejected, Later, Unclear) as error:
+        except (Refused, PutOff, Unclear) as error:
             raise NewsportalError(f"{alert.name}: {error}") from error
     typer.echo("sent; please look whether it arrived")
 

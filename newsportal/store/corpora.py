@@ -117,23 +117,6 @@ def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, 
     connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **by))
 
 
-def set_label(connection: Connection, corpus: str, id: str, label: str | None, by: str | None, now: datetime) -> None:
-    if label is not None and not label.strip():
-        raise StoreError("a label must not be empty")
-    if label is not None and len(label.strip()) > NAME_CHARS:
-        raise StoreError(f"a label of {len(label.strip())} characters; it may have {NAME_CHARS}")
-    label = None if label is None else looked_up(label.strip())
-    by_editor = given("editor", by, now)
-    row = _rows(connection, corpus, [id]).get(id)
-    if row is not None:
-        if (row["label"], row["label_source"]) != (label, "editor"):
-            _relabel(connection, row, label, by_editor)
-        return
-    if connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id)) is None:
-        raise StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
-    connection.execute(insert(LABELLED), [document_row(corpus, id, NewDocument("", article_id=id)) | {"label": label} | by_editor])
-
-
 def document(connection: Connection, corpus: str, id: str) -> Document | None:
     return next(_documents(connection, _select(LABELLED.c.corpus_id == corpus, LABELLED.c.id == id)), None)
 
@@ -216,10 +199,25 @@ class Corpora(Models):
 
         ``None``: it belongs to no label and is left out of training for ever. Answers with the document as it is now.
         """
+        if label is not None:
+            label = label.strip()
+            if not label:
+                raise StoreError("a label must not be empty")
+            if len(label) > NAME_CHARS:
+                raise StoreError(f"a label of {len(label)} characters; it may have {NAME_CHARS}")
+            label = looked_up(label)
+        by_editor = given("editor", by, now)
         with self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
-            set_label(connection, corpus, id, label, by, now)
+            row = _rows(connection, corpus, [id]).get(id)
+            if row is None:
+                if connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id)) is None:
+                    raise StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
+                new = document_row(corpus, id, NewDocument("", article_id=id))
+                connection.execute(insert(LABELLED), [new | {"label": label} | by_editor])
+            elif (row["label"], row["label_source"]) != (label, "editor"):
+                _relabel(connection, row, label, by_editor)
             found = document(connection, corpus, id)
         assert found is not None
         return found

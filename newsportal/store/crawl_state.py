@@ -159,11 +159,6 @@ def state_of(plain: Mapping[str, Any]) -> SourceState:
     return SourceState(**values)
 
 
-def plain_lines(pages: Mapping[str, bytes]) -> list[list[str]]:
-    """The hashed lines of a site's pages as ``[[url, base64], …]``, in the order given."""
-    return [[storable(url), b64encode(lines).decode("ascii")] for url, lines in pages.items()]
-
-
 class CrawlState(Part):
     def save_run(self, run: Run) -> None:
         self._upsert(RUNS, [{"id": run.id, "started": run.started, "report": to_dict(run)}], update=("started", "report"))
@@ -201,7 +196,10 @@ class CrawlState(Part):
         The sites saved last are kept, ``most`` of them.
         """
         with self._write() as connection:
-            rows = [{"site": name(site), "seen": now, "pages": plain_lines(pages)} for site, pages in sites.items()]
+            rows = [
+                {"site": name(site), "seen": now, "pages": [[storable(url), b64encode(one).decode("ascii")] for url, one in pages.items()]}
+                for site, pages in sites.items()
+            ]
             upsert(connection, SITE_LINES, rows, update=("seen", "pages"))
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
             for gone in chunks(connection.scalars(newest_first).all()[most:]):
@@ -248,13 +246,6 @@ def subscription_row(subscription: Subscription) -> dict[str, Any]:
     return {"source": name(subscription.source), "token": subscription.token, "told": told}
 
 
-def subscription_of(source: str, token: str, told: Mapping[str, Any]) -> Subscription:
-    """The inverse of :func:`subscription_row`; what a later version added is left out."""
-    values = {key: told[key] for key in SUBSCRIPTION_FIELDS if key in told}
-    values |= {key: datetime.fromisoformat(values[key]) for key in MOMENTS if values.get(key)}
-    return Subscription(source, token=token, **values)
-
-
 SUBSCRIPTIONS = Table(
     "subscriptions",
     METADATA,
@@ -285,6 +276,10 @@ class Subscriptions(Part):
         self._execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
 
     def _found(self, *which: ColumnElement[bool]) -> list[Subscription]:
-        with self._read() as connection:
-            rows = connection.execute(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source))
-            return [subscription_of(row.source, row.token, row.told) for row in rows]
+        """The inverse of :func:`subscription_row`; what a later version added is left out."""
+        found = []
+        for row in self._rows(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source)):
+            values = {key: row.told[key] for key in SUBSCRIPTION_FIELDS if key in row.told}
+            values |= {key: datetime.fromisoformat(values[key]) for key in MOMENTS if values.get(key)}
+            found.append(Subscription(row.source, token=row.token, **values))
+        return found

@@ -186,7 +186,7 @@ class Part:
         with self._read() as connection:
             return connection.execute(asked).one_or_none()
 
-    def _rows(self, asked: Executable) -> Sequence[Row[Any]]:
+    def _rows(self, asked: Executable) -> Sequence[Any]:
         with self._read() as connection:
             return connection.execute(asked).all()
 

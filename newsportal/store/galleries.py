@@ -101,8 +101,10 @@ class Galleries(Part):
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """What is known as ``identity`` is no photo story (an index page, a dead link); ``reason`` is a slug."""
-        with self._write() as connection:
-            refuse(connection, identity, reason, now)
+        row = {"name": _hash(identity), "reason": slug(reason) or "", "seen": now}
+        with self._write() as connection:  # what was refused too long ago is forgotten
+            connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
+            upsert(connection, REFUSED_GALLERIES, [row], update=("reason", "seen"))
 
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Those of these identities that were refused within :data:`LEFT_ALONE`."""
@@ -238,12 +240,6 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
 def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
     found = edge(which)
     return [] if found is None else [key <= found[0], or_(key < found[0], id < found[1])]  # the first: where the index is entered
-
-
-def refuse(connection: Connection, identity: str, reason: str, now: datetime) -> None:
-    """See ``Galleries.refuse``. What was refused too long ago is forgotten."""
-    connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
-    upsert(connection, REFUSED_GALLERIES, [{"name": _hash(identity), "reason": slug(reason) or "", "seen": now}], update=("reason", "seen"))
 
 
 def _hash(text: str) -> str:

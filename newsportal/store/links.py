@@ -13,7 +13,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.items import Article, content_id
 from newsportal.store import reading as articles
 from newsportal.store.columns import name as cut
-from newsportal.store.dialects import reading, select_in, writing
+from newsportal.store.dialects import Part, select_in
 from newsportal.store.link_rows import Turn, rows_of
 from newsportal.store.link_tables import (
     HELD,
@@ -36,30 +36,30 @@ Answer = TypeVar("Answer")
 STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
 
 
-class Links:
+class Links(Part):
     """Blocking; shared between threads. ``clock`` replaces the shared clock in tests."""
 
     def __init__(self, engine: Engine, clock: Clock = clock_of) -> None:
-        self.engine = engine
+        super().__init__(engine)
         self._clock = clock
         self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads take turns, and do not poll the file's lock
 
     def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
         """What ``step`` answers, in one transaction."""
-        with self._lock, writing(self.engine) as connection:
+        with self._lock, self._write() as connection:
             turn = Turn(connection, self._clock(connection), terms or Terms(), queue)
             answer = step(turn)
             turn.settle()
             return answer
 
     def read(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
-        with reading(self.engine) as connection:
+        with self._read() as connection:
             return step(Turn(connection, self._clock(connection), terms or Terms(), queue))
 
     # links
 
     def states(self, ids: Collection[str]) -> dict[str, LinkState]:
-        with reading(self.engine) as connection:
+        with self._read() as connection:
             return states(connection, ids)
 
     def open(
@@ -113,9 +113,7 @@ class Links:
             turn.give_back(rows, not_before=None)
             return [row.id for row in rows]
 
-        with reading(self.engine) as connection:
-            waits = connection.scalar(asked.limit(1)) is not None
-        return self.write(step) if waits else []
+        return self.write(step) if self._scalars(asked.limit(1)) else []
 
     def forget(self, source: str) -> None:
         self.write(lambda turn: turn.connection.execute(LINKS.delete().where(LINKS.c.source == source, LINKS.c.state.not_in(OVER))))
@@ -123,27 +121,22 @@ class Links:
     def held(self, source: str) -> list[str]:
         """Requests (JSON) of a source's feed entries that no queue hands out, the oldest first."""
         asked = select(LINKS.c.body).where(LINKS.c.source == cut(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
-        with reading(self.engine) as connection:
-            return list(connection.scalars(asked).all())
+        return self._scalars(asked)
 
     # for people
 
     def queues(self) -> list[str]:
-        with reading(self.engine) as connection:
-            return sorted(connection.scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue))).all())
+        return sorted(self._scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue))))
 
     def leased(self) -> int:
-        with reading(self.engine) as connection:
-            return connection.scalar(select(func.count()).select_from(LINKS).where(LINKS.c.state == LEASED)) or 0
+        return self._scalar(select(func.count()).select_from(LINKS).where(LINKS.c.state == LEASED)) or 0
 
     def waiting(self, *, failed: bool = True) -> list[WaitingLinks]:
         """What waits, by queue, source and reason. ``failed``: only links that wait for another try."""
         states_ = (LATER,) if failed else (*WAITING, LATER, HELD)
         columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
         asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state.in_(states_)).group_by(*columns)
-        with reading(self.engine) as connection:
-            found = connection.execute(asked).all()
-        rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in found]
+        rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(asked)]
         return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
 
 

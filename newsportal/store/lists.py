@@ -148,19 +148,6 @@ def _story(row: dict[str, Any], topics: Any) -> Story:
     return story_from({**row, "id": row["story_id"], "first_seen": row["story_first_seen"]}, head)
 
 
-def pick(connection: Connection, which: ArticleFilter) -> ArticlePage:
-    """See ``Store.pick``. Which they are is read from an index alone, and then no more rows than are shown."""
-    limit = max(1, which.limit)
-    sorted_later = _few(which) or _by_score(which)
-    moment = _not_looked_for(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
-    order = (moment.desc(), ARTICLES.c.id.desc())
-    wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
-    picked = [(row.moment, row.id) for row in connection.execute(wanted)]
-    ids = [id for _, id in picked[:limit]]
-    found = {one.id: one for chunk in chunks(ids) for one in _read_excerpts(connection, chunk)}
-    return ArticlePage(tuple(found[id] for id in ids), cursor(*picked[limit - 1]) if len(picked) > limit else None)
-
-
 def _read_excerpts(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
     columns = [column for column in ARTICLES.c if column.name not in ("text", "html")]
     excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
@@ -238,9 +225,19 @@ class Lists(Part):
             return {id: found[present[id]] for id in ids if present.get(id) in found}
 
     def pick(self, which: ArticleFilter) -> ArticlePage:
-        """Articles, the newest first, as editors look through them. A cursor that is none gives the first page."""
+        """Articles, the newest first, as editors look through them. A cursor that is none gives the first page.
+
+        Which they are is read from an index alone, and then no more rows than are shown."""
+        limit = max(1, which.limit)
+        sorted_later = _few(which) or _by_score(which)
+        moment = _not_looked_for(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
+        order = (moment.desc(), ARTICLES.c.id.desc())
+        wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
         with self._read() as connection:
-            return pick(connection, which)
+            picked = [(row.moment, row.id) for row in connection.execute(wanted)]
+            ids = [id for _, id in picked[:limit]]
+            found = {one.id: one for chunk in chunks(ids) for one in _read_excerpts(connection, chunk)}
+        return ArticlePage(tuple(found[id] for id in ids), cursor(*picked[limit - 1]) if len(picked) > limit else None)
 
 
 LOOK_BACK: Final = timedelta(hours=3)

@@ -108,20 +108,8 @@ def picture_id(key: str) -> str:
     return content_id(storable(key))
 
 
-def picture_row(picture: Picture, now: datetime) -> dict[str, Any]:
-    """The columns of a picture that nobody has seen before."""
-    return {"id": picture_id(picture.key), "key": storable(picture.key), "url": storable(picture.url), "seen": now, **learnt(picture)}
-
-
 def learnt(picture: Picture) -> dict[str, Any]:
     return {column: getattr(picture, column) for column in LEARNT}
-
-
-def news_of(picture: Picture, known: Picture | None) -> dict[str, Any]:
-    """The columns that a look at the picture's bytes changes of the stored ``known`` one; none if nobody looked."""
-    if known is None or picture.looked is None or learnt(picture) == learnt(known):
-        return {}
-    return learnt(picture)
 
 
 def picture_of(row: Mapping[Any, Any]) -> Picture:
@@ -140,14 +128,17 @@ class Pictures(Part):
         """The story shows these pictures (``story.pictures`` are their keys). Added to those it had before; what was learnt of a picture's
         bytes (``looked``) takes the place of what was known."""
         with self._write() as connection:
-            rows = {picture_id(picture.key): picture_row(picture, now) for picture in pictures}
+            by_id = {picture_id(picture.key): picture for picture in pictures}
+            rows = {
+                id: {"id": id, "key": storable(one.key), "url": storable(one.url), "seen": now, **learnt(one)} for id, one in by_id.items()
+            }
             there = {picture_id(picture.key): picture for picture in _pictures(connection, rows)}
             upsert(connection, PICTURES, list(rows.values()), update=("seen",))
             for picture in pictures:
                 id = picture_id(picture.key)
-                changed = news_of(picture, there.get(id))
-                if changed:
-                    connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**changed))
+                known = there.get(id)
+                if known is not None and picture.looked is not None and learnt(picture) != learnt(known):
+                    connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**learnt(picture)))
             row = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
             upsert(connection, PICTURE_STORIES, [row], update=("site", "title", "seen"))
             upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
@@ -156,7 +147,12 @@ class Pictures(Part):
         """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
         stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
         with self._read() as connection:
-            return stories(connection, keys, least, most)
+            same = _same(connection, keys)
+            counts = _counts(connection, {id for ids in same.values() for id in ids})
+            wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
+            showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
+            told = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
+        return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
 
     def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Key → keys of the pictures that are this one: itself, and those with its print and size (a thumbnail has the print alone)."""
@@ -184,9 +180,8 @@ class Pictures(Part):
         """Key → ids of the stories that show the picture."""
         by_id = {picture_id(key): key for key in keys}
         found: dict[str, set[str]] = defaultdict(set)
-        with self._read() as connection:
-            for row in select_in(connection, select(SIGHTINGS), SIGHTINGS.c.picture_id, by_id):
-                found[by_id[row["picture_id"]]].add(row["story_id"])
+        for row in self._select_in(select(SIGHTINGS), SIGHTINGS.c.picture_id, by_id):
+            found[by_id[row["picture_id"]]].add(row["story_id"])
         return {key: frozenset(ids) for key, ids in found.items()}
 
     def often(self, *, limit: int = 50) -> list[Seen]:
@@ -214,15 +209,6 @@ class Pictures(Part):
 
     def counted(self, site: str) -> int:
         return self._scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
-
-
-def stories(connection: Connection, keys: Collection[str], least: int, most: int) -> dict[str, tuple[StoryPictures, ...]]:
-    same = _same(connection, keys)
-    counts = _counts(connection, {id for ids in same.values() for id in ids})
-    wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
-    showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
-    told = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
-    return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
 
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:

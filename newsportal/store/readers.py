@@ -181,8 +181,7 @@ class Readers(Part):
             yield from self._older(since)
 
     def _older(self, since: datetime) -> Iterator[StoryOffer]:
-        with self._read() as connection:
-            articles = looked_at(connection)
+        articles = self._scalars(select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id))
         told: set[str] = set()
         for chunk in chunks(articles):
             with self._read() as connection:
@@ -200,20 +199,17 @@ class Readers(Part):
         return sorted({name for name in found if name is not None})
 
     def counts(self) -> tuple[int, int]:
-        with self._read() as connection:
-            views, readers = connection.execute(select(func.count(), func.count(distinct(VIEWS.c.reader)))).one()
+        ((views, readers),) = self._rows(select(func.count(), func.count(distinct(VIEWS.c.reader))))
         return views, readers
 
     def ages(self, *, hours: int) -> list[int]:
         """How many stories were looked at for the first time in each of the first hours after they were published."""
-        with self._read() as connection:
-            age = cast(VIEWS.c.first, BigInteger) - cast(ARTICLES.c.moment, BigInteger)
-            hour = (age // MICROSECONDS).label("hour")
-            counted = (
-                select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id).where(age >= 0, age < hours * MICROSECONDS)
-            )
-            found = {int(number): views for number, views in connection.execute(counted.group_by(hour))}
-            return [found.get(number, 0) for number in range(hours)]
+        age = cast(VIEWS.c.first, BigInteger) - cast(ARTICLES.c.moment, BigInteger)
+        hour = (age // MICROSECONDS).label("hour")
+        counted = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
+        rows = self._rows(counted.where(age >= 0, age < hours * MICROSECONDS).group_by(hour))
+        found = {int(number): views for number, views in rows}
+        return [found.get(number, 0) for number in range(hours)]
 
     def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
         """These were shown to the reader as recommendations. The same story again on the same day counts once."""
@@ -292,11 +288,6 @@ MICROSECONDS: Final = 3_600_000_000
 TOLD: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
 ).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
-
-
-def looked_at(connection: Connection) -> list[str]:
-    """The articles that somebody looked at."""
-    return list(connection.scalars(select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id)))
 
 
 def older(connection: Connection, articles: Sequence[str], since: datetime) -> list[StoryOffer]:

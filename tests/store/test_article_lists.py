@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from newsportal.store import lists
 from newsportal.store.dialects import open_engine, reading
-from newsportal.store.lists import ArticleFilter
+from newsportal.store.lists import ArticleFilter, Lists
 from newsportal.store.schema import prepare
 
 FILTERS = {
@@ -40,7 +39,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     with reading(engine) as connection:
         for name, (which, _) in FILTERS.items():
             asked.clear()
-            lists.pick(connection, ArticleFilter(**which))  # type: ignore[arg-type]
+            Lists(engine).pick(ArticleFilter(**which))  # type: ignore[arg-type]
             statement, values = next(one for one in asked if "FROM articles" in one[0])
             found[name] = " | ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
     engine.dispose()

@@ -20,7 +20,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import About, Alert, State
-from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import OPERATORS, BadFields, Terms, alert_of, resumed
 from newsportal.services.alerts.opening import Sender, work_of
 from newsportal.services.alerts.preview import Preview, preview
@@ -28,6 +28,7 @@ from newsportal.services.alerts.run import Work
 from newsportal.services.alerts.run import test as send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES, title_of
+from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources import Sources
 
 TESTS: Final = 10  # test messages of one person in `TESTED`: enough to set a robot up, and too few to write to strangers
@@ -158,7 +159,7 @@ def test(request: Request, id: str) -> Response:
     log(request, "alert.test", id)
     try:
         send_test(work(visit.portal), found)
-    except (Rejected, Later, Unclear, DependencyMissing) as error:
+    except (Refused, PutOff, Unclear, DependencyMissing) as error:
         reason = hidden(str(error), found.fields)
         return notify(request, f"/alerts/{id}", _("The test message did not arrive: %(reason)s"), reason=reason)
     return notify(request, f"/alerts/{id}", _("The test message was sent. Please look whether it arrived."))

@@ -18,12 +18,13 @@ from newsportal.portal.api_errors import ApiError, Problem, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import Alert, Message, State
-from newsportal.services.alerts.base import Later, Rejected, Unclear
+from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.preview import preview
 from newsportal.services.alerts.run import test as send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES
+from newsportal.services.publishing.base import PutOff, Refused
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
 
@@ -156,7 +157,7 @@ def test(request: Request, id: str) -> Response:
     log(request, "alert.test", id)
     try:
         send_test(work(Visit(request).portal), found)
-    except (Rejected, Later, Unclear, DependencyMissing) as error:
+    except (Refused, PutOff, Unclear, DependencyMissing) as error:
         raise ApiError(502, "not-sent", hidden(str(error), found.fields)) from error
     return Response(status_code=204)
 

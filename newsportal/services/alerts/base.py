@@ -102,18 +102,6 @@ def headline(title: str) -> str:
 SMALL: Final = 2000  # characters of a field: a URL may be so long
 
 
-class Rejected(NewsportalError):
-    """Raised by a service that does not take the message, now and later. The caller notes the reason, which holds no secret."""
-
-
-class Later(NewsportalError):
-    """Raised where nothing was sent, and a later try may work; ``seconds``: not before then, if the service said so."""
-
-    def __init__(self, reason: str, seconds: float | None = None) -> None:
-        super().__init__(reason)
-        self.seconds = seconds
-
-
 class Unclear(NewsportalError):
     """Raised where perhaps it was sent: no answer came. The caller does not send it again."""
 
@@ -167,7 +155,7 @@ Judges = Callable[[Answer], None]
 @dataclass(frozen=True, slots=True)
 class Service:
     """A place that messages go to. ``title``: in English, for the catalogues. ``asks`` makes the request and ``judges`` reads its
-    answer (raises ``Rejected``, ``Later``); without them the message goes through Apprise to ``address`` (raises ``Rejected``).
+    answer (raises ``Refused``, ``PutOff``); without them the message goes through Apprise to ``address`` (raises ``Refused``).
     ``needs``: the right that somebody must have to send there."""
 
     name: str

@@ -24,10 +24,11 @@ from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts import base
-from newsportal.services.alerts.base import Item, Later, Rejected, Setting, Unclear, headline, message_of
+from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of
 from newsportal.services.alerts.matching import asleep, due_of, matches
 from newsportal.services.alerts.sending import send
 from newsportal.services.alerts.services import SERVICES
+from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.sources.watched import Watched, judged
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.store import Store
@@ -37,7 +38,7 @@ logger = logging.getLogger(__name__)
 CHANGES: Final = 500  # changes looked at in one transaction
 LEASE: Final = 120.0  # seconds that a message is claimed for; sending gives up after a sixth of that
 TOGETHER: Final = 10  # stories in one message: more nobody reads; the others come with the next
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=2)
+LONGEST_WAIT: Final = timedelta(hours=2)
 MOST_TRIES: Final = 12
 
 
@@ -162,13 +163,13 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
         return True
     try:
         send(alert.channel, alert.fields, message_of(alert, [items[one.thing] for one in held], held[0].claim or ""), work.setting, now)
-    except Later as error:
+    except PutOff as error:
         _put_off(work, alert, held, error, tally)
         return False
     except Unclear as error:
         tally.unclear += 1
         book.settle(held, "unknown", now=work.now(), reason=str(error))
-    except (Rejected, DependencyMissing) as error:
+    except (Refused, DependencyMissing) as error:
         tally.failed += 1
         tally.reasons.append(f"{alert.name}: {error}")
         logger.warning("alert %s: %s", alert.id, error)
@@ -179,17 +180,15 @@ def _one(work: Work, alert: Alert, held: list[Message], tally: Tally) -> bool:
     return True
 
 
-def _put_off(work: Work, alert: Alert, held: list[Message], error: Later, tally: Tally) -> None:
+def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally: Tally) -> None:
     tries, now = max(one.tries for one in held), work.now()
     if tries >= MOST_TRIES:
         tally.failed += 1
         work.accounts.alerts.settle(held, "failed", now=now, reason=f"{error}; given up after {tries} tries")
         return
-    wait = max(min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT), timedelta(seconds=error.seconds or 0))
     tally.put_off += 1
-    work.accounts.alerts.settle(
-        held, "waiting", now=now, reason=str(error), due=due_of(now + wait, replace(alert, digest=()), work.zone)
-    )  # no digest waits for the next one
+    due = due_of(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # no digest waits for the next one
+    work.accounts.alerts.settle(held, "waiting", now=now, reason=str(error), due=due)
 
 
 def item_of(work: Work, alert: Alert, message: Message) -> Item | None:
@@ -207,10 +206,10 @@ def item(story: Story, url: str | None) -> Item:
 
 
 def test(work: Work, alert: Alert) -> None:
-    """Send one message that says that it works. Raises as :func:`send`, ``Rejected`` for an owner who has
+    """Send one message that says that it works. Raises as :func:`send`, ``Refused`` for an owner who has
     another role since: what goes through Apprise goes past the egress guard."""
     if not allowed(work, alert):
-        raise Rejected("whoever made it may not be told of this any more, or not there")
+        raise Refused("whoever made it may not be told of this any more, or not there")
     send(alert.channel, alert.fields, base.test(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
 
 

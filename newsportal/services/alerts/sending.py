@@ -11,8 +11,9 @@ from typing import Final
 
 from newsportal.errors import DependencyMissing, EgressDenied, FetchFailed
 from newsportal.net import egress
-from newsportal.services.alerts.base import AlertMessage, Later, Rejected, Request, Service, Setting, Unclear
+from newsportal.services.alerts.base import AlertMessage, Request, Service, Setting, Unclear
 from newsportal.services.alerts.services import SERVICES
+from newsportal.services.publishing.base import PutOff, Refused
 
 TIMEOUT: Final = 20.0  # seconds for a message and its answer
 MAX_ANSWER: Final = 64 * 1024
@@ -28,10 +29,10 @@ FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 
 
 def send(name: str, fields: Mapping[str, str], told: AlertMessage, setting: Setting, now: datetime) -> None:
-    """Raises ``Rejected``, ``Later``, ``Unclear``, ``DependencyMissing``. Blocking."""
+    """Raises ``Refused``, ``PutOff``, ``Unclear``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
-        raise Rejected("there is no such service any more")
+        raise Refused("there is no such service any more")
     if service.asks is not None:
         _by_http(service, service.asks(fields, told, now), fields, setting)
     elif service.address is not None:
@@ -43,16 +44,16 @@ def _by_http(service: Service, request: Request, fields: Mapping[str, str], sett
     try:
         answer = asyncio.run(_post(request, {**request.headers, **length}, setting))
     except EgressDenied as error:
-        raise Rejected(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error
+        raise Refused(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error
     except FetchFailed as error:
         if egress.never_sent(error):
-            raise Later(f"it cannot be reached ({error.reason})") from error
+            raise PutOff(f"it cannot be reached ({error.reason})") from error
         raise Unclear(f"no answer came ({error.reason}): perhaps it arrived") from error
     if service.judges is not None:
         try:
             service.judges(answer)
-        except Rejected as error:
-            raise Rejected(hidden(str(error), fields)) from error
+        except Refused as error:
+            raise Refused(hidden(str(error), fields)) from error
 
 
 async def _post(request: Request, headers: Mapping[str, str], setting: Setting) -> egress.Answer:
@@ -67,24 +68,21 @@ def _by_apprise(address: str, fields: Mapping[str, str], told: AlertMessage, set
         raise DependencyMissing("sending by mail and by Apprise", "alerts") from error
     target = apprise.Apprise.instantiate(address)
     if target is None:
-        raise Rejected("Apprise knows no such address")
+        raise Refused("Apprise knows no such address")
     with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as heard:  # type: ignore[no-untyped-call]
         sent = target.notify(body=told.text(), title=told.title, body_format="text")
         said = heard.getvalue()
     if sent:
         return
-    reason = hidden(_failure_line(said), {**fields, "server": setting.mail_server or ""})
+    # the last line that tells of a failure; payloads and addresses stand in others
+    lines = [line for line in said.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
+    failure = " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"
+    reason = hidden(failure, {**fields, "server": setting.mail_server or ""})
     if FOR_EVER.search(said):
-        raise Rejected(reason)
+        raise Refused(reason)
     if CERTAIN.search(said):
-        raise Later(reason)
+        raise PutOff(reason)
     raise Unclear(f"{reason}: perhaps it arrived")
-
-
-def _failure_line(log: str) -> str:
-    """The last line that tells of a failure; payloads and addresses stand in others."""
-    lines = [line for line in log.splitlines() if re.search(r"Exception|error|[Ff]ailed|refused", line) and "URL" not in line]
-    return " ".join(lines[-1].split())[:200] if lines else "Apprise could not send it"
 
 
 def hidden(text: str, fields: Mapping[str, str]) -> str:

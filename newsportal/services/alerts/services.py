@@ -17,7 +17,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
-from newsportal.services.alerts.base import AlertMessage, Field, Fields, Judges, Later, Rejected, Request, Service, Setting
+from newsportal.services.alerts.base import AlertMessage, Field, Fields, Judges, Request, Service, Setting
+from newsportal.services.publishing.base import PutOff, Refused
 from newsportal.services.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
@@ -49,8 +50,8 @@ def judge(answer: Answer) -> None:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
         wait = answer.headers.get("retry-after", "")
-        raise Later(f"the service answered {answer.status}", min(float(wait), 86_400.0) if wait.isdecimal() else None)
-    raise Rejected(f"the service answered {answer.status}")
+        raise PutOff(f"the service answered {answer.status}", min(float(wait), 86_400.0) if wait.isdecimal() else None)
+    raise Refused(f"the service answered {answer.status}")
 
 
 # Robots of groups in 企业微信, 飞书 and 钉钉: they answer 200 whatever happened, and the body says what did.
@@ -86,11 +87,11 @@ def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") 
             told = json.loads(answer.body)
             number = told.get(code, told.get("StatusCode", 0))
         except (ValueError, RecursionError, AttributeError) as error:
-            raise Rejected("the service answered something that is no answer of a robot") from error
+            raise Refused("the service answered something that is no answer of a robot") from error
         if number in busy:
-            raise Later(f"the service says: too many for now ({number})")
+            raise PutOff(f"the service says: too many for now ({number})")
         if number:
-            raise Rejected(f"the service says: {number} {' '.join(str(told.get(words, '')).split())[:200]}")
+            raise Refused(f"the service says: {number} {' '.join(str(told.get(words, '')).split())[:200]}")
 
     return judged
 
@@ -214,7 +215,7 @@ def _recipients(value: str) -> str | Message:
 def mail_address(fields: Mapping[str, str], setting: Setting) -> str:
     """Mail in Apprise's form, over the operator's own server."""
     if setting.mail_server is None:
-        raise Rejected("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
+        raise Refused("this portal sends no mail: its operator has not named a mail server (alerts.mail_server)")
     parts = urlsplit(setting.mail_server)
     scheme, mode = {"smtp": ("mailto", "insecure"), "smtps": ("mailtos", "ssl")}.get(parts.scheme, ("mailtos", "starttls"))
     user = f"{parts.username}:{parts.password or ''}@" if parts.username else ""

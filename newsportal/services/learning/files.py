@@ -153,22 +153,14 @@ def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
         for row in rows:
             if heading is None:
                 heading = [cell.strip().lower() for cell in row]
-                _check_heading(heading)
+                if not {"text", "label"} <= set(heading):
+                    raise ValueError(Message("corpus.heading", found=", ".join(heading)))  # noqa: TRY301
+            elif row and len(row) != len(heading):
+                raise ValueError(Message("corpus.cells", cells=len(row), headings=len(heading)))  # noqa: TRY301
             elif row:
-                _check_width(row, heading)
                 yield document({key: cell for key, cell in zip(heading, row, strict=True) if key in FIELDS})
     except (ValueError, csv.Error) as error:
         raise WrongLine(name, rows.line_num, as_text(error.args[0])) from error
-
-
-def _check_heading(heading: list[str]) -> None:
-    if not {"text", "label"} <= set(heading):
-        raise ValueError(Message("corpus.heading", found=", ".join(heading)))
-
-
-def _check_width(row: list[str], heading: list[str]) -> None:
-    if len(row) != len(heading):
-        raise ValueError(Message("corpus.cells", cells=len(row), headings=len(heading)))
 
 
 def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:

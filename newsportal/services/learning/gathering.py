@@ -12,7 +12,6 @@ from newsportal.classify.base import Progress, quiet
 from newsportal.sources import Sources
 from newsportal.store.article_rows import EDITOR
 from newsportal.store.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
-from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
 PER_LABEL: Final = 5000  # documents of a label at most: more hardly help a linear model, and training takes longer
@@ -139,7 +138,8 @@ def gather(
         if label or article.id in there:
             stories.add(article.story_id)
         elif article.source in labels and article.category_by != EDITOR and (since is None or article.moment >= since):
-            candidates.append(_candidate(article, labels[article.source]))
+            known_as = (article.id, article.story_id, labels[article.source], article.publisher)
+            candidates.append(Candidate(*known_as, article.moment, len(article.text), article.fold_of is None))
         if label:
             counts[label][article.publisher] += 1
     said = _join(store, name, corrected, "editor")
@@ -162,10 +162,6 @@ def categories(known: Sources) -> dict[str, str]:
         for place in (*known.feeds, *known.sitemaps, *known.regions)
         if place.category and not getattr(place, "auto_classify", False)
     }
-
-
-def _candidate(article: StoredArticle, label: str) -> Candidate:
-    return Candidate(article.id, article.story_id, label, article.publisher, article.moment, len(article.text), article.fold_of is None)
 
 
 def give_label(store: Store, corpus: str, id: str, label: str | None, *, by: str | None, now: datetime) -> Document:

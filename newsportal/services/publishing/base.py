@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import blake2b
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from newsportal.errors import NewsportalError
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
+
+FIRST_WAIT: Final = timedelta(seconds=30)
 
 
 class TargetAway(NewsportalError):
@@ -27,15 +30,21 @@ class UnknownTarget(NewsportalError):
 
 
 class Refused(NewsportalError):
-    """Raised by a target that does not take this article, now and later. The caller notes the reason."""
+    """Raised by a target or a channel of alerts that does not take it, now and later. The caller notes the reason, which holds no
+    secret."""
 
 
 class PutOff(NewsportalError):
-    """Raised by a target that does not take this article for now; ``seconds``: when it may be asked again, if it said so."""
+    """Raised by a target or channel of alerts that does not take it for now; ``seconds``: when it may be asked again, if it said so."""
 
     def __init__(self, reason: str, seconds: float | None = None) -> None:
         super().__init__(reason)
         self.seconds = seconds
+
+    def wait(self, tries: int, longest: timedelta) -> timedelta:
+        """Until the next try: from half a minute on, doubled with each one, no sooner than was asked for."""
+        doubled: timedelta = FIRST_WAIT * 2 ** (tries - 1)
+        return max(min(doubled, longest), timedelta(seconds=self.seconds or 0))
 
 
 class Unwanted(NewsportalError):
@@ -44,6 +53,9 @@ class Unwanted(NewsportalError):
 
 class Overtaken(NewsportalError):
     """Raised by a target at which another process, which took the article later, has been before. The caller forgets what it has."""
+
+    def __init__(self) -> None:
+        super().__init__("a process that took it later has been there")
 
 
 @dataclass(frozen=True, slots=True)

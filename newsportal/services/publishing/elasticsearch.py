@@ -164,7 +164,7 @@ class ElasticsearchTarget(DocumentTarget):
         if status < 300:
             return None
         if status == CONFLICT:
-            return Overtaken("a process that took it later has been there")
+            return Overtaken()
         said = answered(status, why, self._opened().place)
         if status in (401, 403, 404) or "read-only" in str(said) or "disk" in str(said):
             raise self._explained(said, status)

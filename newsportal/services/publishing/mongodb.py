@@ -113,20 +113,20 @@ class MongoTarget(DocumentTarget):
                 except Refused as error:
                     outcomes[entry.article_id] = error
             for id in later & documents.keys():
-                outcomes[id] = _overtaken()
+                outcomes[id] = Overtaken()
                 del documents[id]
             outcomes |= self._write(articles, [entry for _, entry in items if entry.article_id in documents], documents)
             late = self._later(self._withdrawn(), [entry for _, entry in items if isinstance(outcomes[entry.article_id], Placed)])
             for entry in (entry for _, entry in items if entry.article_id in late):  # taken back since the first look
                 articles.delete_one(self._filter(entry))
-                outcomes[entry.article_id] = _overtaken()
+                outcomes[entry.article_id] = Overtaken()
         return [outcomes[entry.article_id] for _, entry in items]
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         with self._errors():
             articles, withdrawn = self._articles(), self._withdrawn()
             if self._later(articles, [entry]) | self._later(withdrawn, [entry]):
-                raise _overtaken()
+                raise Overtaken()
             withdrawn.replace_one({"_id": entry.article_id}, {"_id": entry.article_id, "version": Int64(entry.fence)}, upsert=True)
             articles.delete_one(self._filter(entry))
 
@@ -194,7 +194,7 @@ class MongoTarget(DocumentTarget):
     ) -> dict[str, NewsportalError]:
         found: dict[str, NewsportalError] = {}
         if self._ferret and entries:
-            found = dict.fromkeys(self._later(articles, entries), _overtaken())
+            found = dict.fromkeys(self._later(articles, entries), Overtaken())
         writes = [(entry, documents[entry.article_id]) for entry in entries if entry.article_id not in found]
         if not writes:
             return found
@@ -226,10 +226,6 @@ def _sized(one: Document) -> Document:
     return one
 
 
-def _overtaken() -> Overtaken:
-    return Overtaken("a process that took it later has been there")
-
-
 def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> dict[str, NewsportalError]:
     """Id → why a bulk call did not write it. A document whose ``_id`` is there already is ``Overtaken``. Raises what ails the server."""
     for fault in details.get("writeConcernErrors", ()):
@@ -239,7 +235,7 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
         id = documents[fault["index"]]["_id"]
         code, text = fault.get("code"), str(fault.get("errmsg", ""))[:300]
         if code == DUPLICATE and set(fault.get("keyPattern") or ("_id",)) == {"_id"}:
-            found[id] = _overtaken()
+            found[id] = Overtaken()
         elif code == DUPLICATE or code in REFUSED:
             found[id] = Refused(f"the collection does not take it: {text}")
         else:
@@ -254,7 +250,7 @@ def explained(error: Exception, place: str) -> NewsportalError:
     if isinstance(error, DocumentTooLarge):
         return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB takes")
     if isinstance(error, DuplicateKeyError):
-        return _overtaken()
+        return Overtaken()
     if isinstance(error, ConnectionFailure | ExecutionTimeout):
         return TargetAway(f"{place}: MongoDB is away ({text}); start it, or mend publish.to")
     if not isinstance(error, OperationFailure):

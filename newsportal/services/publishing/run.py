@@ -37,7 +37,7 @@ LEASE: Final = 120.0
 BATCH: Final = 20  # entries taken at once
 BULK_BATCH: Final = 200  # the same for a target that takes many articles in one call
 CHANGES: Final = 500  # changes looked at in one transaction
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=6)  # until an article that was put off is tried again; doubled each time
+LONGEST_WAIT: Final = timedelta(hours=6)  # until an article that was put off is tried again
 MOST_TRIES: Final = 12  # then it has failed: with the waits above after about a day
 DRY: Final = 10_000  # entries that wait, of which a dry run tells
 BUSY_WAIT: Final = timedelta(seconds=5)  # until it is looked again whether another version of a story was published
@@ -269,10 +269,7 @@ def _put_off(entry: Entry, error: PutOff, now: datetime, tally: Tally) -> Result
     if entry.tries >= MOST_TRIES:
         return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
     tally.put_off += 1
-    wait = min(FIRST_WAIT * 2 ** (entry.tries - 1), LONGEST_WAIT)
-    if error.seconds is not None:
-        wait = max(wait, timedelta(seconds=error.seconds))
-    return Result("waiting", str(error), due=now + wait)
+    return Result("waiting", str(error), due=now + error.wait(entry.tries, LONGEST_WAIT))
 
 
 def _failed(entry: Entry, reason: str, tally: Tally) -> Result:

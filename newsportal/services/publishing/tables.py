@@ -236,7 +236,7 @@ class TableTarget:
         """Raises ``Overtaken``, before anything is changed."""
         mark = self._mark(connection, entry)
         if mark is not None and mark.fence > entry.fence:
-            raise Overtaken("a process that took it later has been there")
+            raise Overtaken()
         return mark
 
     def _note(self, connection: Connection, entry: Entry, mark: Mark, *, new: bool) -> None:

@@ -220,7 +220,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(file: Path) -> None:
     """SQLite's own limit of pages stands for the disk: the error is the same."""
     with opened(file) as queue:
         queue.push(tasks(1))
-        engine = queue.links.engine
+        engine = queue.links._engine
         with engine.connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         limit(engine, pages + 20)
@@ -242,7 +242,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(file: Path) -> None:
 def test_a_read_only_file_is_told(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(1))
-        engine = queue.links.engine
+        engine = queue.links._engine
         event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))  # as a read-only mount
         engine.dispose()
         with pytest.raises(FrontierUnavailable, match=r"cannot be written to; check the permissions"):
@@ -288,7 +288,7 @@ def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
             count += 1
             return 0
 
-        engine = queue.links.engine
+        engine = queue.links._engine
         event.listen(engine, "connect", lambda connection, _: connection.set_progress_handler(step, 10))
         engine.dispose()
         assert len(take(queue, 20, delay=1, ahead=1)) == 20

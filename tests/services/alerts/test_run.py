@@ -13,11 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from newsportal.services.accounts import Role
-from newsportal.services.alerts.base import Rejected
 from newsportal.services.alerts.matching import is_quiet
 from newsportal.services.alerts.preview import preview
-from newsportal.services.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
+from newsportal.services.alerts.run import LEASE, TOGETHER, step
 from newsportal.services.alerts.run import test as send_test
+from newsportal.services.publishing.base import FIRST_WAIT, Refused
 from newsportal.sources.watched import Watched
 from newsportal.store import open_store
 
@@ -260,7 +260,7 @@ def test_who_has_another_role_since_tests_and_sees_nothing_that_it_does_not_give
         desk.accounts.people.disable(desk.person)
     else:
         desk.accounts.people.set_role(desk.person, role)
-    with pytest.raises(Rejected, match="any more"):
+    with pytest.raises(Refused, match="any more"):
         send_test(desk.work, alert)
     assert receiver.got == []
     if about == "sources":

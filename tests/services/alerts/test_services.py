@@ -13,9 +13,10 @@ import pytest
 
 from newsportal.net.egress import Answer
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.alerts.base import BadField, Item, Later, Rejected, Setting, message_of
+from newsportal.services.alerts.base import BadField, Item, Setting, message_of
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES, WECOM_BYTES, mail_address
+from newsportal.services.publishing.base import PutOff, Refused
 
 NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
 BOT = "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -98,16 +99,16 @@ def test_what_is_too_long_is_told_to_be_more() -> None:
     ("name", "status", "body", "error"),
     [
         ("wecom", 200, {"errcode": 0, "errmsg": "ok"}, None),
-        ("wecom", 200, {"errcode": 93000, "errmsg": "invalid webhook url"}, Rejected),
-        ("wecom", 200, {"errcode": 45009, "errmsg": "api freq out of limit"}, Later),
-        ("feishu", 200, {"code": 19021, "msg": "sign match fail"}, Rejected),
+        ("wecom", 200, {"errcode": 93000, "errmsg": "invalid webhook url"}, Refused),
+        ("wecom", 200, {"errcode": 45009, "errmsg": "api freq out of limit"}, PutOff),
+        ("feishu", 200, {"code": 19021, "msg": "sign match fail"}, Refused),
         ("feishu", 200, {"StatusCode": 0, "StatusMessage": "success"}, None),
-        ("dingtalk", 200, {"errcode": 310000, "errmsg": "keywords not in content"}, Rejected),
-        ("telegram", 429, {"ok": False}, Later),
-        ("telegram", 401, {"ok": False}, Rejected),
-        ("ntfy", 507, {}, Later),
-        ("webhook", 301, {}, Rejected),
-        ("wecom", 200, "<html>", Rejected),
+        ("dingtalk", 200, {"errcode": 310000, "errmsg": "keywords not in content"}, Refused),
+        ("telegram", 429, {"ok": False}, PutOff),
+        ("telegram", 401, {"ok": False}, Refused),
+        ("ntfy", 507, {}, PutOff),
+        ("webhook", 301, {}, Refused),
+        ("wecom", 200, "<html>", Refused),
     ],
 )
 def test_answers_are_read(name: str, status: int, body: object, error: type[Exception] | None) -> None:
@@ -140,7 +141,7 @@ def test_the_mail_server_in_the_form_of_apprise(server: str, says: tuple[str, bo
 
 
 def test_without_a_mail_server_the_reason_names_the_remedy() -> None:
-    with pytest.raises(Rejected, match=r"alerts\.mail_server"):
+    with pytest.raises(Refused, match=r"alerts\.mail_server"):
         mail_address({"to": "a@b.cn"}, Setting())
 
 
