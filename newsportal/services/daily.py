@@ -34,9 +34,7 @@ from sqlalchemy.dialects import sqlite
 
 from newsportal.errors import StoreError
 from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
-from newsportal.store.dialects import chunks, open_engine, write_ahead
-from newsportal.store.dialects import reading as read
-from newsportal.store.dialects import writing as write
+from newsportal.store.dialects import Part, chunks, open_engine, write_ahead
 from newsportal.store.results import StoredArticle
 from newsportal.store.store import Store
 
@@ -77,14 +75,14 @@ class Sum:
     number: int
 
 
-class DailySums:
+class DailySums(Part):
     """May be shared between threads. Days begin in ``zone``. Raises the errors of stores."""
 
     def __init__(self, uri: str, zone: tzinfo = UTC) -> None:
-        self._engine = open_engine(uri)
+        super().__init__(open_engine(uri))
         self._zone = zone
         write_ahead(self._engine)
-        with write(self._engine) as connection:
+        with self._write() as connection:
             self._prepare(connection)
             self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(select(NAMES))}
 
@@ -101,9 +99,7 @@ class DailySums:
         self._engine.dispose()
 
     def position(self) -> int:
-        with read(self._engine) as connection:
-            found: int | None = connection.scalar(select(STATE.c.seq))
-        return found or 0
+        return self._scalar(select(STATE.c.seq)) or 0
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
         """Count what changed since the last call, as far as one call goes; answers how many rows of the change log were read.
@@ -112,10 +108,9 @@ class DailySums:
         """
         done = 0
         if self.position() > store.last_seq():
-            with write(self._engine) as connection:
-                connection.execute(delete(COUNTED))
-                connection.execute(delete(SUMS))
-                connection.execute(delete(SPANS))
+            with self._write() as connection:
+                for table in (COUNTED, SUMS, SPANS):
+                    connection.execute(delete(table))
                 connection.execute(update(STATE).values(seq=0))
         for _ in range(AT_ONCE):
             after = self.position()
@@ -132,7 +127,7 @@ class DailySums:
         return done
 
     def _count(self, ids: Sequence[str], articles: Iterable[StoredArticle], after: int, upto: int) -> None:
-        with write(self._engine) as connection:
+        with self._write() as connection:
             if connection.scalar(select(STATE.c.seq)) != after:  # another process was quicker
                 return
             there = {article.id: self._counted(connection, article) for article in articles}
@@ -174,16 +169,13 @@ class DailySums:
         number = func.sum(parts.c.number).label("number")
         summed = select(parts.c.id, number).group_by(parts.c.id).subquery()
         wanted = select(NAMES.c.name, summed.c.number).join(summed, summed.c.id == NAMES.c.id).where(summed.c.number > 0)
-        with read(self._engine) as connection:
-            rows = connection.execute(wanted.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))
-            return [Sum(row.name, row.number) for row in rows]
+        return [Sum(row.name, row.number) for row in self._rows(wanted.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))]
 
     def series(self, kind: Kind, name: str, since: date, until: date) -> list[tuple[date, int]]:
         """Each day's articles from ``since`` to ``until``, days without any too."""
         first, last = _days(since, until)
         wanted = select(SUMS.c.day, SUMS.c.number).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name)
-        with read(self._engine) as connection:
-            found = {row.day: row.number for row in connection.execute(wanted.where(SUMS.c.day.between(first, last)))}
+        found = {row.day: row.number for row in self._rows(wanted.where(SUMS.c.day.between(first, last)))}
         return [(FIRST + timedelta(days=day), found.get(day, 0)) for day in range(first, last + 1)]
 
     def total(self, since: date, until: date) -> int:
@@ -192,9 +184,7 @@ class DailySums:
     def before(self, day: date) -> int:
         """All articles that came before ``day``: where a curve of growth begins."""
         wanted = select(func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
-        with read(self._engine) as connection:
-            found: int | None = connection.scalar(wanted.where(SUMS.c.day < (day - FIRST).days))
-        return found or 0
+        return self._scalar(wanted.where(SUMS.c.day < (day - FIRST).days)) or 0
 
 
 def _days(since: date, until: date) -> tuple[int, int]:

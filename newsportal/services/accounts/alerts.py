@@ -68,10 +68,6 @@ class Message:
     reason: str | None = None
 
 
-def new_id() -> str:
-    return token_hex(10)
-
-
 class Alerts(Part):
     """In the accounts' database. May be shared between threads. Blocking calls; errors are those of stores."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
 
 from newsportal.errors import StoreError
+from newsportal.services.accounts.base import drawn_id
 from newsportal.services.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, MARKS, SEARCHES
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import Story
@@ -221,7 +222,7 @@ class Searches(Part):
                 return Search(known[0].id, person_id, named, asked, known[0].created)
             if connection.execute(select(func.count()).select_from(SEARCHES).where(mine)).scalar_one() >= MAX_SEARCHES:
                 raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
-            made = Search(secrets.token_hex(10), person_id, named, asked, now)
+            made = Search(drawn_id(), person_id, named, asked, now)
             row = {"id": made.id, "person_id": person_id, "name": named, "asked": asked, "created": now}
             connection.execute(insert(SEARCHES).values(row))
             return made

@@ -38,7 +38,10 @@ class People(Part):
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
         """Raises ``AccountError`` for a name that is taken or cannot be one, and a password that is too short."""
-        person, hashed = Person(drawn_id(), checked_name(name), role, now), self._hashed(checked_password(password))
+        called = unicodedata.normalize("NFC", name).strip()
+        if not NAME.fullmatch(called):
+            raise AccountError("name")
+        person, hashed = Person(drawn_id(), called, role, now), self._hashed(checked_password(password))
         with self._write() as connection:
             _add(connection, person, hashed)
         return person
@@ -131,13 +134,6 @@ class People(Part):
 def compared(name: str) -> str:
     """``name`` as it is compared with others: 'Ａｄｍｉｎ ' is 'admin'."""
     return unicodedata.normalize("NFKC", name).strip().casefold()[:255]
-
-
-def checked_name(name: str) -> str:
-    found = unicodedata.normalize("NFC", name).strip()
-    if not NAME.fullmatch(found):
-        raise AccountError("name")
-    return found
 
 
 def checked_password(password: str) -> str:

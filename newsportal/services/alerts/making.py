@@ -10,8 +10,8 @@ from typing import Final, get_args
 
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
-from newsportal.services.accounts.alerts import About, Alert, new_id
-from newsportal.services.accounts.base import Person
+from newsportal.services.accounts.alerts import About, Alert
+from newsportal.services.accounts.base import Person, drawn_id
 from newsportal.services.alerts.base import BadField
 from newsportal.services.alerts.services import SERVICES
 from newsportal.text import clean
@@ -61,7 +61,7 @@ def alert_of(told: Mapping[str, str], terms: Terms, before: Alert | None = None)
     if faults:
         raise BadFields(faults)
     language = told.get("language", "zh")
-    made = before or Alert(new_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
+    made = before or Alert(drawn_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
     found = replace(
         made, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
         language=language if language in LANGUAGES else "zh",

@@ -53,7 +53,8 @@ def correction(article: StoredArticle, draft: Draft) -> Correction:
         said["title"] = draft.title.strip()
     if draft.author.strip() != (article.author or "").strip():
         said["author"] = draft.author.strip() or None
-    if not same_minute(draft.published, article.published):
+    minutes = [moment and moment.replace(second=0, microsecond=0) for moment in (draft.published, article.published)]
+    if minutes[0] != minutes[1]:  # forms tell no seconds
         said["published"] = draft.published
     body = drafted(article, draft)
     if body is not None:
@@ -67,13 +68,6 @@ def details(article: StoredArticle, said: Mapping[str, Any]) -> dict[str, Any]:
     """What the log of changes keeps: each field before and after, long ones cut."""
     fields = [field for field in ("title", "author", "published", "text") if field in said]
     return {field: [_storable(getattr(article, field)), _storable(said[field])] for field in fields}
-
-
-def same_minute(one: datetime | None, other: datetime | None) -> bool:
-    """Forms tell no seconds."""
-    if one is None or other is None:
-        return one is other
-    return one.replace(second=0, microsecond=0) == other.replace(second=0, microsecond=0)
 
 
 def _storable(value: Any) -> Any:
