@@ -80,7 +80,7 @@ def set_aside(portal: Portal, *names: str) -> None:
     from newsportal.store.links import Links
 
     known, now = load(portal.path), [1000.0]
-    links = Links(open_store(known.store).links.engine, lambda _: Moments(now[0], time.time()))
+    links = Links(open_store(known.store).links._engine, lambda _: Moments(now[0], time.time()))
     for name in names:
         for n in range(2):
             dead = Identity(f"x:{n}:1", machine(), 2**22 + 1, None)
