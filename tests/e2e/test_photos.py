@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from newsportal.portal.ttl_cache import TtlCache
 from newsportal.recommend.base import View
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
@@ -337,7 +338,7 @@ def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
 def test_the_monitor_draws_its_months(visit: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.portal.context.READING_SECONDS", -1.0)  # counted anew, although another test has been there
+    monkeypatch.setattr(TtlCache, "cached", lambda self, key: [])  # counted anew, although another test has been there
     visitor = visit(role="editor", **options)
     store, now = visitor.site.store, visitor.site.newsroom.NOW
     story = visitor.site.ids["album-bridge"]
