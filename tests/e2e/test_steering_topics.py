@@ -102,7 +102,7 @@ def test_a_corpus_is_brought_and_a_model_trained(visit: Any, violations: Any, si
 
 @LOOKS
 def test_the_pages_are_for_everybody(visit: Any, violations: Any, site: Any, options: dict[str, Any]) -> None:
-    visitor = visit("editor", **options)
+    visitor = visit("admin", **options)
     for path in PAGES:
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path

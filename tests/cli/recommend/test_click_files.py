@@ -6,11 +6,15 @@ import gzip
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from newsportal.cli.click_files import form_of, moment, opened, read
 from newsportal.errors import ClicksError
+from newsportal.messages import show_in
+from newsportal.messages import show_in
 from newsportal.recommend.base import View
 
 AT = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
@@ -74,6 +78,10 @@ def test_a_wrong_line_is_told(text: str | bytes, form: str, told: str) -> None:
     assert told in str(error.value)
 
 
-def test_moments_without_a_zone_are_of_this_machine() -> None:
-    assert moment("2026-03-01T08:30") == datetime(2026, 3, 1, 8, 30).astimezone()
+def test_moments_without_a_zone_are_in_the_zone_of_the_portal() -> None:
+    show_in(ZoneInfo("Asia/Shanghai"))
+    try:
+        assert moment("2026-03-01T08:30") == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
+    finally:
+        show_in(None)
     assert moment("1772325000.5") == moment(1772325000.5)
