@@ -65,6 +65,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "pager": "Find the further pages of saved articles.",
         "templates": "Learn and inspect page templates of a site.",
         "dedup": "Find reposts among documents.",
+        "events": "Group documents into events.",
         "keywords": "Find the keywords of texts.",
         "train": "Train a classifier on labelled texts.",
         "classify": "Classify texts with a trained model.",
@@ -81,7 +82,7 @@ MODULES = {
     "restore": "newsportal.cli.backup:restore",
     "retrain": "newsportal.cli.train:retrain",
     "unpublish": "newsportal.cli.publish:unpublish",
-    **{name: f"newsportal_lab.{name}" for name in ("dedup", "evaluate", "keywords", "templates")},
+    **{name: f"newsportal_lab.{name}" for name in ("dedup", "evaluate", "events", "keywords", "templates")},
     **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
 }
 """Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name here. The lab is a

@@ -1,13 +1,14 @@
 """``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
 
 from newsportal.cli.options import command_group
-from newsportal_lab.evaluate import classify, dedup, extraction, forum, papers, recommend
+from newsportal_lab.evaluate import classify, dedup, events, extraction, forum, papers, recommend
 
 group = command_group(
     "Scores for one's own gold data.",
     extraction.extraction,
     classify.classify,
     dedup.dedup,
+    events.events,
     forum.forum,
     papers.papers,
     recommend.recommend,

@@ -1,0 +1,50 @@
+"""``newsportal events``: which documents tell of the same event, as JSON lines, one a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.classify.keywords import keywords
+from newsportal.cli import jsonl
+from newsportal.cli.options import OutFile
+from newsportal.dedup.document import Document
+from newsportal.events import EventClusters, Story, places_among
+from newsportal.events.clustering import TERMS
+from newsportal_lab.dedup import document_of
+
+PLACES_AMONG = 20
+"""Keywords of a document among which its places are looked for: further down stand places that it only mentions."""
+
+
+def events(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line, in time order; - for standard input.")],
+    out: OutFile = None,
+) -> None:
+    """Group documents into events: launch and recall, crime, trial and sentence are one, under whatever titles.
+
+    A document has id, title, text and published, in time order. Out comes {"id", "event", "score", "words"}: the event by the id of
+    its first document, the cosine, and the words that decided. A line that is no document gives a line with "error", and the run goes on.
+    """
+    jsonl.answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")
+
+
+def answers(lines: Iterable[bytes], clusters: EventClusters) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            document = document_of(json.loads(line.decode("utf-8-sig")))
+        except (ValueError, RecursionError) as error:
+            yield {"id": None, "event": None, "score": 0.0, "words": [], "error": f"line {number}: {error}"}
+            continue
+        found = clusters.add(story_of(document))
+        yield {"id": document.id, "event": found.event, "score": round(found.score, 4), "words": list(found.terms)}
+
+
+def story_of(document: Document) -> Story:
+    terms = {one.word: one.weight for one in keywords(document.title, document.text, TERMS)}
+    return Story(document.id, document.title, document.published, terms, places_among(list(terms)[:PLACES_AMONG]))
