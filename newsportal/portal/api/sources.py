@@ -24,10 +24,9 @@ from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.portal.request_body import Refused, streamed
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
-from newsportal.services.trying.proposing import Family, planned
+from newsportal.services.trying.proposing import MAX_ADDRESSES, Choice, Family, Found, looked, planned
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import plain, tried
-from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, looked
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry

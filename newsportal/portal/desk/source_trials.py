@@ -31,10 +31,9 @@ from newsportal.portal.request_body import Fields, Refused, one
 from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES
-from newsportal.services.trying.proposing import AlreadyThere, Family
+from newsportal.services.trying.proposing import MAX_ADDRESSES, AlreadyThere, Choice, Family, Found, listed, looked
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import tried
-from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.timing import visit_soon

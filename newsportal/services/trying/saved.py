@@ -18,8 +18,6 @@ from newsportal.messages import Message, did_you_mean, to_json
 from newsportal.net.archive import open_index
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.services.trying.crosscheck import cross_check
-from newsportal.services.trying.forum import forum_trial
-from newsportal.services.trying.gallery import gallery_trial
 from newsportal.services.trying.trial import (
     MAX_TRIED,
     Fetch,
@@ -30,6 +28,8 @@ from newsportal.services.trying.trial import (
     engine_trial,
     fetch_once,
     fetcher,
+    forum_trial,
+    gallery_trial,
     page_of,
     query_for,
     trials,
