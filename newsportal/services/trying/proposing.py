@@ -22,7 +22,7 @@ from newsportal.services.discovery.opml import Outline, read
 from newsportal.services.discovery.proposal import Kind, Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.services.trying.polite_fetch import Visitor, visitor
-from newsportal.services.trying.trial import Reading, Trial, article
+from newsportal.services.trying.trial import ArticleTrial, Trial, article
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, append, edit
 from newsportal.sources.editing import append_entry
 from newsportal.sources.uris import BadAddress, check_url, literal
@@ -45,7 +45,7 @@ def visits(source: Visited) -> Sequence[str]:
     return source.seeds if isinstance(source, Region | Gallery) else (source.url,)
 
 
-def holder(found: Proposal, known: Sources) -> Visited | None:
+def existing_source(found: Proposal, known: Sources) -> Visited | None:
     """The source that visits this address already, in whatever spelling (http or https)."""
     listed: Sequence[Visited] = getattr(known, found.kind)
     wanted = bare(found.address)
@@ -54,7 +54,7 @@ def holder(found: Proposal, known: Sources) -> Visited | None:
 
 def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:
     """The proposal's values under a name of its own; ``taken`` are names given meanwhile. Raises ``AlreadyThere``."""
-    there = holder(found, known)
+    there = existing_source(found, known)
     if there is not None:
         raise AlreadyThere(found.address, there.key)
     listed: Sequence[Visited] = getattr(known, found.kind)
@@ -152,7 +152,7 @@ class Preview:
 
     proposal: Proposal
     values: dict[str, str]
-    reading: Reading | None
+    reading: ArticleTrial | None
     overlap: Overlap | None
 
 
@@ -182,7 +182,7 @@ def proposed(
     found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
     chosen = found if everything else found[:1]
     taken: set[str] = set()
-    new = [one for one in chosen if holder(one, known) is None] or chosen[:1]  # if none is new, entry() raises
+    new = [one for one in chosen if existing_source(one, known) is None] or chosen[:1]  # if none is new, entry() raises
     previews: list[Preview] = []
     for one in new:
         values = entry(one, name, category, known, taken)
@@ -278,12 +278,12 @@ class Choice:
     values: dict[str, Any]
     best: bool = True
     proposal: Proposal | None = None
-    reading: Reading | None = None
+    reading: ArticleTrial | None = None
     overlap: Overlap | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AddressResult:
     """What one address offers; ``error``: why nothing; ``there``: the source that has it already."""
 
     url: str
@@ -293,9 +293,9 @@ class Found:
     there: str | None = None
 
 
-def looked(
+def look_at_addresses(
     addresses: Sequence[str], known: Sources, tell: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
-) -> list[Found]:
+) -> list[AddressResult]:
     """Each address in its turn; ``tell`` is called with every address that is asked, and ends all by raising."""
     found = []
     taken: dict[Kind, set[str]] = {}
@@ -312,15 +312,15 @@ def looked(
     return found
 
 
-def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> Found:
+def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
     visit = visitor(known, most=MAX_REQUESTS + MORE, tell=tell)
     try:
         offer = proposed(url, known, visit, kind=kind, everything=everything)
     except AlreadyThere as error:
-        return Found(url, error=error, there=error.key)
+        return AddressResult(url, error=error, there=error.key)
     except NewsportalError as error:
         tell(url)  # which raises where that is why it ended
-        return Found(url, error=error)
+        return AddressResult(url, error=error)
     choices = [
         Choice(one.proposal.kind, dict(one.values), place == 0, one.proposal, one.reading, one.overlap)
         for place, one in enumerate(offer.previews)
@@ -331,12 +331,12 @@ def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family 
             choices.append(Choice(other.kind, dict(entry(other, None, None, known)), best=False, proposal=other))
         except AlreadyThere as error:
             there = error.key
-    return Found(url, tuple(choices), offer.notes, there=there)
+    return AddressResult(url, tuple(choices), offer.notes, there=there)
 
 
-def listed(body: bytes, known: Sources) -> list[Found]:
+def listed(body: bytes, known: Sources) -> list[AddressResult]:
     """The feeds of an OPML list; those that are there already named. Raises ``BadOpml``. No request is made."""
     plan = planned(read(body).feeds, known, None)
-    found = [Found(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
-    found += [Found(url, there=key) for url, key in plan.there]
-    return [*found, *(Found(url, error=NewsportalError(why)) for url, why in plan.bad)]
+    found = [AddressResult(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
+    found += [AddressResult(url, there=key) for url, key in plan.there]
+    return [*found, *(AddressResult(url, error=NewsportalError(why)) for url, why in plan.bad)]

@@ -49,7 +49,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ArticleTrial:
     """How one article did. ``note`` introduces the text of a thread or a photo story."""
 
     url: str
@@ -59,7 +59,7 @@ class Reading:
 
 
 class Unread(NewsportalError):
-    """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``Reading.failure``."""
+    """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``ArticleTrial.failure``."""
 
 
 def page_of(url: str, fetch: Fetch) -> Page:
@@ -132,25 +132,25 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     return replace(found, notes=(*notes, *check.problems, Message("check.trusted" if check.trusted else "check.untrusted")))
 
 
-def first_reading(trial: Trial, read: Callable[[Link], Reading]) -> Reading | None:
+def first_reading(trial: Trial, read: Callable[[Link], ArticleTrial]) -> ArticleTrial | None:
     """What ``read`` makes of the first link of a trial that it can read; the last failure if of none; ``None`` without links."""
     reading = None
     for link in trial.links[:MAX_TRIED]:
         try:
             return read(link)
         except (Unread, NotApplicable) as error:
-            reading = Reading(link.url, failure=error.message)
+            reading = ArticleTrial(link.url, failure=error.message)
     return reading
 
 
-def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> Reading | None:
+def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> ArticleTrial | None:
     """The first article that can be read: by the source's own rule where that finds a body, else by ``free``, as the crawl does."""
 
-    def read(link: Link) -> Reading:
+    def read(link: Link) -> ArticleTrial:
         page = page_of(link.url, fetch)
         document = dom.document(page)
         ruled = apply(rule, document, page.fetched) if rule else None
-        return Reading(page.url, ruled if ruled is not None and ruled.text else free(document, link, page.fetched))
+        return ArticleTrial(page.url, ruled if ruled is not None and ruled.text else free(document, link, page.fetched))
 
     return first_reading(trial, read)
 
@@ -230,7 +230,7 @@ READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _en
 """Who reads the list pages of a kind of source."""
 
 
-def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, Reading | None]:
+def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
     """The front page (or the first board of the file), a board and a thread."""
     url = source.boards[0] if source.boards else source.url
     notes: list[Message] = []
@@ -258,16 +258,16 @@ def _forum_page(url: str, fetch: Fetch) -> kinds.Signpost:
     return kinds.look(dom.document(page), page.fetched)
 
 
-def _read_thread(link: Link, fetch: Fetch) -> Reading:
+def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
     page = page_of(link.url, fetch)
     found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
     first = found.posts[0]
     text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
     read = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
-    return Reading(page.url, read, note=Message("look.posts", number=len(found.posts)))
+    return ArticleTrial(page.url, read, note=Message("look.posts", number=len(found.posts)))
 
 
-def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]:
+def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
     """The stories of the first index page, and one story over a few of its pages."""
 
     def read(page: Page) -> Links:
@@ -280,7 +280,7 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]
     return trial, first_reading(trial, lambda link: _read_gallery(link, source.pattern, fetch))
 
 
-def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> Reading:
+def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial:
     first = page_of(link.url, fetch)
     met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
     ended: set[str] = set()
@@ -308,4 +308,4 @@ def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> Reading:
         note = Message("look.pictures-first", **size)
     else:
         note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)
-    return Reading(first.url, read, note=note)
+    return ArticleTrial(first.url, read, note=note)
