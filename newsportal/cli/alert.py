@@ -23,8 +23,7 @@ from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.opening import EVERY, work_of
 from newsportal.services.alerts.preview import DAYS, preview
-from newsportal.services.alerts.run import Work, step, tell
-from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.run import Work, follow_conditions, send_test, step
 from newsportal.services.publishing.base import PutOff, Refused
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
@@ -110,7 +109,7 @@ def send(
         while True:
             if work.index is not None:
                 work.index.follow(work.store)
-            tell(work)
+            follow_conditions(work)
             tally = step(work)
             counts = pick(tally, "found", "sent", "failed", "put_off", "unclear")
             if as_json and (once or any(counts.values())):

@@ -11,7 +11,7 @@ from typing import Final
 from newsportal.errors import StoreError
 from newsportal.services.publishing.base import Target
 from newsportal.services.publishing.run import Tally, Work, publish
-from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store import open_store
@@ -27,8 +27,7 @@ def enabled(known: Sources) -> tuple[Settings, ...]:
 
 @contextmanager
 def opened(known: Sources, chosen: Sequence[Settings]) -> Iterator[list[tuple[Settings, Target]]]:
-    terms = terms_of(known)
-    found = [(settings, open_target(settings, terms)) for settings in chosen]
+    found = [(settings, open_target(settings, known)) for settings in chosen]
     try:
         yield found
     finally:

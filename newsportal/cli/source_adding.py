@@ -21,11 +21,11 @@ from newsportal.items import Link
 from newsportal.messages import Message, format_time, local
 from newsportal.services.discovery.proposal import Proposal
 from newsportal.services.discovery.search import MAX_REQUESTS, find
-from newsportal.services.discovery.suggestions import Counting, Suggestion
+from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.services.discovery.suggestions import plain as suggestion_row
 from newsportal.services.trying.polite_fetch import visitor
 from newsportal.services.trying.proposing import MORE, Family, Offer, Visited, figures, plain, proposed, visits, write
-from newsportal.services.trying.trial import Reading, Trial
+from newsportal.services.trying.trial import ArticleTrial, Trial
 from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
@@ -100,7 +100,7 @@ READ = {"gallery": "photo story", "forum": "thread"}
 PREVIEW_CHARS = 160
 
 
-def show(trial: Trial, reading: Reading | None) -> None:
+def show(trial: Trial, reading: ArticleTrial | None) -> None:
     out = console()
     out.print(f"{trial.key}  {trial.url}", style="bold", markup=False)
     for note in trial.notes:
@@ -124,7 +124,7 @@ def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> No
         out.print(f"  … and {len(links) - most} more", style="dim", markup=False)
 
 
-def show_article(out: Console, reading: Reading, kind: str) -> None:
+def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:
     out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
     found = reading.found
     if found is None:
@@ -199,10 +199,10 @@ def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
     return best
 
 
-def counted(store: Store, known: Sources, since: datetime) -> Counting:
+def counted(store: Store, known: Sources, since: datetime) -> SiteCounter:
     """All articles since then, counted, with a bar on a terminal."""
     places: tuple[Visited, ...] = (*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries)
-    counting = Counting(address for place in places for address in visits(place))
+    counting = SiteCounter(address for place in places for address in visits(place))
     columns = (SpinnerColumn(), TextColumn("{task.completed} articles"), TimeElapsedColumn())
     with Progress(*columns, console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)

@@ -16,7 +16,7 @@ from newsportal.cli.options import AsJsonLine, SourcesFile, command_group, load
 from newsportal.cli.output import make_table, pick, print_json
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Accounts, Person, Role, open_accounts
-from newsportal.services.accounts.base import drawn_password
+from newsportal.services.accounts.base import random_password
 from newsportal.services.accounts.people import People
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
@@ -73,7 +73,7 @@ def add(
     sources: SourcesFile = None,
 ) -> None:
     """Add somebody; a password is made and shown once."""
-    chosen = _typed() if ask else drawn_password()
+    chosen = _typed() if ask else random_password()
     with opened(sources) as accounts:
         person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
         log(accounts, "person.add", person.name, {"role": str(role)})
@@ -88,7 +88,7 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Give somebody another password, made and shown once; all sessions and tokens of the person end."""
-    chosen = _typed() if ask else drawn_password()
+    chosen = _typed() if ask else random_password()
     with opened(sources) as accounts:
         person = found(accounts, name)
         accounts.people.set_password(person.id, chosen)

@@ -14,7 +14,7 @@ from newsportal.cli import app
 from newsportal.items import Article, Link
 from newsportal.services.accounts import Role, open_accounts
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.accounts.base import drawn_id
+from newsportal.services.accounts.base import random_id
 from newsportal.sources import load
 from newsportal.store import open_store
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
         person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=now)
         began = now - timedelta(hours=1)
         fields = {"url": "http://127.0.0.1:9/geheim-4711", "secret": ""}
-        accounts.alerts.add(Alert(drawn_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, began, store.last_seq()))
+        accounts.alerts.add(Alert(random_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, began, store.last_seq()))
         link = Link(url="https://a.example/1", source="feed:a")
         text = "云岭峡谷步行观景桥今天上午正式开放。" * 5
         said = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}

@@ -12,7 +12,8 @@ from factories import run_command
 from typer.testing import Result
 
 from newsportal.errors import NewsportalError
-from newsportal.services.trying.proposing import common_folder, free_name
+from newsportal.services.discovery.finders import common_folder
+from newsportal.services.trying.proposing import free_name
 from newsportal.sources import load
 
 if TYPE_CHECKING:

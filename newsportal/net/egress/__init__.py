@@ -4,7 +4,7 @@ The crawl's download handler (``newsportal.crawl.handlers``) asks the same polic
 """
 
 from newsportal.net.egress.addresses import PUBLIC, Policy, check_address, check_url, resolve, resolve_async
-from newsportal.net.egress.client import Answer, Exchange, exchanges, fetch, fetch_async, never_sent
+from newsportal.net.egress.client import Answer, Exchange, exchanges, fetch, fetch_async, never_sent, request
 from newsportal.net.egress.decompress import TooLarge, decompress
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "fetch",
     "fetch_async",
     "never_sent",
+    "request",
     "resolve",
     "resolve_async",
 ]

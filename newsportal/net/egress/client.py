@@ -113,6 +113,18 @@ async def exchanges(
         yield exchange
 
 
+def request(
+    method: str, url: str, policy: Policy, headers: Mapping[str, str], body: bytes, *, max_bytes: int = MAX_BYTES, timeout: float = TIMEOUT
+) -> Answer:
+    """One request as :class:`Exchange` makes it, for callers that have no event loop running."""
+
+    async def ask() -> Answer:
+        async with exchanges(policy, timeout=timeout) as exchange:
+            return await exchange(method, url, headers, body, max_bytes)
+
+    return asyncio.run(ask())
+
+
 @contextmanager
 def _translated_errors(url: str, timeout: float) -> Iterator[None]:
     """What the libraries raise, in our words."""

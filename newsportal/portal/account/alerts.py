@@ -22,10 +22,9 @@ from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import About, Alert, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import OPERATORS, BadFields, Terms, alert_of, resumed
-from newsportal.services.alerts.opening import Sender, work_of
+from newsportal.services.alerts.opening import AlertSenderThread, work_of
 from newsportal.services.alerts.preview import Preview, preview
-from newsportal.services.alerts.run import Work
-from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.run import Work, send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES, title_of
 from newsportal.services.publishing.base import PutOff, Refused
@@ -42,7 +41,7 @@ def work(portal: Portal) -> Work:
     return replace(made, zone=portal.site.zone, url=portal.site.url)
 
 
-def sender(state: Any) -> Sender | None:
+def sender(state: Any) -> AlertSenderThread | None:
     """``None``: nobody can have set up an alert. ``state``: the application's, with another portal once ``sources.yaml`` changed."""
     portal: Portal = state.portal
     if portal.accounts is None or portal.config is None:
@@ -56,7 +55,7 @@ def sender(state: Any) -> Sender | None:
             made[:] = [(now.config, replace(work(now), stopped=stopped) if wanted else None)]
         return made[0][1]
 
-    return Sender(present)
+    return AlertSenderThread(present)
 
 
 def terms(request: Request, *, after: int = 0) -> Terms:

@@ -17,7 +17,7 @@ from newsportal.portal.notices import notify
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role
-from newsportal.services.accounts.base import drawn_password
+from newsportal.services.accounts.base import random_password
 
 router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
 
@@ -29,7 +29,7 @@ def people(request: Request) -> Response:
 
 @router.post("/people")
 def add(request: Request, sent: Form) -> Response:
-    accounts, visit, made = accounts_of(request), Visit(request), drawn_password()
+    accounts, visit, made = accounts_of(request), Visit(request), random_password()
     try:
         person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
     except AccountError as error:
@@ -59,7 +59,7 @@ def enable(request: Request, person_id: str) -> Response:
 
 @router.post("/people/{person_id}/password")
 def password(request: Request, person_id: str) -> Response:
-    accounts, made = accounts_of(request), drawn_password()
+    accounts, made = accounts_of(request), random_password()
     person = _person(accounts, person_id)
     accounts.people.set_password(person.id, made)
     log(request, "person.password", person.name)

@@ -21,7 +21,7 @@ from newsportal.services.accounts.alerts import Alert, Message, State
 from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.making import BadFields, alert_of, resumed
 from newsportal.services.alerts.preview import preview
-from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.run import send_test
 from newsportal.services.alerts.sending import hidden
 from newsportal.services.alerts.services import SERVICES
 from newsportal.services.publishing.base import PutOff, Refused

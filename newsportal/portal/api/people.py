@@ -15,7 +15,7 @@ from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, fill, p
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Visit
 from newsportal.services.accounts import Accounts, Person, Right, Role
-from newsportal.services.accounts.base import Entry, drawn_password
+from newsportal.services.accounts.base import Entry, random_password
 
 router = APIRouter(tags=["People"])
 
@@ -74,7 +74,7 @@ def people(request: Request) -> list[Person]:
 def add(request: Request, wanted: PersonNew) -> PasswordOut:
     if wanted.role is Role.ADMIN:
         _check_session(request)
-    made, accounts = drawn_password(), accounts_of(request)
+    made, accounts = random_password(), accounts_of(request)
     try:
         person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
     except AccountError as error:
@@ -101,7 +101,7 @@ def change(request: Request, name: str, wanted: PersonChange) -> Person:
 @router.post("/people/{name}/password", summary="Another password; sessions, tokens end", dependencies=ADMINISTER, responses=describe(404))
 def password(request: Request, name: str) -> PasswordOut:
     _check_session(request)
-    accounts, made = accounts_of(request), drawn_password()
+    accounts, made = accounts_of(request), random_password()
     person = _named(accounts, name)
     _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))
     return fill(PasswordOut, person, password=made)

@@ -24,10 +24,9 @@ from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.portal.request_body import Refused, streamed
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES, BadOpml, read
-from newsportal.services.trying.proposing import Family, planned
+from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, Choice, Family, look_at_addresses, planned
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import plain, tried
-from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, looked
 from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
@@ -156,7 +155,9 @@ def propose(request: Request, asked: Addresses) -> LookAnswer:
     """Answers at once; what was found stands at `/looks/{id}` once it is done."""
     known = config_of(request)
     about = {"what": "new", "addresses": " ".join(asked.addresses)}
-    return _begun(request, about, lambda tell: looked(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything))
+    return _begun(
+        request, about, lambda tell: look_at_addresses(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything)
+    )
 
 
 @router.post("/sources/undo", summary="Take back the last change of sources.yaml", dependencies=EDIT, responses=describe(409))
@@ -243,7 +244,7 @@ def _answer(found: Look) -> LookAnswer:
     return LookAnswer(id=found.id, done=found.done, steps=steps, error=error, found=results)
 
 
-def _plain(found: Found) -> dict[str, Any]:
+def _plain(found: AddressResult) -> dict[str, Any]:
     error = mask(str(found.error)) if found.error else None
     return {"address": mask(found.url), "error": error, "there": found.there, "sources": [_choice(one) for one in found.choices]}
 

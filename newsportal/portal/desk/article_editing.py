@@ -21,7 +21,7 @@ from newsportal.portal.render import render
 from newsportal.portal.request_body import Fields, Form
 from newsportal.portal.safe_text import body
 from newsportal.services.accounts import Right
-from newsportal.services.editing.differences import Line, difference, in_line, is_same
+from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.services.editing.drafts import Draft, correction, draft_of
 from newsportal.store.corrections import Correction, Superseded
 from newsportal.store.gallery_tables import StoredPicture
@@ -122,7 +122,7 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
     article, said, visit = sheet.article, sheet.correction, Visit(request)
     changes: dict[str, Any] = dict(said or {})
     drafted = replace(article, **changes)
-    lines: list[Line] = difference(article.text, drafted.text) if said and "text" in said else []
+    lines: list[DiffLine] = difference(article.text, drafted.text) if said and "text" in said else []
     dates = [visit.clock.full(one) if one else visit.say(_("none")) for one in (article.published, drafted.published)]
     return render(
         request, "edit.html", 422 if sheet.wrong and "hx-request" not in request.headers else status, article=article,

@@ -31,10 +31,9 @@ from newsportal.portal.request_body import Fields, Refused, one
 from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES
-from newsportal.services.trying.proposing import AlreadyThere, Family
+from newsportal.services.trying.proposing import MAX_ADDRESSES, AddressResult, AlreadyThere, Choice, Family, listed, look_at_addresses
 from newsportal.services.trying.proposing import write as write_entries
 from newsportal.services.trying.saved import tried
-from newsportal.services.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.timing import visit_soon
@@ -77,7 +76,7 @@ def begin(request: Request, fields: Fields) -> Response:
         return _new_page(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
     family = cast("Family | None", kind or None)
     about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
-    return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
+    return _begun(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
 
 
 @router.post("/sources/opml")
@@ -226,7 +225,7 @@ def _trial_page(
 ) -> Response:
     visit = Visit(request)
     words = visit.clock.words
-    results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
+    results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
     numbers = {id(choice): number for number, choice in _choices(found)}
     shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
     return render(
@@ -243,7 +242,7 @@ def _trial_page(
 
 
 def _choices(found: Look) -> list[tuple[int, Choice]]:
-    results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
+    results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
     return list(enumerate(choice for result in results for choice in result.choices))
 
 

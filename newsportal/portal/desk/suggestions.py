@@ -15,7 +15,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import Outline, write
-from newsportal.services.discovery.suggestions import Counting, Suggestion
+from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
 from newsportal.sources import Sources
 from newsportal.store.store import Store
 
@@ -45,7 +45,7 @@ class Suggesting:
         """Raises ``StoreError``."""
         with self._lock:
             if self._made is None or monotonic() - self._made[0] > SECONDS:
-                counting = Counting(self._visited)
+                counting = SiteCounter(self._visited)
                 for article in islice(self._store.all_articles(), SAMPLE):
                     counting.take(article)
                 self._made = (monotonic(), counting.suggestions(SHOWN))

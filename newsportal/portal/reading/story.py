@@ -17,7 +17,7 @@ from newsportal.portal.reading.for_you import Suggested, further
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title, web_address
-from newsportal.services.editing.differences import Line, difference, in_line, is_same
+from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
 from newsportal.store.lists import cursor_of
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
@@ -36,12 +36,12 @@ class State:
 
     now: StoredArticle
     before: StoredArticle | None
-    title: Line | None = None
-    lines: Sequence[Line] | None = None
+    title: DiffLine | None = None
+    lines: Sequence[DiffLine] | None = None
     dated: bool = False
 
 
-def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle, Line]]:
+def headlines(story: Story, article: StoredArticle) -> list[tuple[StoredArticle, DiffLine]]:
     """The other headlines of a story against that of ``article``, each once."""
     own, told = title(article), dict[str, StoredArticle]()
     for version in story.versions:

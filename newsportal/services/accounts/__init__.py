@@ -43,8 +43,8 @@ LINE = schema.Line(
 class Accounts:
     """May be shared between threads. Blocking calls. Errors are those of stores, and ``AccountError``."""
 
-    def __init__(self, uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> None:
-        self._engine = open_engine(uri, create=create)
+    def __init__(self, uri: str, hasher: PasswordHasher | None = None) -> None:
+        self._engine = open_engine(uri)
         schema.prepare(self._engine, LINE)
         self.people = People(self._engine, hasher)
         self.sessions = Sessions(self._engine)
@@ -59,14 +59,14 @@ class Accounts:
         self._engine.dispose()
 
 
-def open_accounts(uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> Accounts:
+def open_accounts(uri: str, *, hasher: PasswordHasher | None = None) -> Accounts:
     """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
 
     ``hasher`` says how dear a password is (None: argon2id as RFC 9106 recommends); tests that sign in by the hundred name a cheap one.
     Raises the errors of :func:`newsportal.store.open_store`.
     """
     file = sqlite_file(uri)
-    if create and file is not None and not file.exists():
+    if file is not None and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(0o600)  # nobody else on the machine reads what passwords are kept as
-    return Accounts(uri, create=create, hasher=hasher)
+    return Accounts(uri, hasher)

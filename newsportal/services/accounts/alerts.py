@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from sqlalchemy import Row, delete, distinct, func, insert, select, update
 
 from newsportal.services.accounts.tables import ALERT_MARKS, ALERTS, MESSAGES
-from newsportal.store.dialects import Part, chunks, insert_new
+from newsportal.store.dialects import Part, insert_new, upsert
 
 About = Literal["topic", "search", "sources", "disk", "crawl"]
 """Stories of a topic, stories that a search finds; a source fails, the disk gets full, no crawl has come to an end."""
@@ -106,10 +106,7 @@ class Alerts(Part):
                 return False
             for message in messages:
                 insert_new(connection, MESSAGES, _row(message))
-            if there is None:
-                connection.execute(insert(ALERT_MARKS).values(name=CHANGES, seq=upto))
-            else:
-                connection.execute(update(ALERT_MARKS).where(ALERT_MARKS.c.name == CHANGES).values(seq=upto))
+            upsert(connection, ALERT_MARKS, [{"name": CHANGES, "seq": upto}], update=("seq",))
             return True
 
     def shorten(self, last: int) -> None:
@@ -123,15 +120,10 @@ class Alerts(Part):
         with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, _row(message)) for message in messages)
 
-    def describe(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
+    def has_told(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
         """Whether the alert told of one of these, whatever came of it."""
         wanted = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
-        with self._read() as connection:
-            for column, values in ((MESSAGES.c.thing, things), (MESSAGES.c.article_id, articles)):
-                for chunk in chunks(values):
-                    if connection.execute(wanted.where(column.in_(chunk)).limit(1)).first() is not None:
-                        return True
-        return False
+        return bool(self._select_in(wanted, MESSAGES.c.thing, things) or self._select_in(wanted, MESSAGES.c.article_id, articles))
 
     def due(self, now: datetime) -> set[str]:
         wanted = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
@@ -181,11 +173,9 @@ class Alerts(Part):
         """Alert → state → how many; ``of`` these alerts, or of all, which reads all messages there ever were."""
         wanted = select(MESSAGES.c.alert_id, MESSAGES.c.state, func.count().label("number"))
         wanted = wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)
-        asked = [wanted] if of is None else [wanted.where(MESSAGES.c.alert_id.in_(chunk)) for chunk in chunks(of)]
         found: dict[str, dict[State, int]] = {}
-        with self._read() as connection:
-            for row in (row for one in asked for row in connection.execute(one)):
-                found.setdefault(row.alert_id, {})[row.state] = row.number
+        for row in self._mappings(wanted) if of is None else self._select_in(wanted, MESSAGES.c.alert_id, of):
+            found.setdefault(row["alert_id"], {})[row["state"]] = row["number"]
         return found
 
     def failing(self, person_id: str, since: datetime) -> int:

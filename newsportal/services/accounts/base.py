@@ -18,15 +18,15 @@ LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 PASSWORD_CHARS = 20  # 31 letters each: 99 bits
 
 
-def drawn() -> str:
+def random_secret() -> str:
     return secrets.token_urlsafe(SECRET_BYTES)
 
 
-def drawn_id() -> str:
+def random_id() -> str:
     return secrets.token_hex(ID_BYTES)
 
 
-def drawn_password() -> str:
+def random_password() -> str:
     """In groups of five, to be read and typed."""
     letters = "".join(secrets.choice(LETTERS) for _ in range(PASSWORD_CHARS))
     return "-".join(letters[place : place + 5] for place in range(0, PASSWORD_CHARS, 5))

@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, update
 
 from newsportal.errors import StoreError
-from newsportal.services.accounts.base import drawn_id
+from newsportal.services.accounts.base import random_id
 from newsportal.services.accounts.tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, MARKS, SEARCHES
-from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.dialects import Part, upsert
 from newsportal.store.results import Story
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -67,13 +67,10 @@ class Marks(Part):
     """May be shared between threads. Blocking calls. Errors are those of stores."""
 
     def of(self, person_id: str, story_ids: Collection[str]) -> Marked:
-        found: dict[str, Mark] = {}
-        with self._read() as connection:
-            for chunk in chunks(dict.fromkeys(story_ids)):
-                asked = select(MARKS).where(MARKS.c.person_id == person_id, MARKS.c.story_id.in_(chunk))
-                found |= {row.story_id: Mark(row.read, row.starred, row.at) for row in connection.execute(asked)}
-            moments = select(CAUGHT_UP.c.topic, CAUGHT_UP.c.at).where(CAUGHT_UP.c.person_id == person_id)
-            return Marked(found, {row.topic: row.at for row in connection.execute(moments)})
+        rows = self._select_in(select(MARKS).where(MARKS.c.person_id == person_id), MARKS.c.story_id, dict.fromkeys(story_ids))
+        moments = self._rows(select(CAUGHT_UP.c.topic, CAUGHT_UP.c.at).where(CAUGHT_UP.c.person_id == person_id))
+        marks = {row["story_id"]: Mark(row["read"], row["starred"], row["at"]) for row in rows}
+        return Marked(marks, {row.topic: row.at for row in moments})
 
     def set_read(self, person_id: str, story_id: str, read: bool, *, now: datetime) -> None:
         with self._write() as connection:
@@ -98,13 +95,12 @@ class Marks(Part):
 
     def starred(self, person_id: str, *, before: tuple[datetime, str] | None = None, limit: int = 30) -> list[tuple[datetime, str]]:
         """(since when, story) of the starred ones, the last starred first; ``before``: behind this one."""
-        asked = select(MARKS.c.starred, MARKS.c.story_id).where(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
+        query = select(MARKS.c.starred, MARKS.c.story_id).where(MARKS.c.person_id == person_id, MARKS.c.starred.is_not(None))
         if before is not None:
             moment, story_id = before
-            asked = asked.where(or_(MARKS.c.starred < moment, and_(MARKS.c.starred == moment, MARKS.c.story_id < story_id)))
-        with self._read() as connection:
-            rows = connection.execute(asked.order_by(MARKS.c.starred.desc(), MARKS.c.story_id.desc()).limit(limit))
-            return [(row.starred, row.story_id) for row in rows]
+            query = query.where(or_(MARKS.c.starred < moment, and_(MARKS.c.starred == moment, MARKS.c.story_id < story_id)))
+        rows = self._rows(query.order_by(MARKS.c.starred.desc(), MARKS.c.story_id.desc()).limit(limit))
+        return [(row.starred, row.story_id) for row in rows]
 
     def catch_up(self, person_id: str, topic: str = EVERYTHING, *, now: datetime) -> None:
         """Everything (of a topic) that the portal has by ``now`` is read."""
@@ -136,9 +132,8 @@ class Marks(Part):
 
     def person_of_feed(self, secret: str) -> str | None:
         """Whose feed has this secret."""
-        with self._read() as connection:
-            found = connection.scalar(select(FEED_KEYS.c.person_id).where(FEED_KEYS.c.secret == secret))
-            return None if found is None else str(found)
+        found: str | None = self._scalar(select(FEED_KEYS.c.person_id).where(FEED_KEYS.c.secret == secret))
+        return found
 
     def follow(self, store: Store) -> int:
         """Marks go with their stories: those of a story that was folded into another are the other's from now on.
@@ -153,9 +148,7 @@ class Marks(Part):
         position, read = int(known), 0
         while rows := store.changes(after=position, limit=STEP):
             ids = [row.id for row in rows if row.kind == "fold"]
-            with self._read() as connection:
-                asked = (select(MARKS.c.story_id).where(MARKS.c.story_id.in_(chunk)) for chunk in chunks(ids))
-                marked = {story_id for one in asked for story_id in connection.scalars(one)}
+            marked = {row["story_id"] for row in self._select_in(select(MARKS.c.story_id), MARKS.c.story_id, ids)}
             now = {old: story.id for old, story in store.listed(marked).items() if story.id != old} if marked else {}
             for old, new in now.items():
                 with self._write() as connection:
@@ -222,7 +215,7 @@ class Searches(Part):
                 return Search(known[0].id, person_id, named, asked, known[0].created)
             if connection.execute(select(func.count()).select_from(SEARCHES).where(mine)).scalar_one() >= MAX_SEARCHES:
                 raise SearchNotSaved(f"{MAX_SEARCHES} searches are kept already: remove one first.")
-            made = Search(drawn_id(), person_id, named, asked, now)
+            made = Search(random_id(), person_id, named, asked, now)
             row = {"id": made.id, "person_id": person_id, "name": named, "asked": asked, "created": now}
             connection.execute(insert(SEARCHES).values(row))
             return made

@@ -14,7 +14,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 
 from newsportal.errors import AccountError
-from newsportal.services.accounts.base import Person, Role, drawn_id, drawn_password
+from newsportal.services.accounts.base import Person, Role, random_id, random_password
 from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TOKENS, TRAIL
 from newsportal.store.dialects import Part
 
@@ -41,7 +41,7 @@ class People(Part):
         called = unicodedata.normalize("NFC", name).strip()
         if not NAME.fullmatch(called):
             raise AccountError("name")
-        person, hashed = Person(drawn_id(), called, role, now), self._hashed(checked_password(password))
+        person, hashed = Person(random_id(), called, role, now), self._hashed(checked_password(password))
         with self._write() as connection:
             _add(connection, person, hashed)
         return person
@@ -51,8 +51,8 @@ class People(Part):
         with self._read() as connection:
             if _number(connection):
                 return None
-        password = drawn_password()
-        person, hashed = Person(drawn_id(), FIRST, Role.ADMIN, now), self._hashed(password)
+        password = random_password()
+        person, hashed = Person(random_id(), FIRST, Role.ADMIN, now), self._hashed(password)
         with self._write() as connection:
             if _number(connection):
                 return None
@@ -124,7 +124,7 @@ class People(Part):
     @cached_property
     def _placeholder_hash(self) -> str:
         """What the password of somebody who does not exist is compared with."""
-        return self._hashed(drawn_password())
+        return self._hashed(random_password())
 
     def _hashed(self, password: str) -> str:
         with self._room:

@@ -4,8 +4,8 @@ Tokens of programs: shown once, kept as a digest, with rights of their own (neve
 edits sees articles anyway.
 
 Attempts to sign in, whatever process they come to: by name and address, by address, by name. The first tries are free; then each wait is
-twice as long as the one before, up to a bound, and a try that comes too early does not count. Guesses from many addresses at one name meet
-the bound of that name; its owner does not, where he signed in from before: nobody can lock him out (OWASP Authentication Cheat Sheet).
+twice as long as the one before, up to a limit, and a try that comes too early does not count. Guesses from many addresses at one name meet
+the limit of that name; its owner does not, where he signed in from before: nobody can lock him out (OWASP Authentication Cheat Sheet).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Final
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from newsportal.errors import AccountError
-from newsportal.services.accounts.base import Person, Right, Session, Signed, Token, digest, drawn, drawn_id
+from newsportal.services.accounts.base import Person, Right, Session, Signed, Token, digest, random_id, random_secret
 from newsportal.services.accounts.people import compared, person_of
 from newsportal.services.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, ATTEMPTS, PEOPLE, SESSIONS, TOKENS
-from newsportal.store.dialects import Part
+from newsportal.store.dialects import Part, upsert
 from newsportal.text import clean
 
 PREFIX = "np_"  # what a token begins with: so that people, and programs that look for lost secrets, know what it is
@@ -45,7 +45,7 @@ class Tokens(Part):
         if len(self.of(person.id)) >= MOST:
             raise AccountError("token-many", most=MOST)
         wanted = asked | {Right.READ}
-        secret, token = PREFIX + drawn(), Token(drawn_id(), person.id, called, wanted, now, expires, None)
+        secret, token = PREFIX + random_secret(), Token(random_id(), person.id, called, wanted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}
         self._execute(insert(TOKENS).values(digest=digest(secret), rights=sorted(wanted), **row))
         return token, secret
@@ -89,7 +89,7 @@ SEEN_EVERY = timedelta(minutes=5)  # how exactly `seen` is kept: a write on ever
 class Sessions(Part):
     def begin(self, person_id: str, *, now: datetime, address: str = "", agent: str = "") -> str:
         """The secret for the cookie of a new session. Those that are over, anybody's, are cleared away on the way."""
-        secret = drawn()
+        secret = random_secret()
         row = {"begun": now, "seen": now, "address": address[:ADDRESS_CHARS], "agent": agent[:AGENT_CHARS]}
         with self._write() as connection:
             connection.execute(delete(SESSIONS).where(or_(SESSIONS.c.seen < now - IDLE, SESSIONS.c.begun < now - LONGEST)))
@@ -110,10 +110,9 @@ class Sessions(Part):
 
     def of(self, person_id: str, *, now: datetime) -> list[Session]:
         """His sessions that are not over, the one that was used last first."""
-        asked = select(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.seen >= now - IDLE, SESSIONS.c.begun >= now - LONGEST)
-        with self._read() as connection:
-            rows = connection.execute(asked.order_by(SESSIONS.c.seen.desc(), SESSIONS.c.digest))
-            return [Session(row.digest, row.begun, row.seen, row.address, row.agent) for row in rows]
+        query = select(SESSIONS).where(SESSIONS.c.person_id == person_id, SESSIONS.c.seen >= now - IDLE, SESSIONS.c.begun >= now - LONGEST)
+        rows = self._rows(query.order_by(SESSIONS.c.seen.desc(), SESSIONS.c.digest))
+        return [Session(row.digest, row.begun, row.seen, row.address, row.agent) for row in rows]
 
     def end(self, secret: str) -> None:
         self._execute(delete(SESSIONS).where(SESSIONS.c.digest == digest(secret)))
@@ -128,7 +127,7 @@ class Sessions(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class AttemptLimit:
     """``free`` tries, then waits from a second on, doubled each time, up to ``longest``. All is forgotten after ``quiet`` without a try."""
 
     free: int
@@ -140,11 +139,11 @@ class Bound:
         return timedelta() if over < 0 else min(self.longest, timedelta(seconds=2 ** min(over, 20)))
 
 
-BOTH: Final = Bound(5, timedelta(minutes=15), timedelta(days=1))
+BOTH: Final = AttemptLimit(5, timedelta(minutes=15), timedelta(days=1))
 """Of one address for one name: five slips are human; afterwards some 100 guesses a day."""
 
-ADDRESS: Final = Bound(30, timedelta(minutes=15), timedelta(days=1))  # of one address for all names: an office has one
-NAME: Final = Bound(50, timedelta(minutes=1), timedelta(hours=6))
+ADDRESS: Final = AttemptLimit(30, timedelta(minutes=15), timedelta(days=1))  # of one address for all names: an office has one
+NAME: Final = AttemptLimit(50, timedelta(minutes=1), timedelta(hours=6))
 """Of all addresses for one name: from then on a guess a minute, 1,440 a day however many machines guess."""
 
 TRUST: Final = timedelta(days=90)  # so long an address is known after it let this name in: as long as a session
@@ -153,36 +152,36 @@ TRUST: Final = timedelta(days=90)  # so long an address is known after it let th
 class Attempts(Part):
     def begin(self, name: str, address: str, *, now: datetime) -> timedelta:
         """Nothing, and the try is counted as failed until :meth:`succeeded`; or how long to wait, and nothing is counted."""
-        both, bounds = _bounds(name, address)
+        both, limits = _limits_of(name, address)
         with self._write() as connection:
             connection.execute(delete(ATTEMPTS).where(ATTEMPTS.c.until < now))
-            rows = {row.key: row for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(bounds)))}
+            rows = {row.key: row for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits)))}
             trusted = both in rows and rows[both].trusted is not None and now - rows[both].trusted < TRUST
             longest = timedelta()
             counted: dict[str, int] = {}
-            for key, bound in bounds.items():
+            for key, limit in limits.items():
                 row = rows.get(key)
-                counted[key] = row.failed if row is not None and now - row.last < bound.quiet else 0
-                if row is not None and not (trusted and bound is NAME):
-                    longest = max(longest, min(bound.longest, row.last + bound.wait(counted[key]) - now))  # whatever the clock did
+                counted[key] = row.failed if row is not None and now - row.last < limit.quiet else 0
+                if row is not None and not (trusted and limit is NAME):
+                    longest = max(longest, min(limit.longest, row.last + limit.wait(counted[key]) - now))  # whatever the clock did
             if longest > timedelta():
                 return longest
-            for key, bound in bounds.items():
+            for key, limit in limits.items():
                 trust = rows[key].trusted if key in rows else None
-                _put(connection, key, counted[key] + 1, now, trust, there=key in rows, until=max(now + bound.quiet, _end(trust, now)))
+                _save(connection, key, counted[key] + 1, now, trust, until=max(now + limit.quiet, _end(trust, now)))
         return timedelta()
 
     def succeeded(self, name: str, address: str, *, now: datetime) -> None:
         """Take the try back that was counted; the address is known for this name from now on."""
-        both, bounds = _bounds(name, address)
+        both, limits = _limits_of(name, address)
         with self._write() as connection:
-            for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(bounds))).all():
+            for row in connection.execute(select(ATTEMPTS).where(ATTEMPTS.c.key.in_(limits))).all():
                 failed = 0 if row.key == both else max(0, row.failed - 1)
                 trust = now if row.key == both else row.trusted
-                _put(connection, row.key, failed, row.last, trust, there=True, until=max(row.until, _end(trust, now)))
+                _save(connection, row.key, failed, row.last, trust, until=max(row.until, _end(trust, now)))
 
 
-def _bounds(name: str, address: str) -> tuple[str, dict[str, Bound]]:
+def _limits_of(name: str, address: str) -> tuple[str, dict[str, AttemptLimit]]:
     named = compared(name)
     both = digest(f"both\n{named}\n{address}")
     return both, {both: BOTH, digest(f"address\n{address}"): ADDRESS, digest(f"name\n{named}"): NAME}
@@ -192,9 +191,6 @@ def _end(trusted: datetime | None, now: datetime) -> datetime:
     return trusted + TRUST if trusted is not None else now
 
 
-def _put(connection: Connection, key: str, failed: int, last: datetime, trusted: datetime | None, *, there: bool, until: datetime) -> None:
-    values = {"failed": failed, "last": last, "trusted": trusted, "until": until}
-    if there:
-        connection.execute(update(ATTEMPTS).where(ATTEMPTS.c.key == key).values(values))
-    else:
-        connection.execute(insert(ATTEMPTS).values(key=key, **values))
+def _save(connection: Connection, key: str, failed: int, last: datetime, trusted: datetime | None, *, until: datetime) -> None:
+    row = {"key": key, "failed": failed, "last": last, "trusted": trusted, "until": until}
+    upsert(connection, ATTEMPTS, [row], update=("failed", "last", "trusted", "until"))

@@ -42,16 +42,16 @@ class Trail(Part):
         limit: int = 100,
     ) -> list[Entry]:
         """The newest first, those with a smaller ``seq`` than ``before``. ``action``: the whole name, or what it begins with and a dot."""
-        asked = select(TRAIL).order_by(TRAIL.c.seq.desc()).limit(limit)
+        query = select(TRAIL).order_by(TRAIL.c.seq.desc()).limit(limit)
         if before is not None:
-            asked = asked.where(TRAIL.c.seq < before)
+            query = query.where(TRAIL.c.seq < before)
         if person is not None:
-            asked = asked.where(TRAIL.c.person == person)
+            query = query.where(TRAIL.c.person == person)
         if action is not None:
-            asked = asked.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
+            query = query.where((TRAIL.c.action == action) | TRAIL.c.action.startswith(f"{action}.", autoescape=True))
         if since is not None:
-            asked = asked.where(TRAIL.c.at >= since)
-        rows = self._rows(asked)
+            query = query.where(TRAIL.c.at >= since)
+        rows = self._rows(query)
         return [Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
 
     def actions(self) -> list[str]:

@@ -54,7 +54,6 @@ class AlertMessage:
     language: str
     key: str
     alert: str
-    more: int = 0
     plain: str = ""
 
     def text(self, limit: int = 1_000_000) -> str:
@@ -64,13 +63,13 @@ class AlertMessage:
         words = WORDS[self.language]
         blocks: list[str] = []
         for place, item in enumerate(self.items):
-            rest = len(self.items) - place - 1 + self.more
+            rest = len(self.items) - place - 1
             tail = words["more"].format(number=rest) if rest else ""
             if len("\n\n".join([*blocks, block(item, words["sites"]), tail]).encode()) > limit:
                 blocks.append(words["more"].format(number=rest + 1))
                 return cut("\n\n".join(blocks), limit)
             blocks.append(block(item, words["sites"]))
-        return "\n\n".join([*blocks, *([words["more"].format(number=self.more)] if self.more else [])])
+        return "\n\n".join(blocks)
 
 
 def block(item: Item, sites: str) -> str:
@@ -84,12 +83,12 @@ def cut(text: str, limit: int) -> str:
     return text if len(raw) <= limit else raw[: max(0, limit - 3)].decode(errors="ignore") + "…"
 
 
-def message_of(alert: Alert, items: Sequence[Item], key: str, more: int = 0) -> AlertMessage:
-    head = WORDS[alert.language]["head"].format(name=clean(alert.name), number=len(items) + more)
-    return AlertMessage(head, tuple(items), alert.language, key, alert.name, more)
+def message_of(alert: Alert, items: Sequence[Item], key: str) -> AlertMessage:
+    head = WORDS[alert.language]["head"].format(name=clean(alert.name), number=len(items))
+    return AlertMessage(head, tuple(items), alert.language, key, alert.name)
 
 
-def test(alert: Alert, key: str) -> AlertMessage:
+def test_message(alert: Alert, key: str) -> AlertMessage:
     return AlertMessage(clean(alert.name), (), alert.language, key, alert.name, plain=WORDS[alert.language]["test"])
 
 
@@ -148,21 +147,23 @@ class Setting:
 
 
 Fields = Mapping[str, str]
-Asks = Callable[[Fields, AlertMessage, datetime], Request]
-Judges = Callable[[Answer], None]
+BuildRequest = Callable[[Fields, AlertMessage, datetime], Request]
+CheckAnswer = Callable[[Answer], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A place that messages go to. ``title``: in English, for the catalogues. ``asks`` makes the request and ``judges`` reads its
-    answer (raises ``Refused``, ``PutOff``); without them the message goes through Apprise to ``address`` (raises ``Refused``).
-    ``needs``: the right that somebody must have to send there."""
+    """A place that messages go to. ``title``: in English, for the catalogues. ``needs``: the right that somebody must have to send there.
+
+    ``build_request`` makes the request, ``check_answer`` reads its answer (raises ``Refused``, ``PutOff``); without them the message goes
+    through Apprise to ``address`` (raises ``Refused``).
+    """
 
     name: str
     title: str
     fields: tuple[Field, ...]
-    asks: Asks | None = None
-    judges: Judges | None = None
+    build_request: BuildRequest | None = None
+    check_answer: CheckAnswer | None = None
     address: Callable[[Fields, Setting], str] | None = None
     needs: str = "keep"
 

@@ -11,12 +11,12 @@ from typing import Final, get_args
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.services.accounts.alerts import About, Alert
-from newsportal.services.accounts.base import Person, drawn_id
+from newsportal.services.accounts.base import Person, random_id
 from newsportal.services.alerts.base import BadField
 from newsportal.services.alerts.services import SERVICES
 from newsportal.text import clean
 
-OPERATORS: Final = ("sources", "disk", "crawl")  # what only those are told of who may watch the portal
+OPERATORS: Final = ("sources", "disk", "crawl")  # what only those are form of who may watch the portal
 MAX_NAME: Final = 100
 MAX_SEARCH: Final = 500
 MOST_OF_ONE: Final = 50  # alerts of one person: each is a search every few seconds
@@ -47,21 +47,21 @@ class Terms:
     others: int = 0
 
 
-def alert_of(told: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
-    """``told``: ``name``, ``about``, ``topic``, ``search``, ``channel``, its fields, ``when`` (``once`` or ``digest``), ``hours``,
+def alert_of(form: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
+    """``form``: ``name``, ``about``, ``topic``, ``search``, ``channel``, its fields, ``when`` (``once`` or ``digest``), ``hours``,
     ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``. A secret that is left open stays as it was. Raises ``BadFields``."""
     faults: dict[str, Message] = {}
-    about, of = _about(told, terms, faults)
-    channel, fields = _channel(told, terms, before, faults)
-    digest, quiet = _digest(told, faults), _quiet(told, faults)
-    per_hour = _number(told.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
-    name = clean(told.get("name", ""))[:MAX_NAME] or of or about
+    about, of = _about(form, terms, faults)
+    channel, fields = _channel(form, terms, before, faults)
+    digest, quiet = _digest(form, faults), _quiet(form, faults)
+    per_hour = _number(form.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
+    name = clean(form.get("name", ""))[:MAX_NAME] or of or about
     if before is None and terms.others >= MOST_OF_ONE:
         faults["name"] = Message("alert.many")
     if faults:
         raise BadFields(faults)
-    language = told.get("language", "zh")
-    made = before or Alert(drawn_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
+    language = form.get("language", "zh")
+    made = before or Alert(random_id(), terms.person.id, name, about, of, channel, {}, terms.now, terms.after)
     found = replace(
         made, name=name, about=about, of=of, channel=channel, fields=fields, digest=digest, quiet=quiet, per_hour=per_hour,
         language=language if language in LANGUAGES else "zh",
@@ -76,15 +76,15 @@ def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
     return replace(alert, enabled=True, created=now, after=after)
 
 
-def _about(told: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
-    about = told.get("about", "topic")
+def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
+    about = form.get("about", "topic")
     if about == "topic":
-        topic = told.get("topic", "").strip()
+        topic = form.get("topic", "").strip()
         if topic not in terms.topics:
             faults["topic"] = Message("alert.no-topic")
         return "topic", topic
     if about == "search":
-        words = clean(told.get("search", ""))
+        words = clean(form.get("search", ""))
         if not words or len(words) > MAX_SEARCH:
             faults["search"] = Message("alert.no-search")
         return "search", words[:MAX_SEARCH]
@@ -94,8 +94,8 @@ def _about(told: Mapping[str, str], terms: Terms, faults: dict[str, Message]) ->
     return about, ""  # type: ignore[return-value]  # it is one of them, as was just asked
 
 
-def _channel(told: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
-    service = SERVICES.get(told.get("channel", before.channel if before else ""))
+def _channel(form: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
+    service = SERVICES.get(form.get("channel", before.channel if before else ""))
     if service is None or service.needs not in terms.rights:
         faults["channel"] = Message("alert.no-channel")
         return "", {}
@@ -103,7 +103,7 @@ def _channel(told: Mapping[str, str], terms: Terms, before: Alert | None, faults
         faults["channel"] = Message("alert.no-mail-server")
         return service.name, {}
     known = before.fields if before is not None and before.channel == service.name else {}
-    given = {one.name: told.get(one.name) or (known.get(one.name, "") if one.secret else "") for one in service.fields}
+    given = {one.name: form.get(one.name) or (known.get(one.name, "") if one.secret else "") for one in service.fields}
     try:
         return service.name, service.checked(given)
     except BadField as error:
@@ -111,18 +111,18 @@ def _channel(told: Mapping[str, str], terms: Terms, before: Alert | None, faults
         return service.name, {}
 
 
-def _digest(told: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
-    if told.get("when", "once") != "digest":
+def _digest(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
+    if form.get("when", "once") != "digest":
         return ()
-    parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(told.get("hours", "").strip()) if part]
+    parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(form.get("hours", "").strip()) if part]
     if not parts or not all(part.isdecimal() and len(part) <= 2 and int(part) <= 23 for part in parts):
         faults["hours"] = Message("alert.hours")
         return ()
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _quiet(told: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
-    begin, end = told.get("quiet_from", ""), told.get("quiet_to", "")
+def _quiet(form: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
+    begin, end = form.get("quiet_from", ""), form.get("quiet_to", "")
     if not begin and not end:
         return None
     if not (begin and end):

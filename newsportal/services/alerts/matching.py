@@ -73,17 +73,17 @@ def matches(
     return found
 
 
-def due_of(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
+def due_at(moment: datetime, alert: Alert, zone: tzinfo) -> datetime:
     """When what was found at ``moment`` may be sent. Hours are those of the clocks of ``zone``."""
     if not alert.digest:
-        return _awake(moment, alert.quiet, zone)
+        return _after_quiet_hours(moment, alert.quiet, zone)
     there = moment.astimezone(zone)
     today = there.replace(minute=0, second=0, microsecond=0, fold=0)
     moments = [today.replace(hour=hour) + timedelta(days=day) for day in (0, 1) for hour in sorted(alert.digest)]
-    return _awake(min(one for one in moments if one >= there).astimezone(moment.tzinfo), alert.quiet, zone)
+    return _after_quiet_hours(min(one for one in moments if one >= there).astimezone(moment.tzinfo), alert.quiet, zone)
 
 
-def _awake(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> datetime:
+def _after_quiet_hours(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> datetime:
     """``moment``, or the end of the quiet hours that it falls into."""
     there = moment.astimezone(zone)
     if quiet is None or not is_quiet(there.hour, quiet):
@@ -92,7 +92,7 @@ def _awake(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> dat
     return (end if end > there else end + timedelta(days=1)).astimezone(moment.tzinfo)
 
 
-def asleep(alert: Alert, moment: datetime, zone: tzinfo) -> bool:
+def in_quiet_hours(alert: Alert, moment: datetime, zone: tzinfo) -> bool:
     """Whether ``moment`` lies in the quiet hours: what was due before, and had to wait, waits until they end."""
     return alert.quiet is not None and is_quiet(moment.astimezone(zone).hour, alert.quiet)
 
@@ -103,12 +103,12 @@ def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
     return begin <= hour < end if begin <= end else hour >= begin or hour < end
 
 
-def gathered(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -> list[tuple[datetime, list[int]]]:
+def schedule_messages(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -> list[tuple[datetime, list[int]]]:
     """What was found at these moments (rising), as messages: when each is sent, and which of them it tells of, ``most`` at a time.
 
     As :mod:`newsportal.services.alerts.run` does it: what is due at one moment goes together, and a full hour lets the rest wait.
     """
-    moments = sorted((due_of(moment, alert, zone), place) for place, moment in enumerate(found))
+    moments = sorted((due_at(moment, alert, zone), place) for place, moment in enumerate(found))
     sent: list[tuple[datetime, list[int]]] = []
     waiting: list[int] = []
     for due, group in groupby(moments, key=lambda pair: pair[0]):
@@ -127,7 +127,7 @@ def gathered(found: Iterable[datetime], alert: Alert, zone: tzinfo, most: int) -
 
 def _next(sent: list[tuple[datetime, list[int]]], alert: Alert, zone: tzinfo) -> datetime:
     """When what waits for room goes."""
-    return _awake(_free(sent, sent[-1][0], alert.per_hour), alert.quiet, zone)
+    return _after_quiet_hours(_free(sent, sent[-1][0], alert.per_hour), alert.quiet, zone)
 
 
 def _free(sent: list[tuple[datetime, list[int]]], moment: datetime, per_hour: int) -> datetime:

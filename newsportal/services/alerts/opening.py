@@ -14,7 +14,7 @@ from newsportal.net.egress import Policy
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.alerts.base import Setting
-from newsportal.services.alerts.run import Work, step, tell
+from newsportal.services.alerts.run import Work, follow_conditions, step
 from newsportal.services.periodic import PeriodicThread
 from newsportal.services.publishing.run import owner_name
 from newsportal.sources import Sources
@@ -36,30 +36,24 @@ def setting_of(sources: Sources) -> Setting:
 
 
 def work_of(
-    accounts: Accounts,
-    store: Store,
-    index: Index | None,
-    sources: Sources,
-    *,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    stopped: Callable[[], bool] = lambda: False,
+    accounts: Accounts, store: Store, index: Index | None, sources: Sources, now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> Work:
-    file = sqlite_file(sources.store)
+    file, alerts = sqlite_file(sources.store), sources.alerts
     return Work(
         accounts, store, index, ZoneInfo(sources.portal.timezone), setting_of(sources), (sources.portal.url or "").rstrip("/") or None,
-        sources.alerts.per_hour, now, stopped, watched(sources), file.parent if file is not None else None, sources.alerts.disk_free,
-        sources.alerts.crawl_hours,
+        alerts.per_hour, now, watched=watched(sources), folder=file.parent if file is not None else None, disk_free=alerts.disk_free,
+        crawl_hours=alerts.crawl_hours,
     )  # fmt: skip
 
 
-class Sender(PeriodicThread):
+class AlertSenderThread(PeriodicThread):
     """Follows and sends, again and again, in one of several processes at a time. It may be killed at any time.
 
     ``work`` is asked at each step, since ``sources.yaml`` may have changed (``None``: nothing is to be sent now).
     """
 
-    def __init__(self, work: Callable[[Callable[[], bool]], Work | None], every: float = EVERY) -> None:
-        super().__init__("alerts", every)
+    def __init__(self, work: Callable[[Callable[[], bool]], Work | None]) -> None:
+        super().__init__("alerts", EVERY)
         self._work = work
         self._owner = owner_name()
         self._conditions = 0.0
@@ -72,7 +66,7 @@ class Sender(PeriodicThread):
         self._held = work.accounts
         if self._conditions <= monotonic():
             self._conditions = monotonic() + CONDITIONS_EVERY
-            tell(work)
+            follow_conditions(work)
         step(work)
 
     def stop(self) -> None:

@@ -10,9 +10,8 @@ from typing import Final
 
 from newsportal.services.accounts.alerts import Alert
 from newsportal.services.alerts.base import Item
-from newsportal.services.alerts.matching import GRACE, found_by, gathered, is_new, of_topic
+from newsportal.services.alerts.matching import GRACE, found_by, is_new, of_topic, schedule_messages
 from newsportal.services.alerts.run import TOGETHER, Work, allowed, conditions, item
-from newsportal.store.dialects import chunks
 from newsportal.store.results import StoredArticle, Story, StoryFilter
 
 DAYS: Final = 7
@@ -51,7 +50,7 @@ def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
     then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
     stories = _of_topic(work, then) if alert.about == "topic" else _of_search(work, then, now)
     found = sorted(((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda told: told[:2])
-    messages = gathered([moment for moment, _, _ in found], then, work.zone, TOGETHER)
+    messages = schedule_messages([moment for moment, _, _ in found], then, work.zone, TOGETHER)
     planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
     return Preview(tuple(reversed(planned)), len(found), len(stories) >= MOST)
 
@@ -76,11 +75,11 @@ def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:
     if work.index is None:
         return []
     ids = found_by(work.index, alert.of, work.zone, alert.created - GRACE, now + timedelta(seconds=1))
-    articles = [one for chunk in chunks(list(ids)) for one in work.store.articles(chunk) if one.hidden is None]
     by_story: dict[str, list[StoredArticle]] = defaultdict(list)
-    for one in articles:
-        by_story[one.story_id].append(one)
-    stories = [story for chunk in chunks(list(by_story)[:MOST]) for story in work.store.listed(chunk).values()]
+    for one in work.store.articles(list(ids)):
+        if one.hidden is None:
+            by_story[one.story_id].append(one)
+    stories = work.store.listed(list(by_story)[:MOST]).values()
     return [(story, _first(alert, by_story[story.id])) for story in stories]
 
 

@@ -23,9 +23,8 @@ from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
 from newsportal.services.accounts.alerts import Alert, Message
 from newsportal.services.accounts.alerts import State as State
-from newsportal.services.alerts import base
-from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of
-from newsportal.services.alerts.matching import asleep, due_of, matches
+from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of, test_message
+from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
 from newsportal.services.alerts.sending import send
 from newsportal.services.alerts.services import SERVICES
 from newsportal.services.publishing.base import PutOff, Refused
@@ -125,8 +124,8 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
             story = stories[article.story_id]
             if story is None:  # it is hidden, or gone meanwhile
                 continue
-            if not work.accounts.alerts.describe(alert.id, [story.id], [version.id for version in story.versions]):
-                due = due_of(now, alert, work.zone)
+            if not work.accounts.alerts.has_told(alert.id, [story.id], [version.id for version in story.versions]):
+                due = due_at(now, alert, work.zone)
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 
 
@@ -135,7 +134,7 @@ def deliver(work: Work, tally: Tally) -> None:
     due = book.due(work.now())
     alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
-        if not allowed(work, alert) or asleep(alert, work.now(), work.zone):
+        if not allowed(work, alert) or in_quiet_hours(alert, work.now(), work.zone):
             continue
         while not work.stopped():
             held = book.claim(replace(alert, per_hour=min(alert.per_hour, work.per_hour)), now=work.now(), seconds=LEASE, most=TOGETHER)
@@ -187,7 +186,7 @@ def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally
         work.accounts.alerts.settle(held, "failed", now=now, reason=f"{error}; given up after {tries} tries")
         return
     tally.put_off += 1
-    due = due_of(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # no digest waits for the next one
+    due = due_at(now + error.wait(tries, LONGEST_WAIT), replace(alert, digest=()), work.zone)  # no digest waits for the next one
     work.accounts.alerts.settle(held, "waiting", now=now, reason=str(error), due=due)
 
 
@@ -205,12 +204,12 @@ def item(story: Story, url: str | None) -> Item:
     return Item(story.id, headline(story.head.title), headline(story.head.publisher), address, story.sites)
 
 
-def test(work: Work, alert: Alert) -> None:
+def send_test(work: Work, alert: Alert) -> None:
     """Send one message that says that it works. Raises as :func:`send`, ``Refused`` for an owner who has
     another role since: what goes through Apprise goes past the egress guard."""
     if not allowed(work, alert):
         raise Refused("whoever made it may not be told of this any more, or not there")
-    send(alert.channel, alert.fields, base.test(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
+    send(alert.channel, alert.fields, test_message(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())
 
 
 FAILS: Final = frozenset({"failing", "quarantined"})
@@ -257,14 +256,14 @@ def conditions(work: Work, about: Collection[str]) -> list[Condition]:
     return found
 
 
-def tell(work: Work) -> int:
+def follow_conditions(work: Work) -> int:
     """Keep what operators are to be told of now. Answers how many messages are new."""
     alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about not in ("topic", "search")]
     if not alerts:
         return 0
     now, found = work.now(), conditions(work, {alert.about for alert in alerts})
     messages = [
-        Message(alert.id, one.key, "", one.says[alert.language], found=now, due=due_of(now, alert, work.zone), changed=now)
+        Message(alert.id, one.key, "", one.says[alert.language], found=now, due=due_at(now, alert, work.zone), changed=now)
         for alert in alerts
         for one in found
         if one.about == alert.about

@@ -1,8 +1,7 @@
-"""One message to one service, once. What came of it is told by errors: nothing was sent, never will be, or perhaps was."""
+"""One message to one service, once. What came of it is message by errors: nothing was sent, never will be, or perhaps was."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from collections.abc import Mapping
@@ -28,40 +27,36 @@ FOR_EVER: Final = re.compile(r"\(5\d\d, b|error=4(?!08|25|29)\d\d")
 """A refusal that a later try does not change (RFC 5321 section 4.2.1, RFC 9110 section 15.5)."""
 
 
-def send(name: str, fields: Mapping[str, str], told: AlertMessage, setting: Setting, now: datetime) -> None:
+def send(name: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting, now: datetime) -> None:
     """Raises ``Refused``, ``PutOff``, ``Unclear``, ``DependencyMissing``. Blocking."""
     service = SERVICES.get(name)
     if service is None:
         raise Refused("there is no such service any more")
-    if service.asks is not None:
-        _by_http(service, service.asks(fields, told, now), fields, setting)
+    if service.build_request is not None:
+        _by_http(service, service.build_request(fields, message, now), fields, setting)
     elif service.address is not None:
-        _by_apprise(service.address(fields, setting), fields, told, setting)
+        _by_apprise(service.address(fields, setting), fields, message, setting)
 
 
 def _by_http(service: Service, request: Request, fields: Mapping[str, str], setting: Setting) -> None:
     length = {"content-length": str(len(request.body)), "user-agent": setting.agent}
     try:
-        answer = asyncio.run(_post(request, {**request.headers, **length}, setting))
+        headers = {**request.headers, **length}
+        answer = egress.request("POST", request.url, setting.policy, headers, request.body, max_bytes=MAX_ANSWER, timeout=TIMEOUT)
     except EgressDenied as error:
         raise Refused(f"that address may not be asked ({error.reason}); an operator can allow it: politeness.allow_private") from error
     except FetchFailed as error:
         if egress.never_sent(error):
             raise PutOff(f"it cannot be reached ({error.reason})") from error
         raise Unclear(f"no answer came ({error.reason}): perhaps it arrived") from error
-    if service.judges is not None:
+    if service.check_answer is not None:
         try:
-            service.judges(answer)
+            service.check_answer(answer)
         except Refused as error:
             raise Refused(hidden(str(error), fields)) from error
 
 
-async def _post(request: Request, headers: Mapping[str, str], setting: Setting) -> egress.Answer:
-    async with egress.exchanges(setting.policy, timeout=TIMEOUT) as exchange:
-        return await exchange("POST", request.url, headers, request.body, MAX_ANSWER)
-
-
-def _by_apprise(address: str, fields: Mapping[str, str], told: AlertMessage, setting: Setting) -> None:
+def _by_apprise(address: str, fields: Mapping[str, str], message: AlertMessage, setting: Setting) -> None:
     try:
         import apprise
     except ImportError as error:
@@ -70,7 +65,7 @@ def _by_apprise(address: str, fields: Mapping[str, str], told: AlertMessage, set
     if target is None:
         raise Refused("Apprise knows no such address")
     with apprise.LogCapture(level=logging.DEBUG, fmt="%(message)s") as heard:  # type: ignore[no-untyped-call]
-        sent = target.notify(body=told.text(), title=told.title, body_format="text")
+        sent = target.notify(body=message.text(), title=message.title, body_format="text")
         said = heard.getvalue()
     if sent:
         return

@@ -10,27 +10,27 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlsplit
 
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
-from newsportal.services.alerts.base import AlertMessage, Field, Fields, Judges, Request, Service, Setting
+from newsportal.services.alerts.base import AlertMessage, CheckAnswer, Field, Fields, Request, Service, Setting
 from newsportal.services.publishing.base import PutOff, Refused
-from newsportal.services.publishing.webhook import SIGNATURE, signature
+from newsportal.services.publishing.webhook import SIGNATURE, retry_after, signature
 from newsportal.sources.uris import BadAddress, check_url
 
 JSON: Final = {"content-type": "application/json; charset=utf-8", "accept": "application/json"}
 
 
-def _json(url: str, told: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Request:
-    return Request(url, json.dumps(told, ensure_ascii=False).encode(), {**JSON, **(headers or {})})
+def _json(url: str, payload: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Request:
+    return Request(url, json.dumps(payload, ensure_ascii=False).encode(), {**JSON, **(headers or {})})
 
 
-def _lines(told: AlertMessage, limit: int) -> str:
-    return f"{told.title}\n\n{told.text(limit - len(told.title.encode()) - 2)}"
+def _lines(message: AlertMessage, limit: int) -> str:
+    return f"{message.title}\n\n{message.text(limit - len(message.title.encode()) - 2)}"
 
 
 def _web_address(value: str) -> str | Message:
@@ -44,13 +44,12 @@ def _matches(pattern: str, wrong: str) -> Callable[[str], str | Message]:
     return lambda value: value if re.fullmatch(pattern, value) else Message(wrong)
 
 
-def judge(answer: Answer) -> None:
+def check_status(answer: Answer) -> None:
     """By the status alone."""
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
-        wait = answer.headers.get("retry-after", "")
-        raise PutOff(f"the service answered {answer.status}", min(float(wait), 86_400.0) if wait.isdecimal() else None)
+        raise PutOff(f"the service answered {answer.status}", retry_after(answer, datetime.now(UTC)))
     raise Refused(f"the service answered {answer.status}")
 
 
@@ -78,30 +77,30 @@ def _robot_key(host: str, parameter: str | None) -> Field:
     return Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True, check=check)
 
 
-def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") -> Judges:
+def _robot(busy: Collection[int], code: str = "errcode", words: str = "errmsg") -> CheckAnswer:
     """``busy``: codes with which a robot says "too many for now" (its documentation), or "busy"."""
 
-    def judged(answer: Answer) -> None:
-        judge(answer)
+    def check(answer: Answer) -> None:
+        check_status(answer)
         try:
-            told = json.loads(answer.body)
-            number = told.get(code, told.get("StatusCode", 0))
+            reply = json.loads(answer.body)
+            number = reply.get(code, reply.get("StatusCode", 0))
         except (ValueError, RecursionError, AttributeError) as error:
             raise Refused("the service answered something that is no answer of a robot") from error
         if number in busy:
             raise PutOff(f"the service says: too many for now ({number})")
         if number:
-            raise Refused(f"the service says: {number} {' '.join(str(told.get(words, '')).split())[:200]}")
+            raise Refused(f"the service says: {number} {' '.join(str(reply.get(words, '')).split())[:200]}")
 
-    return judged
+    return check
 
 
 WECOM_BYTES: Final = 2048  # developer.work.weixin.qq.com: a text message of a robot
 
 
-def _wecom(fields: Fields, told: AlertMessage, now: datetime) -> Request:
+def _wecom(fields: Fields, message: AlertMessage, now: datetime) -> Request:
     url = f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={fields['key']}"
-    return _json(url, {"msgtype": "text", "text": {"content": _lines(told, WECOM_BYTES)}})
+    return _json(url, {"msgtype": "text", "text": {"content": _lines(message, WECOM_BYTES)}})
 
 
 WECOM: Final = Service("wecom", "WeCom", (_robot_key("qyapi.weixin.qq.com", "key"),), _wecom, _robot((-1, 45009)))
@@ -109,8 +108,8 @@ WECOM: Final = Service("wecom", "WeCom", (_robot_key("qyapi.weixin.qq.com", "key
 FEISHU_BYTES: Final = 18_000  # open.feishu.cn: a request of a robot has at most 20 kB
 
 
-def _feishu(fields: Fields, told: AlertMessage, now: datetime) -> Request:
-    body: dict[str, Any] = {"msg_type": "text", "content": {"text": _lines(told, FEISHU_BYTES)}}
+def _feishu(fields: Fields, message: AlertMessage, now: datetime) -> Request:
+    body: dict[str, Any] = {"msg_type": "text", "content": {"text": _lines(message, FEISHU_BYTES)}}
     if fields.get("secret"):
         seconds = str(int(now.timestamp()))
         sign = b64encode(hmac.new(f"{seconds}\n{fields['secret']}".encode(), b"", sha256).digest()).decode()
@@ -125,13 +124,13 @@ FEISHU: Final = Service(
 DINGTALK_BYTES: Final = 18_000  # open.dingtalk.com: 20,000 bytes
 
 
-def _dingtalk(fields: Fields, told: AlertMessage, now: datetime) -> Request:
+def _dingtalk(fields: Fields, message: AlertMessage, now: datetime) -> Request:
     url = f"https://oapi.dingtalk.com/robot/send?access_token={fields['key']}"
     if fields.get("secret"):
         moment = str(int(now.timestamp() * 1000))
         sign = b64encode(hmac.new(fields["secret"].encode(), f"{moment}\n{fields['secret']}".encode(), sha256).digest()).decode()
         url += f"&timestamp={moment}&sign={quote(sign, safe='')}"
-    return _json(url, {"msgtype": "text", "text": {"content": _lines(told, DINGTALK_BYTES)}})
+    return _json(url, {"msgtype": "text", "text": {"content": _lines(message, DINGTALK_BYTES)}})
 
 
 DINGTALK: Final = Service(
@@ -151,12 +150,12 @@ TELEGRAM_FIELDS: Final = (
 )  # fmt: skip
 
 
-def _telegram(fields: Fields, told: AlertMessage, now: datetime) -> Request:
-    body = {"chat_id": fields["chat"], "text": _lines(told, TELEGRAM_BYTES), "disable_web_page_preview": True}
+def _telegram(fields: Fields, message: AlertMessage, now: datetime) -> Request:
+    body = {"chat_id": fields["chat"], "text": _lines(message, TELEGRAM_BYTES), "disable_web_page_preview": True}
     return _json(f"https://api.telegram.org/bot{fields['token']}/sendMessage", body)
 
 
-TELEGRAM: Final = Service("telegram", "Telegram", TELEGRAM_FIELDS, _telegram, judge)
+TELEGRAM: Final = Service("telegram", "Telegram", TELEGRAM_FIELDS, _telegram, check_status)
 
 NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachment
 
@@ -171,14 +170,14 @@ NTFY_FIELDS: Final = (
 )  # fmt: skip
 
 
-def _ntfy(fields: Fields, told: AlertMessage, now: datetime) -> Request:
-    body: dict[str, Any] = {"topic": fields["topic"], "title": told.title, "message": told.text(NTFY_BYTES)}
-    if len(told.items) == 1:
-        body["click"] = told.items[0].address
+def _ntfy(fields: Fields, message: AlertMessage, now: datetime) -> Request:
+    body: dict[str, Any] = {"topic": fields["topic"], "title": message.title, "message": message.text(NTFY_BYTES)}
+    if len(message.items) == 1:
+        body["click"] = message.items[0].address
     return _json(fields["server"], body, {"authorization": f"Bearer {fields['token']}"} if fields.get("token") else None)
 
 
-NTFY: Final = Service("ntfy", "ntfy", NTFY_FIELDS, _ntfy, judge)
+NTFY: Final = Service("ntfy", "ntfy", NTFY_FIELDS, _ntfy, check_status)
 
 WEBHOOK_FIELDS: Final = (
     Field("url", Message("field.url"), Message("field-hint.url"), secret=True, check=_web_address),
@@ -186,18 +185,18 @@ WEBHOOK_FIELDS: Final = (
 )
 
 
-def _webhook(fields: Fields, told: AlertMessage, now: datetime) -> Request:
-    stories = [{"id": one.id, "title": one.title, "site": one.site, "url": one.address, "sites": one.sites} for one in told.items]
+def _webhook(fields: Fields, message: AlertMessage, now: datetime) -> Request:
+    stories = [{"id": one.id, "title": one.title, "site": one.site, "url": one.address, "sites": one.sites} for one in message.items]
     body = {
-        "form": 1, "event": "alert", "alert": told.alert, "title": told.title, "text": told.text(), "stories": stories, "more": told.more,
+        "form": 1, "event": "alert", "alert": message.alert, "title": message.title, "text": message.text(), "stories": stories, "more": 0,
     }  # fmt: skip
-    asked = _json(fields["url"], body, {"idempotency-key": told.key})
+    asked = _json(fields["url"], body, {"idempotency-key": message.key})
     if not fields.get("secret"):
         return asked
     return Request(asked.url, asked.body, {**asked.headers, SIGNATURE: signature(fields["secret"], asked.body, now)})
 
 
-WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, judge)
+WEBHOOK: Final = Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook, check_status)
 
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
 DOMAIN: Final = re.compile(r"[^.]\.[A-Za-z][A-Za-z0-9-]*$")  # mail comes from a name; an address of numbers is none

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, timedelta
 from urllib.parse import urljoin, urlsplit
 
@@ -13,6 +13,7 @@ from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import choose
 from newsportal.extractors.fields.published import url_date
 from newsportal.extractors.forum import addresses, kinds
+from newsportal.extractors.gallery.links import Entry as GalleryEntry
 from newsportal.extractors.gallery.links import entries as stories
 from newsportal.extractors.lists import hub
 from newsportal.extractors.lists.hub_urls import BOARD, MEDIA_WORDS, Address
@@ -97,11 +98,15 @@ def forum_of(page: Page, document: dom.Document) -> Proposal | None:
         return None
     if found.kind not in ("front", "board") or (len(found.boards) < MIN_BOARDS and len(found.threads) < MIN_THREADS):
         return None
+    why = Message("found.forum", boards=len(found.boards), threads=len(found.threads))
+    return forum_proposal(page, found, len(found.threads) or len(found.boards), (why,))
+
+
+def forum_proposal(page: Page, found: kinds.Signpost, entries: int, why: tuple[Message, ...] = ()) -> Proposal:
+    """A page of a forum as an entry of ``sources.yaml``."""
     links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
-    told = (Message("found.forum", boards=len(found.boards), threads=len(found.threads)),)
-    entries = len(found.threads) or len(found.boards)
-    return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+    return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=why), page.fetched)
 
 
 def _is_forum(document: dom.Document) -> bool:
@@ -125,10 +130,15 @@ def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
     own = bool(Address(page.url).words & PICTURE_WORDS) or PICTURE_TITLE.search(title_of(document) or "") is not None
     if len(found) < MIN_STORIES or not (own or pictured >= len(found) / 2):
         return None
+    return gallery_proposal(page, document, found)
+
+
+def gallery_proposal(page: Page, document: dom.Document, found: Sequence[GalleryEntry]) -> Proposal:
+    """An index page of photo stories as an entry of ``sources.yaml``."""
     links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
     values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
-    told = (Message("found.galleries", number=len(links)),)
-    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
+    why = (Message("found.galleries", number=len(links)),)
+    return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=why), page.fetched)
 
 
 def feed_addresses(document: dom.Document) -> list[str]:

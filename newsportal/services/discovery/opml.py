@@ -6,13 +6,12 @@ else its ``category`` attribute (OPML 2.0, "Subscription lists").
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
 from itertools import chain
-from xml.sax.saxutils import quoteattr
+from xml.etree import ElementTree
 
 from newsportal.errors import NewsportalError
 from newsportal.extractors.feeds.xml_stream import XmlText
@@ -81,34 +80,22 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
 
 def write(title: str, feeds: Iterable[Outline], now: datetime) -> str:
     """An OPML 2.0 list with a folder a category, in the order given; feeds without one stand behind. Well-formed whatever texts hold."""
-    folders: dict[str | None, list[Outline]] = defaultdict(list)
-    for one in feeds:
-        folders[one.folder].append(one)
-    loose = folders.pop(None, [])
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<opml version="2.0">', "  <head>"]
-    lines += [
-        f"    <title>{(clean(title).replace('&', '&amp;').replace('<', '&lt;'))}</title>",
-        f"    <dateCreated>{format_datetime(now)}</dateCreated>",
-        "  </head>",
-        "  <body>",
-    ]
-    for name, inside in folders.items():
-        lines += [
-            f"    <outline text={_quoted(name)} title={_quoted(name)}>",
-            *(f"      {_outline(one)}" for one in inside),
-            "    </outline>",
-        ]
-    lines += [f"    {_outline(one)}" for one in loose]
-    return "\n".join([*lines, "  </body>", "</opml>", ""])
+    root = ElementTree.Element("opml", version="2.0")
+    head, body = ElementTree.SubElement(root, "head"), ElementTree.SubElement(root, "body")
+    ElementTree.SubElement(head, "title").text = clean(title)
+    ElementTree.SubElement(head, "dateCreated").text = format_datetime(now)
+    folders: dict[str | None, ElementTree.Element] = {None: body}
+    for one in sorted(feeds, key=lambda one: one.folder is None):
+        if one.folder not in folders:
+            folders[one.folder] = _outline(body, text=one.folder, title=one.folder)
+        name = one.title or one.url
+        _outline(folders[one.folder], text=name, title=name, type="rss", xmlUrl=one.url, htmlUrl=one.home)
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, "unicode")}\n'
 
 
-def _outline(one: Outline) -> str:
-    told = {"text": one.title or one.url, "title": one.title or one.url, "type": "rss", "xmlUrl": one.url, "htmlUrl": one.home}
-    return f"<outline {' '.join(f'{name}={_quoted(value)}' for name, value in told.items() if value)}/>"
-
-
-def _quoted(text: str | None) -> str:
-    return quoteattr(clean(text or ""))
+def _outline(parent: ElementTree.Element, **attributes: str | None) -> ElementTree.Element:
+    return ElementTree.SubElement(parent, "outline", {name: clean(value) for name, value in attributes.items() if value})
 
 
 class _Enough(Exception):

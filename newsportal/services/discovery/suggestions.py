@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from heapq import nlargest
 from html import unescape
 
@@ -79,7 +79,7 @@ class _Site:
         return self.linked + self.found
 
 
-class Counting:
+class SiteCounter:
     """Give it articles with :meth:`take`, then ask :meth:`suggestions`. ``visited``: addresses of the sources that are there."""
 
     def __init__(self, visited: Iterable[str] = ()) -> None:
@@ -163,5 +163,4 @@ def linked(html: str, own: str) -> Iterator[tuple[str, str]]:
 
 
 def plain(one: Suggestion) -> Mapping[str, object]:
-    told = {"site": one.site, "name": one.name, "score": one.score, "linked": one.linked, "sites": one.sites, "reposted": one.reposted}
-    return told | {"found": one.found, "topics": list(one.topics), "url": one.url, "title": one.title, "address": one.address}
+    return asdict(one) | {"address": one.address}

@@ -43,14 +43,14 @@ class Piece:
     text: str
 
 
-Line = tuple[Piece, ...]  # a paragraph
+DiffLine = tuple[Piece, ...]  # a paragraph
 
 
 @dataclass(slots=True)
 class Budget:
     left: int
 
-    def pays(self, price: int) -> bool:
+    def spend(self, price: int) -> bool:
         """Whether there is so much left; it is spent."""
         if price > self.left:
             return False
@@ -58,12 +58,12 @@ class Budget:
         return True
 
 
-def difference(old: str, new: str) -> list[Line]:
+def difference(old: str, new: str) -> list[DiffLine]:
     before, after, budget = _lines(old), _lines(new), Budget(MOST)
     steps = _steps(before, after, budget)
     if steps is None:
         return [*_all("gone", before), *_all("new", after)]
-    found = list[Line]()
+    found = list[DiffLine]()
     for step in steps:
         if step.same:
             found += _all("same", step.after)
@@ -75,7 +75,7 @@ def difference(old: str, new: str) -> list[Line]:
     return found
 
 
-def in_line(old: str, new: str) -> Line:
+def in_line(old: str, new: str) -> DiffLine:
     """The difference of two short texts (headlines, names)."""
     old, new = clean(old), clean(new)
     found = _words(old, new, Budget(MOST)) if old and new else None
@@ -84,7 +84,7 @@ def in_line(old: str, new: str) -> Line:
     return (*((Piece("gone", old),) if old else ()), *((Piece("new", new),) if new else ()))
 
 
-def is_same(lines: Sequence[Line]) -> bool:
+def is_same(lines: Sequence[DiffLine]) -> bool:
     return all(piece.kind == "same" for line in lines for piece in line)
 
 
@@ -107,7 +107,7 @@ def _steps(before: Sequence[str], after: Sequence[str], budget: Budget) -> list[
     last = _common(before[first:][::-1], after[first:][::-1])
     ends = (len(before) - last, len(after) - last)
     inner = before[first : ends[0]], after[first : ends[1]]
-    if not budget.pays(_price(*inner)):
+    if not budget.spend(_price(*inner)):
         return None
     found = [Step(True, before[:first], after[:first])]
     for kind, i, j, m, n in SequenceMatcher(None, *inner, autojunk=False).get_opcodes():
@@ -129,11 +129,11 @@ def _price(before: Sequence[str], after: Sequence[str]) -> int:
     return (pairs + len(before) + len(after)) * (min(len(before), len(after)) + 1)
 
 
-def _all(kind: Kind, lines: Sequence[str]) -> list[Line]:
+def _all(kind: Kind, lines: Sequence[str]) -> list[DiffLine]:
     return [(Piece(kind, line),) for line in lines]
 
 
-def _words(old: str, new: str, budget: Budget) -> Line | None:
+def _words(old: str, new: str, budget: Budget) -> DiffLine | None:
     """``None``: too little is common, or it would take too long."""
     steps = _steps(_cut(old), _cut(new), budget)
     if steps is None:
@@ -166,7 +166,7 @@ class Likeness:
     shared: float
     same_title: bool
     apart: timedelta
-    headlines: Line
+    headlines: DiffLine
 
 
 def likeness(one: StoredArticle, other: StoredArticle) -> Likeness:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from newsportal.errors import StoreError
 from newsportal.search.base import Index, Query
-from newsportal.services.editing.blocks import Block, Body, blocks_of, read, typed
+from newsportal.services.editing.blocks import Block, blocks_of, read, typed
 from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.corrections import Correction
 from newsportal.store.results import StoredArticle, Story
@@ -36,16 +36,6 @@ def draft_of(article: StoredArticle, *, body: bool = True) -> Draft:
     return Draft(article.title, typed(parts(article)) if body else None, article.published, article.author or "")
 
 
-def drafted(article: StoredArticle, draft: Draft) -> Body | None:
-    """The body of a draft; ``None`` where it is the article's own. Raises ``ValueError`` for a part that is not there."""
-    if draft.lines is None:
-        return None
-    there = parts(article)
-    if _lines(draft.lines) == _lines(typed(there)):
-        return None
-    return read(draft.lines, there, article.url)
-
-
 def correction(article: StoredArticle, draft: Draft) -> Correction:
     """What the draft says otherwise than the article. Raises ``ValueError`` for a part of the body that is not there."""
     said: Correction = {}
@@ -56,11 +46,11 @@ def correction(article: StoredArticle, draft: Draft) -> Correction:
     minutes = [moment and moment.replace(second=0, microsecond=0) for moment in (draft.published, article.published)]
     if minutes[0] != minutes[1]:  # forms tell no seconds
         said["published"] = draft.published
-    body = drafted(article, draft)
-    if body is not None:
-        there = set(body.pictures)
+    blocks = parts(article) if draft.lines is not None else []
+    if draft.lines is not None and _lines(draft.lines) != _lines(typed(blocks)):
+        body = read(draft.lines, blocks, article.url)
         said["text"], said["html"] = body.text, body.html
-        said["images"] = tuple(image for image in article.images if image.url in there)
+        said["images"] = tuple(image for image in article.images if image.url in body.pictures)
     return said
 
 

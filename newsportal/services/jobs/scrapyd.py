@@ -5,7 +5,6 @@ The API is that of scrapyd 1.6 (docs/api): one question, one answer, through the
 
 from __future__ import annotations
 
-import asyncio
 import json
 import netrc
 from base64 import b64encode
@@ -22,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, RunnerRefused, RunnerUnavailable
 from newsportal.net import egress
-from newsportal.net.egress.client import Answer, exchanges
+from newsportal.net.egress import Answer
 from newsportal.services.jobs.base import Job, State, Wanted, settings_of
 from newsportal.services.jobs.records import Records
 
@@ -176,15 +175,11 @@ class Server:
             headers["authorization"] = f"Basic {b64encode(pair).decode()}"
         try:
             patience = LONG_PATIENCE if path.startswith(LISTING) else PATIENCE
-            return asyncio.run(self._exchange(method, self.target.url + path, headers, body, patience))
+            return egress.request(method, self.target.url + path, self._policy, headers, body, max_bytes=MAX_ANSWER, timeout=patience)
         except FetchFailed as error:
             raise RunnerUnavailable(f"scrapyd at {self.target.url} does not answer ({error.reason}): is it running?") from error
         except EgressDenied as error:
             raise RunnerRefused(f"{self.target.url} is no address to speak to: {error.reason}") from error
-
-    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes, patience: float) -> Answer:
-        async with exchanges(self._policy, timeout=patience) as exchange:
-            return await exchange(method, url, headers, body, MAX_ANSWER)
 
     def _answered(self, answer: Answer) -> dict[str, Any]:
         try:

@@ -37,7 +37,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
     unread = []
     for model in models:
         try:
-            classifier = base.restore(store.corpora.blob(name, model.version))
+            classifier = opened(store, name, model.version)
         except ModelError as error:
             unread.append(f"version {model.version}: {error}")
             continue
@@ -47,7 +47,7 @@ def side_by_side(store: Store, name: str, versions: Sequence[int], say: Progress
 
 def put_to_use(store: Store, name: str, version: int, now: datetime) -> None:
     """Put a version to use, if it can be read. Raises ``StoreError`` and ``ModelError``."""
-    base.restore(store.corpora.blob(name, version))
+    opened(store, name, version)
     store.corpora.activate(name, version, now=now)
 
 

@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedIOBase
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -66,27 +67,19 @@ def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) ->
 
 def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, most: int = 20) -> list[CorpusError]:
     """The first mistakes of an open file, a line each: who brings a file mends them all at once. Empty for one that is right."""
-    found: list[CorpusError] = []
-    for line in _each(stream, form, name, encoding):
-        if isinstance(line, CorpusError):
-            found.append(line)
-            if len(found) >= most:
-                break
-    return found
+    return list(islice(_mistakes(stream, form, name, encoding), most))
 
 
-def _each(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator[NewDocument | CorpusError]:
-    """Documents, and what is wrong with lines; of CSV only the first mistake, since what follows it may be anything."""
-    if form != "jsonl":
-        try:
-            yield from read_stream(stream, form, name, encoding)
-        except CorpusError as error:
-            yield error
-        return
+def _mistakes(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator[CorpusError]:
+    """What is wrong with lines; of CSV only the first mistake, since what follows it may be anything."""
     try:
+        if form != "jsonl":
+            for _ in read_stream(stream, form, name, encoding):
+                pass
+            return
         for number, line in enumerate(_lines(stream, name, encoding), 1):
             try:
-                yield from _jsonl(iter([line]), name)
+                list(_jsonl(iter([line]), name))
             except WrongLine as error:
                 yield WrongLine(name, number, error.why)
     except CorpusError as error:  # no text, or a line without end

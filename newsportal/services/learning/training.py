@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -204,9 +204,7 @@ class Done:
     why: Message | None = None
 
     def row(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("corpus", "documents", "new", "version", "macro_f1", "active")} | {
-            "why": self.why and to_json(self.why)
-        }
+        return {**asdict(self), "why": self.why and to_json(self.why)}
 
     def sentence(self) -> str:
         have = f"{self.corpus}: {self.documents} labelled articles, {self.new} of them new"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol
 
 from newsportal.errors import NewsportalError
 from newsportal.store.outbox import Entry
@@ -97,15 +97,6 @@ class Target(Protocol):
         """What ``put``, or ``remove`` for an entry that is to go, would do; nothing is changed."""
 
     def close(self) -> None: ...
-
-
-@runtime_checkable
-class BulkTarget(Target, Protocol):
-    """A target of documents: takes many articles in one call. Articles come to it as ``document.StoryVersion``, and the place of each is
-    the id of its story: when a story changes, all its versions that are published there are brought up to date."""
-
-    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
-        """``put`` each; answers in the same order, with the error that ``put`` would raise about one article."""
 
 
 DIGEST_BYTES = 20

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC
 from typing import Any, Final, NoReturn
 
-from newsportal.errors import DependencyMissing
-from newsportal.services.publishing.base import BulkTarget, Placed, TargetUnfit, digest_of
+from newsportal.errors import DependencyMissing, NewsportalError
+from newsportal.services.publishing.base import Placed, Target, TargetUnfit, digest_of
 from newsportal.services.publishing.fields import WEB, value
 from newsportal.store.columns import storable
 from newsportal.store.outbox import Entry
@@ -55,8 +57,13 @@ def words_of(article: StoredArticle) -> list[str]:
     return list(search_words(fold_characters(storable(f"{article.title}\n{article.text}")).lower()))
 
 
-class DocumentTarget(BulkTarget):
-    """What targets of documents share."""
+class DocumentTarget(Target):
+    """A target that takes many articles in one call. Articles come to it as :class:`StoryVersion`, and the place of each is the id of its
+    story: when a story changes, all its versions that are published there are brought up to date."""
+
+    @abstractmethod
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
+        """``put`` each; answers in the same order, with the error that ``put`` would raise about one article."""
 
     def digest(self, article: StoredArticle) -> str:
         """Without the words, which are made of title and text."""

@@ -13,7 +13,7 @@ from typing import Final
 from newsportal.items import Image
 from newsportal.services.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit, UnknownTarget
 from newsportal.services.publishing.run import Work, load_articles, pending
-from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
@@ -106,7 +106,7 @@ def try_target(store: Store, known: Sources | None, name: str, article_id: str |
     settings = next((target for target in known.publish if target.name == name), None) if known else None
     if settings is None or known is None or (article_id and store.article(article_id) is None):
         raise UnknownTarget(name)
-    with closing(open_target(settings, terms_of(known))) as target:
+    with closing(open_target(settings, known)) as target:
         target.check()
         work = Work(store, settings, target, now=now)
         yield from [one(work, article_id)] if article_id else waiting(work, limit=MOST_TRIED)

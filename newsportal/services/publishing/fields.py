@@ -74,12 +74,12 @@ def value(article: StoredArticle, name: str, zone: tzinfo) -> Value:
     return tuple(map(storable, found)) or None if isinstance(found, tuple) else found
 
 
-def text(article: StoredArticle, name: str, zone: tzinfo, join: str = ", ") -> str:
+def text(article: StoredArticle, name: str, zone: tzinfo) -> str:
     """The field as text; ``""`` where the article has nothing."""
     found = value(article, name, zone)
     if isinstance(found, datetime):
         return found.astimezone(zone).isoformat(timespec="seconds")
-    return "" if found is None else join.join(found) if isinstance(found, tuple) else str(found)
+    return "" if found is None else ", ".join(found) if isinstance(found, tuple) else str(found)
 
 
 def filled(template: str, article: StoredArticle, zone: tzinfo, of: Callable[[str], str] = str) -> str:

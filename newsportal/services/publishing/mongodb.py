@@ -16,19 +16,8 @@ from typing import Any, Final
 
 from bson import Int64, encode
 from bson.errors import BSONError
-from pymongo import MongoClient
+from pymongo import MongoClient, errors
 from pymongo.collection import Collection
-from pymongo.errors import (
-    BulkWriteError,
-    ConfigurationError,
-    ConnectionFailure,
-    DocumentTooLarge,
-    DuplicateKeyError,
-    ExecutionTimeout,
-    InvalidName,
-    OperationFailure,
-    PyMongoError,
-)
 from pymongo.operations import ReplaceOne
 
 from newsportal.errors import NewsportalError
@@ -183,7 +172,7 @@ class MongoTarget(DocumentTarget):
         try:
             if fresh:
                 articles.insert_many(fresh, ordered=False)
-        except BulkWriteError as error:
+        except errors.BulkWriteError as error:
             failures = outcomes_of(fresh, error.details)
         stands = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
         known = [entry for entry in entries if entry.published or entry.article_id in stands]
@@ -200,7 +189,7 @@ class MongoTarget(DocumentTarget):
             return found
         try:
             articles.bulk_write([ReplaceOne(self._filter(entry), one, upsert=True) for entry, one in writes], ordered=False)
-        except BulkWriteError as error:
+        except errors.BulkWriteError as error:
             found |= outcomes_of([one for _, one in writes], error.details)
         return found
 
@@ -210,7 +199,7 @@ class MongoTarget(DocumentTarget):
             yield
         except NewsportalError:
             raise
-        except (PyMongoError, DocumentTooLarge, ValueError, OSError) as error:
+        except (errors.PyMongoError, errors.DocumentTooLarge, ValueError, OSError) as error:
             raise explained(error, self._place) from error
 
 
@@ -229,7 +218,7 @@ def _sized(one: Document) -> Document:
 def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> dict[str, NewsportalError]:
     """Id → why a bulk call did not write it. A document whose ``_id`` is there already is ``Overtaken``. Raises what ails the server."""
     for fault in details.get("writeConcernErrors", ()):
-        raise OperationFailure(fault.get("errmsg", ""), fault.get("code"))
+        raise errors.OperationFailure(fault.get("errmsg", ""), fault.get("code"))
     found: dict[str, NewsportalError] = {}
     for fault in details.get("writeErrors", ()):
         id = documents[fault["index"]]["_id"]
@@ -239,21 +228,21 @@ def outcomes_of(documents: Sequence[Document], details: Mapping[str, Any]) -> di
         elif code == DUPLICATE or code in REFUSED:
             found[id] = Refused(f"the collection does not take it: {text}")
         else:
-            raise OperationFailure(text, code)
+            raise errors.OperationFailure(text, code)
     return found
 
 
 def explained(error: Exception, place: str) -> NewsportalError:
     text = str(error).partition(", Timeout:")[0].partition(", full error:")[0][:300]
-    if isinstance(error, ConfigurationError | InvalidName):
+    if isinstance(error, errors.ConfigurationError | errors.InvalidName):
         return TargetUnfit(f"{place}: {text}; mend publish.to, for example mongodb://localhost/newsportal")
-    if isinstance(error, DocumentTooLarge):
+    if isinstance(error, errors.DocumentTooLarge):
         return Refused(f"its document is larger than the {LONGEST} bytes that MongoDB takes")
-    if isinstance(error, DuplicateKeyError):
+    if isinstance(error, errors.DuplicateKeyError):
         return Overtaken()
-    if isinstance(error, ConnectionFailure | ExecutionTimeout):
+    if isinstance(error, errors.ConnectionFailure | errors.ExecutionTimeout):
         return TargetAway(f"{place}: MongoDB is away ({text}); start it, or mend publish.to")
-    if not isinstance(error, OperationFailure):
+    if not isinstance(error, errors.OperationFailure):
         return TargetUnfit(f"{place}: {text}; mend publish.to")
     code = error.code or 0
     if code in UNFIT:

@@ -21,8 +21,8 @@ from typing import Final
 from uuid import uuid4
 
 from newsportal.errors import NewsportalError
-from newsportal.services.publishing.base import BulkTarget, Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
-from newsportal.services.publishing.document import story_version
+from newsportal.services.publishing.base import Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
+from newsportal.services.publishing.document import DocumentTarget, story_version
 from newsportal.services.publishing.targets import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.outbox import Entry, Result
@@ -89,7 +89,7 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
         work.target.check()
         follow(work)
         while not work.stopped() and (limit is None or tally.done < limit):
-            most = BULK_BATCH if isinstance(work.target, BulkTarget) else BATCH
+            most = BULK_BATCH if isinstance(work.target, DocumentTarget) else BATCH
             most = most if limit is None else min(most, limit - tally.done)
             held = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=most)
             if not held:
@@ -121,7 +121,7 @@ def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str
     articles = store.articles(ids)
     known = store.outbox.of(target, ids)
     heads, beside = {}, []
-    bulk = isinstance(work.target, BulkTarget)
+    bulk = isinstance(work.target, DocumentTarget)
     if work.settings.only.versions == "heads" or bulk:
         left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # the stories that they were versions of
         listed = store.listed({article.story_id for article in articles} | left)
@@ -137,7 +137,7 @@ def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str
 def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
     """Id → article, of those that exist; for targets of documents with what their stories say of them."""
     articles = work.store.articles(list(ids))
-    if isinstance(work.target, BulkTarget):
+    if isinstance(work.target, DocumentTarget):
         stories = work.store.listed({article.story_id for article in articles})
         articles = [story_version(article, stories.get(article.story_id)) for article in articles]
     return {article.id: article for article in articles}
@@ -145,7 +145,7 @@ def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
 
 def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
     """Do what was taken. What is not done in time, or when the target is away, is given back."""
-    began, size = monotonic(), BULK_BATCH if isinstance(work.target, BulkTarget) else 1
+    began, size = monotonic(), BULK_BATCH if isinstance(work.target, DocumentTarget) else 1
     for place in range(0, len(held), size):
         if work.stopped() or monotonic() - began > LEASE / 2:
             work.store.outbox.give_back(held[place:], now=work.now())
@@ -193,7 +193,7 @@ def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
 
 def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
     """What came of each: in one call where the target takes many, one by one where that fails for one of them."""
-    if isinstance(target, BulkTarget) and len(puts) > 1:
+    if isinstance(target, DocumentTarget) and len(puts) > 1:
         try:
             return target.put_many(puts)
         except (TargetAway, TargetUnfit):

@@ -6,8 +6,7 @@ The driver of a database is imported when its target is opened.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from importlib import import_module
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
@@ -79,19 +78,6 @@ def candidates(target: Settings, articles: Iterable[StoredArticle], heads: Mappi
     return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What targets need besides their own settings: the zone of moments that name none, who may be asked, what we call ourselves."""
-
-    zone: tzinfo
-    policy: egress.Policy
-    agent: str
-
-
-def terms_of(known: Sources) -> Terms:
-    return Terms(ZoneInfo(known.portal.timezone), egress.Policy(tuple(known.politeness.allow_private)), known.user_agent)
-
-
 WAYS: Final[Mapping[Way, str]] = {
     "database": "tables:TableTarget",
     "folder": "folder:FolderTarget",
@@ -103,7 +89,7 @@ DRIVERS: Final[Mapping[Way, str]] = {"mongodb": "MongoDB", "elasticsearch": "Ela
 """Targets of documents, whose drivers are extras of the same name."""
 
 
-def open_target(target: Settings, terms: Terms) -> Target:
+def open_target(target: Settings, known: Sources) -> Target:
     module, _, name = WAYS[target.way].partition(":")
     try:
         made: Callable[..., Target] = getattr(import_module(f"newsportal.services.publishing.{module}"), name)
@@ -111,7 +97,10 @@ def open_target(target: Settings, terms: Terms) -> Target:
         return MissingDriver(DependencyMissing(f"publishing into {DRIVERS[target.way]}", target.way))
     if target.way in DRIVERS:
         return made(target)
-    return made(target, terms.zone, *((terms.policy, terms.agent) if target.way == "webhook" else ()))
+    zone = ZoneInfo(known.portal.timezone)
+    if target.way == "webhook":
+        return made(target, zone, egress.Policy(tuple(known.politeness.allow_private)), known.user_agent)
+    return made(target, zone)
 
 
 def ask_for(store: Store, targets: Collection[str], target: str, article_id: str, wish: str, now: datetime) -> str:

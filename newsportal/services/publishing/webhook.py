@@ -6,10 +6,9 @@ common secret. Delivery is at least once; the receiver knows a repeated message 
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
@@ -48,28 +47,17 @@ PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of Fetch
 class WebhookTarget:
     """See :class:`~newsportal.services.publishing.base.Target`. A place is the ``id`` that the receiver answers, else its ``Location``."""
 
-    def __init__(
-        self,
-        target: Target,
-        zone: tzinfo,
-        policy: egress.Policy,
-        agent: str = "newsportal",
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._target = target
-        self._zone = zone
-        self._policy = policy
-        self._agent = agent
-        self._clock = clock
-        self._found = False
+    def __init__(self, target: Target, zone: tzinfo, policy: egress.Policy, agent: str) -> None:
+        self._target, self._zone, self._policy, self._agent = target, zone, policy, agent
+        self._resolved = False
 
     def check(self) -> Sequence[str]:
         """Its name is looked up once; nothing is sent."""
         try:
             url = urlsplit(egress.check_url(self._target.to, self._policy))
-            if not self._found:
+            if not self._resolved:
                 egress.resolve(url.hostname or "", self._policy, url.port or (80 if url.scheme == "http" else 443))
-                self._found = True
+                self._resolved = True
         except EgressDenied as error:
             raise self._denied(error) from error
         except OSError as error:
@@ -117,22 +105,19 @@ class WebhookTarget:
             "content-type": "application/json; charset=utf-8",
             "accept": "application/json",
             "idempotency-key": key,
-            SIGNATURE: signature(self._target.secret or "", body, self._clock()),
+            SIGNATURE: signature(self._target.secret or "", body, datetime.now(UTC)),
         }
-        return self._judged(asyncio.run(self._post(headers, body)))
-
-    async def _post(self, headers: Mapping[str, str], body: bytes) -> egress.Answer:
         try:
-            async with egress.exchanges(self._policy, timeout=TIMEOUT) as exchange:
-                return await exchange("POST", self._target.to, headers, body, MAX_ANSWER)
+            answer = egress.request("POST", self._target.to, self._policy, headers, body, max_bytes=MAX_ANSWER, timeout=TIMEOUT)
         except EgressDenied as error:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
                 raise TargetAway(f"{self._target.name}: no answer: {_masked_error(error)}; start it, or mend publish.to") from error
             raise PutOff(f"its answer cannot be read: {_masked_error(error)}") from error
+        return self._place_of(answer)
 
-    def _judged(self, answer: egress.Answer) -> Placed:
+    def _place_of(self, answer: egress.Answer) -> Placed:
         said = f"the receiver answered {answer.status}"
         if 200 <= answer.status < 300:
             try:
@@ -145,7 +130,7 @@ class WebhookTarget:
         if answer.status == 410:
             raise Unwanted(f"{said}: it has let the article go")
         if answer.status in LATER or answer.status >= 500:
-            raise PutOff(said, _seconds(answer.headers.get("retry-after"), self._clock()))
+            raise PutOff(said, retry_after(answer, datetime.now(UTC)))
         if answer.status in SHUT:
             said += f": {_words(answer.body)}" if answer.body else ""
             raise TargetUnfit(f"{self._target.name}: {said}; {SHUT[answer.status]}; every article waits")
@@ -172,12 +157,13 @@ def _words(body: bytes) -> str:
     return "".join(character for character in text if character.isprintable())[:MAX_PLACE]
 
 
-def _seconds(told: str | None, moment: datetime) -> float | None:
-    """``Retry-After`` in seconds, at most a day; ``None`` where it says nothing of use."""
-    if not told:
+def retry_after(answer: egress.Answer, now: datetime) -> float | None:
+    """The header ``Retry-After`` in seconds, at most a day; ``None`` where it says nothing of use."""
+    value = answer.headers.get("retry-after", "").strip()
+    if not value:
         return None
     try:
-        seconds = float(told) if told.strip().isdecimal() else (parsedate_to_datetime(told) - moment) / timedelta(seconds=1)
+        seconds = float(value) if value.isdecimal() else (parsedate_to_datetime(value) - now) / timedelta(seconds=1)
     except (ValueError, TypeError, OverflowError):
         return None
     return min(max(seconds, 0.0), MAX_WAIT)

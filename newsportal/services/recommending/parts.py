@@ -185,8 +185,12 @@ def fit(store: Store, now: datetime, *, since: datetime | None = None, days: int
     views, readers = store.readers.counts()
     seen = store.readers.views(since=since)
     model = best.fit(Log(watched(seen, views, watch) if watch else seen, items(store.readers, now, days=days)), now)
-    facts = {"by": "embedded", "views": views, "readers": readers, "let_go": gone, "seconds": round(time.perf_counter() - began, 3)}
-    made = Fit(now, {**model.facts, **facts}, model.packed())
+    return save_fit(store, now, model, {"by": "embedded", "views": views, "readers": readers, "let_go": gone}, began)
+
+
+def save_fit(store: Store, now: datetime, model: best.Best, facts: Mapping[str, Any], began: float) -> Fit:
+    """Put a fit to use. ``began``: the reading of ``time.perf_counter`` when it began."""
+    made = Fit(now, {**model.facts, **facts, "seconds": round(time.perf_counter() - began, 3)}, model.packed())
     store.readers.save_fit(made)
     return made
 

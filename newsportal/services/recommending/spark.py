@@ -14,7 +14,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -28,7 +28,7 @@ from newsportal.recommend.blend import Looks, Moment
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours
 from newsportal.recommend.signals import Learnt
 from newsportal.services.recommending import parts
-from newsportal.services.recommending.parts import DAYS, alpha_of, items
+from newsportal.services.recommending.parts import DAYS, alpha_of, items, save_fit
 from newsportal.store import open_store
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
@@ -61,10 +61,7 @@ def fit(store: Store, uri: str, master: str, now: datetime, *, since: datetime |
         cuts = store.readers.parts(cut)
         log = Log(read(context, store, uri, list(zip(["", *cuts], [*cuts, None], strict=True)), since, known), known, hours(now))
         model = best.learnt_of(log, hours(now))
-    facts = {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone, "seconds": round(time.perf_counter() - began, 3)}
-    made = Fit(now, {**model.facts, **facts}, model.packed())
-    store.readers.save_fit(made)
-    return made
+    return save_fit(store, now, model, {"by": f"spark {master}", "views": views, "readers": readers, "let_go": gone}, began)
 
 
 def _read_there(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:
@@ -74,11 +71,8 @@ def _read_there(context: Any, store: Store, uri: str, ranges: list[Bounds], sinc
 
 def _range(uri: str, bounds: Bounds, since: datetime | None, known: tuple[Item, ...]) -> Clicks:
     """Read on an executor."""
-    store = open_store(uri, create=False)
-    try:
+    with closing(open_store(uri, create=False)) as store:
         return parts.part(store.readers.views(since=since, after=bounds[0], until=bounds[1]), known)
-    finally:
-        store.close()
 
 
 def _read_here(context: Any, store: Store, uri: str, ranges: list[Bounds], since: datetime | None, known: tuple[Item, ...]) -> Parts:

@@ -69,10 +69,10 @@ def put(draft: Draft, before: str | None = None) -> Change:
             values = _values(draft)
             append(document, "topics", {key: value for key, value in values.items() if value is not None})
             return
-        entry = _topics(document)[_place(document, before)]
+        entry = _topics(document)[_index_of(document, before)]
         _write(entry, draft)
         if draft.name != before:
-            for names, at in _named(document, before):
+            for names, at in _references(document, before):
                 names[at] = draft.name
 
     return change
@@ -83,7 +83,7 @@ def delete(name: str) -> Change:
 
     def change(document: CommentedMap) -> None:
         drop_entry("topics", name)(document)
-        for names, at in reversed(list(_named(document, name, published=False))):
+        for names, at in reversed(list(_references(document, name, published=False))):
             del names[at]
 
     return change
@@ -93,7 +93,7 @@ def move(name: str, by: int) -> Change:
     """Let a topic change places: -1 is one up. At the ends it stays."""
 
     def change(document: CommentedMap) -> None:
-        topics, at = _topics(document), _place(document, name)
+        topics, at = _topics(document), _index_of(document, name)
         there = min(max(0, at + by), len(topics) - 1)
         if there != at:
             topics.insert(there, topics.pop(at))
@@ -106,14 +106,14 @@ def _topics(document: CommentedMap) -> Any:
     return found if isinstance(found, list) else CommentedSeq()
 
 
-def _place(document: CommentedMap, name: str) -> int:
+def _index_of(document: CommentedMap, name: str) -> int:
     for at, entry in enumerate(_topics(document)):
         if isinstance(entry, dict) and str(entry.get("name", "")).strip() == name:
             return at
     raise NoSuchTopic(name)
 
 
-def _named(document: CommentedMap, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
+def _references(document: CommentedMap, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
     """Where other parts of the file name the topic: a list and a place in it, or a mapping and its key.
 
     ``published``: also what targets of publishing are narrowed to. A deleted topic must not widen one, so there it is an error.

@@ -14,6 +14,7 @@ from typing import Final
 
 from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
 from newsportal.search.base import Index, Query
+from newsportal.store.dialects import chunks
 from newsportal.store.results import StoredArticle, StoryFilter
 from newsportal.store.store import Store
 
@@ -120,8 +121,8 @@ def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) 
 
 
 def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
-    for start in range(0, len(ids), PAGE):
-        yield from store.articles(ids[start : start + PAGE])
+    for some in chunks(ids, PAGE):
+        yield from store.articles(some)
 
 
 def _standing(rule: TopicRule, article: StoredArticle) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ Part = Literal["both", "rule", "best"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedLine:
     """A line of the two texts laid side by side, and who has it."""
 
     text: str
@@ -50,7 +50,7 @@ class Compared:
     likeness: float
     same_title: bool
     same_date: bool
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ComparedLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +104,18 @@ def likeness(first: str, second: str) -> float:
     return 2 * sum(len(line) * count for line, count in (one & other).items()) / total if total else 0.0
 
 
-def compared_lines(ruled: str, free: str) -> tuple[Line, ...]:
+def compared_lines(ruled: str, free: str) -> tuple[ComparedLine, ...]:
     """The lines of both texts in one order, each once where both have it."""
     first, second = ruled.splitlines()[:LINES], free.splitlines()[:LINES]
-    found: list[Line] = []
+    found: list[ComparedLine] = []
     for tag, one, end, other, stop in SequenceMatcher(None, [*map(_plain, first)], [*map(_plain, second)], autojunk=False).get_opcodes():
         if tag == "equal":
-            found += [Line(line, "both") for line in first[one:end]]
+            found += [ComparedLine(line, "both") for line in first[one:end]]
         else:
-            found += [*(Line(line, "rule") for line in first[one:end]), *(Line(line, "best") for line in second[other:stop])]
+            found += [
+                *(ComparedLine(line, "rule") for line in first[one:end]),
+                *(ComparedLine(line, "best") for line in second[other:stop]),
+            ]
     return tuple(found)
 
 

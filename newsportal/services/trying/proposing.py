@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,24 +13,22 @@ from ruamel.yaml.comments import CommentedMap
 
 from newsportal.dedup.canonical import bare, identity
 from newsportal.errors import NewsportalError, StoreError
-from newsportal.items import Link
+from newsportal.extractors.forum import kinds
+from newsportal.extractors.gallery.links import entries
+from newsportal.items import Link, Page
 from newsportal.messages import Message, format_time, to_json
-from newsportal.services.discovery.finders import common_folder
-from newsportal.services.discovery.opml import Outline
+from newsportal.services.discovery.finders import forum_proposal, gallery_proposal
+from newsportal.services.discovery.opml import Outline, read
 from newsportal.services.discovery.proposal import Kind, Proposal
-from newsportal.services.discovery.search import NoSource, find
-from newsportal.services.trying.forum import propose_forum
-from newsportal.services.trying.gallery import propose_gallery
-from newsportal.services.trying.polite_fetch import Visitor
-from newsportal.services.trying.trial import Reading, Trial, article
+from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
+from newsportal.services.trying.polite_fetch import Visitor, visitor
+from newsportal.services.trying.trial import ArticleTrial, Trial, article
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, append, edit
 from newsportal.sources.editing import append_entry
 from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
 from newsportal.store import open_store
-from newsportal.text import clean
-
-__all__ = ["AlreadyThere", "NoSource", "Proposal", "Visited", "common_folder", "entry", "free_name", "holder", "visits"]
+from newsportal.text import clean, dom
 
 Visited = Feed | Sitemap | Region | Forum | Gallery
 
@@ -47,7 +45,7 @@ def visits(source: Visited) -> Sequence[str]:
     return source.seeds if isinstance(source, Region | Gallery) else (source.url,)
 
 
-def holder(found: Proposal, known: Sources) -> Visited | None:
+def existing_source(found: Proposal, known: Sources) -> Visited | None:
     """The source that visits this address already, in whatever spelling (http or https)."""
     listed: Sequence[Visited] = getattr(known, found.kind)
     wanted = bare(found.address)
@@ -56,7 +54,7 @@ def holder(found: Proposal, known: Sources) -> Visited | None:
 
 def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:
     """The proposal's values under a name of its own; ``taken`` are names given meanwhile. Raises ``AlreadyThere``."""
-    there = holder(found, known)
+    there = existing_source(found, known)
     if there is not None:
         raise AlreadyThere(found.address, there.key)
     listed: Sequence[Visited] = getattr(known, found.kind)
@@ -143,6 +141,8 @@ def overlap(known: Sources, links: Sequence[Link]) -> Overlap | None:
 
 KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
 MORE = 4  # requests beyond MAX_REQUESTS for one article of what is shown
+MIN_GALLERIES = 3  # a page with fewer links to photo stories is no index page
+MAX_ADDRESSES = 10  # of one look: each may take some twenty requests, a second apart
 Family = Literal["feed", "sitemap", "region", "forum", "gallery"]
 
 
@@ -152,7 +152,7 @@ class Preview:
 
     proposal: Proposal
     values: dict[str, str]
-    reading: Reading | None
+    reading: ArticleTrial | None
     overlap: Overlap | None
 
 
@@ -182,7 +182,7 @@ def proposed(
     found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
     chosen = found if everything else found[:1]
     taken: set[str] = set()
-    new = [one for one in chosen if holder(one, known) is None] or chosen[:1]  # if none is new, entry() raises
+    new = [one for one in chosen if existing_source(one, known) is None] or chosen[:1]  # if none is new, entry() raises
     previews: list[Preview] = []
     for one in new:
         values = entry(one, name, category, known, taken)
@@ -205,16 +205,38 @@ def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: st
 
 def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:
     """The proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
-    if kind == "forum":
-        return [propose_forum(url, visit)], []
-    if kind == "gallery":
-        return [propose_gallery(url, visit)], []
+    if kind in ("forum", "gallery"):
+        return [_forum(url, visit) if kind == "forum" else _gallery(url, visit)], []
     only = KINDS[kind] if kind is not None else None
     found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
     found = [one for one in found if only in (None, one.kind)]
     if not found:
         raise NoSource("find.none")
     return found, notes
+
+
+def _forum(url: str, visit: Visitor) -> Proposal:
+    page = _page(url, visit)
+    found = kinds.look(dom.document(page), page.fetched)
+    if not found.boards and not found.threads:
+        raise NoSource("find.members" if found.kind == "login" else "find.no-threads")
+    return forum_proposal(page, found, len(found.boards) or len(found.threads))
+
+
+def _gallery(url: str, visit: Visitor) -> Proposal:
+    page = _page(url, visit)
+    document = dom.document(page)
+    found = entries(document, page.fetched)
+    if len(found) < MIN_GALLERIES:
+        raise NoSource("find.few-galleries", number=len(found))
+    return gallery_proposal(page, document, found)
+
+
+def _page(url: str, visit: Visitor) -> Page:
+    page = visit(url)
+    if page.status >= 400:
+        raise NoSource("fetch.status", status=page.status)
+    return page
 
 
 def figures(found: Proposal) -> list[str]:
@@ -243,3 +265,78 @@ def plain(preview: Preview) -> dict[str, Any]:
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
         "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A source that may be added: its list in ``sources.yaml`` and its values there. ``best``: what one would take.
+
+    ``proposal`` and ``reading`` tell what it brings, as far as it was looked at.
+    """
+
+    kind: Kind
+    values: dict[str, Any]
+    best: bool = True
+    proposal: Proposal | None = None
+    reading: ArticleTrial | None = None
+    overlap: Overlap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddressResult:
+    """What one address offers; ``error``: why nothing; ``there``: the source that has it already."""
+
+    url: str
+    choices: tuple[Choice, ...] = ()
+    notes: tuple[Message, ...] = ()
+    error: NewsportalError | None = None
+    there: str | None = None
+
+
+def look_at_addresses(
+    addresses: Sequence[str], known: Sources, tell: Callable[[str], None], *, kind: Family | None = None, everything: bool = False
+) -> list[AddressResult]:
+    """Each address in its turn; ``tell`` is called with every address that is asked, and ends all by raising."""
+    found = []
+    taken: dict[Kind, set[str]] = {}
+    for url in addresses[:MAX_ADDRESSES]:
+        tell(url)
+        one, choices = _looked(url, known, tell, kind, everything), list[Choice]()
+        for choice in one.choices:
+            names = taken.setdefault(choice.kind, set())
+            if choice.proposal is not None and choice.values["name"] in names:
+                choice = replace(choice, values={**choice.values, **entry(choice.proposal, None, None, known, names)})
+            names.add(choice.values["name"])
+            choices.append(choice)
+        found.append(replace(one, choices=tuple(choices)))
+    return found
+
+
+def _looked(url: str, known: Sources, tell: Callable[[str], None], kind: Family | None, everything: bool) -> AddressResult:
+    visit = visitor(known, most=MAX_REQUESTS + MORE, tell=tell)
+    try:
+        offer = proposed(url, known, visit, kind=kind, everything=everything)
+    except AlreadyThere as error:
+        return AddressResult(url, error=error, there=error.key)
+    except NewsportalError as error:
+        tell(url)  # which raises where that is why it ended
+        return AddressResult(url, error=error)
+    choices = [
+        Choice(one.proposal.kind, dict(one.values), place == 0, one.proposal, one.reading, one.overlap)
+        for place, one in enumerate(offer.previews)
+    ]
+    there = None
+    for other in offer.others:
+        try:
+            choices.append(Choice(other.kind, dict(entry(other, None, None, known)), best=False, proposal=other))
+        except AlreadyThere as error:
+            there = error.key
+    return AddressResult(url, tuple(choices), offer.notes, there=there)
+
+
+def listed(body: bytes, known: Sources) -> list[AddressResult]:
+    """The feeds of an OPML list; those that are there already named. Raises ``BadOpml``. No request is made."""
+    plan = planned(read(body).feeds, known, None)
+    found = [AddressResult(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
+    found += [AddressResult(url, there=key) for url, key in plan.there]
+    return [*found, *(AddressResult(url, error=NewsportalError(why)) for url, why in plan.bad)]

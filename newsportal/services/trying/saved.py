@@ -18,18 +18,18 @@ from newsportal.messages import Message, did_you_mean, to_json
 from newsportal.net.archive import open_index
 from newsportal.net.egress import TooLarge, decompress
 from newsportal.services.trying.crosscheck import cross_check
-from newsportal.services.trying.forum import forum_trial
-from newsportal.services.trying.gallery import gallery_trial
 from newsportal.services.trying.trial import (
     MAX_TRIED,
+    ArticleTrial,
     Fetch,
-    Reading,
     Trial,
     Unread,
     article,
     engine_trial,
     fetch_once,
     fetcher,
+    forum_trial,
+    gallery_trial,
     page_of,
     query_for,
     trials,
@@ -119,7 +119,7 @@ def addresses_of(source: Source) -> list[str]:
     return [source.url] if isinstance(source, Feed | Sitemap) else []
 
 
-Tried = list[tuple[Trial, Reading | None]]
+Tried = list[tuple[Trial, ArticleTrial | None]]
 
 
 def tried(name: str, known: Sources, query: str | None = None) -> Tried:
@@ -161,7 +161,7 @@ def unknown(name: str, known: Sources) -> str:
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 
 
-def plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
+def plain(trial: Trial, reading: ArticleTrial | None) -> dict[str, Any]:
     links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
     failure, notes = trial.failure and to_json(trial.failure), [to_json(note) for note in trial.notes]
     told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}

@@ -30,8 +30,8 @@ PAGES: Final = 200  # saved pages that the library learns from at once
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a reader made of a page, or why it made nothing of it."""
+class ExtractionResult:
+    """What an extractor made of a page, or why it made nothing of it."""
 
     by: str
     found: Extraction | None
@@ -55,22 +55,27 @@ def load(file: Path) -> Library:
 
 def read(file: Path) -> str:
     """The text of ``file``. Raises ``LibraryError``."""
-    try:
+    with _translated_errors(file):
         if file.stat().st_size > MAX_BYTES:
             raise LibraryError(f"{file}: larger than {MAX_BYTES} bytes")
-        return file.read_text("utf-8")
-    except OSError as error:
-        raise LibraryError(f"{file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise LibraryError(f"{file}: no template library: it is no text") from error
+        try:
+            return file.read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise LibraryError(f"{file}: no template library: it is no text") from error
 
 
 def save(text: str, file: Path) -> None:
     """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``LibraryError``."""
-    try:
+    with _translated_errors(file, "cannot be written: "):
         replace_file(file, text.encode())
+
+
+@contextmanager
+def _translated_errors(file: Path, what: str = "") -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise LibraryError(f"{file}: cannot be written: {error.strerror or error}") from error
+        raise LibraryError(f"{file}: {what}{error.strerror or error}") from error
 
 
 def library_at(file: Path) -> Library:
@@ -80,7 +85,7 @@ def library_at(file: Path) -> Library:
 
 def teach(file: Path, pages: Iterable[Page]) -> int:
     """Put pages into the library; answers how many templates it has more. Raises ``LibraryError``."""
-    with _held(file):
+    with _translated_errors(file), lock_file(file):  # two who change the library at once do so in turns
         library = library_at(file)
         before = sum(1 for _ in library)
         tree = UrlTree(library)
@@ -92,7 +97,7 @@ def teach(file: Path, pages: Iterable[Page]) -> int:
 
 def forget(file: Path, site: str) -> bool:
     """Take a site out of the library; whether it was in it. Raises ``LibraryError``."""
-    with _held(file):
+    with _translated_errors(file), lock_file(file):
         library = library_at(file)
         if site not in library.sites:
             return False
@@ -101,25 +106,15 @@ def forget(file: Path, site: str) -> bool:
         return True
 
 
-@contextmanager
-def _held(file: Path) -> Iterator[None]:
-    """What is read is what is written over: two who change the library at once do so in turns."""
-    try:
-        with lock_file(file):
-            yield
-    except OSError as error:
-        raise LibraryError(f"{file}: {error.strerror or error}") from error
-
-
-def readings(library: Library, page: Page) -> tuple[Reading, ...]:
+def readings(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
     """What the template-free reader and the library's template make of a page. The library learns nothing from it."""
     tree = UrlTree(read_library(write_library(library)))
     found = []
     for name, extract in (("best", best.extract), ("url_tree", tree)):
         try:
-            found.append(Reading(name, extract(dom.document(page), None, page.fetched)))
+            found.append(ExtractionResult(name, extract(dom.document(page), None, page.fetched)))
         except NotApplicable as error:
-            found.append(Reading(name, None, error.reason))
+            found.append(ExtractionResult(name, None, error.reason))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""What a source gives right now: one list page is fetched and read as the crawl would, and one article of it."""
+"""What a source gives right now: one list page is fetched and read as the crawl would, and one article, thread or photo story of it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,31 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NewsportalError, NotApplicable
-from newsportal.extractors import Extract
+from newsportal.extractors import Extract, gallery
 from newsportal.extractors.article import best
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.extractors.feeds import feed, sitemap
 from newsportal.extractors.feeds.sitemap import children, choose
+from newsportal.extractors.forum import kinds, poster
+from newsportal.extractors.forum.thread import read_page
+from newsportal.extractors.gallery.links import entries
 from newsportal.extractors.lists import engines, hub
 from newsportal.extractors.lists.custom_engine import cross_check
 from newsportal.extractors.lists.result_pages import read as read_results
 from newsportal.extractors.lists.result_pages import target_of
 from newsportal.items import Extraction, Link, Page
-from newsportal.messages import Message, reason_message
+from newsportal.messages import Message, Value, reason_message
 from newsportal.net import egress
-from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
+from newsportal.sources import CustomEngine, Feed, Forum, Gallery, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.uris import mask
 from newsportal.text import dom
 
 Fetch = Callable[[str], Page]  # a page by its URL. Raises EgressDenied or FetchFailed.
 USUAL = "新闻"  # a query that has results every day
-MAX_TRIED = 3  # articles that are tried until one can be read: the first entry may be a video or a notice
+MAX_TRIED = 3  # articles (boards, threads) that are tried until one can be read: the first may be a video, a notice, or for members
+MAX_BOARDS = 20  # of a forum, that a note names
+MAX_STORY_PAGES = 5  # that are fetched: enough to see whether the further pages of a photo story are found
+SHOWN = 3  # posts of a thread, or captions of a photo story, in its preview
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ArticleTrial:
     """How one article did. ``note`` introduces the text of a thread or a photo story."""
 
     url: str
@@ -53,7 +59,7 @@ class Reading:
 
 
 class Unread(NewsportalError):
-    """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``Reading.failure``."""
+    """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``ArticleTrial.failure``."""
 
 
 def page_of(url: str, fetch: Fetch) -> Page:
@@ -100,7 +106,9 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
             own = source.queries[0] if isinstance(source, Topic) else query_for(source.name, sources)
             yield engine_trial(name, sources, fetch, query or own)
     else:
-        yield _trial(source.key, _first_page(source), lambda page: READERS[type(source)](source, page, fetch), fetch)
+        assert isinstance(source, Feed | Sitemap | Region)  # forums and galleries have trials of their own
+        url = source.seeds[0] if isinstance(source, Region) else source.url
+        yield _trial(source.key, url, lambda page: READERS[type(source)](source, page, fetch), fetch)
 
 
 def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
@@ -124,25 +132,25 @@ def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial
     return replace(found, notes=(*notes, *check.problems, Message("check.trusted" if check.trusted else "check.untrusted")))
 
 
-def first_reading(trial: Trial, read: Callable[[Link], Reading]) -> Reading | None:
+def first_reading(trial: Trial, read: Callable[[Link], ArticleTrial]) -> ArticleTrial | None:
     """What ``read`` makes of the first link of a trial that it can read; the last failure if of none; ``None`` without links."""
     reading = None
     for link in trial.links[:MAX_TRIED]:
         try:
             return read(link)
         except (Unread, NotApplicable) as error:
-            reading = Reading(link.url, failure=error.message)
+            reading = ArticleTrial(link.url, failure=error.message)
     return reading
 
 
-def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> Reading | None:
+def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract = best.extract) -> ArticleTrial | None:
     """The first article that can be read: by the source's own rule where that finds a body, else by ``free``, as the crawl does."""
 
-    def read(link: Link) -> Reading:
+    def read(link: Link) -> ArticleTrial:
         page = page_of(link.url, fetch)
         document = dom.document(page)
         ruled = apply(rule, document, page.fetched) if rule else None
-        return Reading(page.url, ruled if ruled is not None and ruled.text else free(document, link, page.fetched))
+        return ArticleTrial(page.url, ruled if ruled is not None and ruled.text else free(document, link, page.fetched))
 
     return first_reading(trial, read)
 
@@ -150,14 +158,15 @@ def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch, free: Extract 
 Links = tuple[tuple[Link, ...], tuple[Message, ...]]  # links and notes
 
 
-def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> Trial:
+def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch, empty: Message | None = None) -> Trial:
+    """``empty``: what a page without links fails with."""
     try:
         links, notes = read(page_of(url, fetch))
     except (Unread, NotApplicable) as error:
         return Trial(key, mask(url), failure=error.message)
     except EngineBlocked:
         return Trial(key, mask(url), failure=reason_message("blocked"))
-    return Trial(key, mask(url), links, notes, None if links else Message("find.no-articles"))
+    return Trial(key, mask(url), links, notes, None if links else empty or Message("find.no-articles"))
 
 
 def warned(warnings: Iterable[str]) -> Iterator[Message]:
@@ -168,14 +177,6 @@ def query_for(engine: str, sources: Sources) -> str:
     """The query of the first topic that asks ``engine``, else of the first topic, else a word that has news every day."""
     asking = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
     return asking[0].queries[0] if asking else USUAL
-
-
-def _first_page(source: Source) -> str:
-    if isinstance(source, Feed | Sitemap):
-        return source.url
-    if isinstance(source, Region):
-        return source.seeds[0]
-    raise NotImplementedError(source.key)
 
 
 def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
@@ -227,3 +228,84 @@ def _results(key: str, engine: engines.Engine, page: Page) -> Links:
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
 """Who reads the list pages of a kind of source."""
+
+
+def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
+    """The front page (or the first board of the file), a board and a thread."""
+    url = source.boards[0] if source.boards else source.url
+    notes: list[Message] = []
+    try:
+        front = listed = _forum_page(url, fetch)
+        if front.boards:
+            titles = tuple(board.title for board in front.boards[:MAX_BOARDS])
+            notes.append(Message("look.boards", number=len(front.boards), names=titles))
+        for board in front.boards[:MAX_TRIED]:
+            if listed.threads:
+                break
+            url, listed = board.url, _forum_page(board.url, fetch)
+            code = "look.members" if listed.kind == "login" else "look.threads"
+            notes.append(Message(code, name=board.title, number=len(listed.threads)))
+    except Unread as error:
+        return Trial(source.key, mask(url), failure=error.message), None
+    links = tuple(Link(one.url, source.key, one.title, published=one.last) for one in listed.threads)
+    failure = None if links else Message("find.members" if listed.kind == "login" else "find.no-threads")
+    trial = Trial(source.key, mask(url), links, tuple(notes), failure)
+    return trial, first_reading(trial, lambda link: _read_thread(link, fetch))
+
+
+def _forum_page(url: str, fetch: Fetch) -> kinds.Signpost:
+    page = page_of(url, fetch)
+    return kinds.look(dom.document(page), page.fetched)
+
+
+def _read_thread(link: Link, fetch: Fetch) -> ArticleTrial:
+    page = page_of(link.url, fetch)
+    found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
+    first = found.posts[0]
+    text = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN])
+    read = Extraction(link.title or found.title, text, published=first.published, author=first.author, algorithm="forum best")
+    return ArticleTrial(page.url, read, note=Message("look.posts", number=len(found.posts)))
+
+
+def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, ArticleTrial | None]:
+    """The stories of the first index page, and one story over a few of its pages."""
+
+    def read(page: Page) -> Links:
+        found = entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
+        links = tuple(Link(one.url, source.key, one.title, published=one.published) for one in found)
+        return links, (Message("look.galleries", number=len(links)),)
+
+    why = Message("find.no-seed", seed=repr(source.seed)) if source.seed else Message("find.no-galleries")
+    trial = _trial(source.key, source.seeds[0], read, fetch, why)
+    return trial, first_reading(trial, lambda link: _read_gallery(link, source.pattern, fetch))
+
+
+def _read_gallery(link: Link, pattern: str | None, fetch: Fetch) -> ArticleTrial:
+    first = page_of(link.url, fetch)
+    met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
+    ended: set[str] = set()
+    while len(met) + len(ended) < MAX_STORY_PAGES and (wanted := gallery.open_pages(met, ended, pattern)):
+        url = wanted[0]
+        try:
+            answer = page_of(url, fetch)
+            page = gallery.read(dom.document(answer), now=answer.fetched)
+        except (Unread, NotApplicable):
+            ended.add(url)
+            continue
+        if gallery.is_end(page, met, asked=url):
+            ended.add(url)
+        else:
+            met.append(page)
+            if page.url != url:
+                ended.add(url)
+    story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
+    captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN])
+    read = Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+    size: dict[str, Value] = {"number": len(story.images), "pages": len(met)}
+    if story.complete:
+        note = Message("look.pictures", **size)
+    elif len(met) >= MAX_STORY_PAGES:
+        note = Message("look.pictures-first", **size)
+    else:
+        note = Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)
+    return ArticleTrial(first.url, read, note=note)

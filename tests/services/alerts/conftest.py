@@ -23,7 +23,7 @@ from newsportal.net.egress import Policy
 from newsportal.search import open_index
 from newsportal.services.accounts import Accounts, Role, open_accounts
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.accounts.base import drawn_id
+from newsportal.services.accounts.base import random_id
 from newsportal.services.alerts.base import Setting
 from newsportal.services.alerts.run import Work
 from newsportal.store import open_store
@@ -155,7 +155,7 @@ class Desk:
 
     def alert(self, channel: str, fields: dict[str, str], **said: Any) -> Alert:
         values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **said}
-        made = Alert(drawn_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
+        made = Alert(random_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
         self.accounts.alerts.add(made)
         return made
 

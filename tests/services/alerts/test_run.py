@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from newsportal.services.accounts import Role
 from newsportal.services.alerts.matching import is_quiet
 from newsportal.services.alerts.preview import preview
-from newsportal.services.alerts.run import LEASE, TOGETHER, step
-from newsportal.services.alerts.run import test as send_test
+from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
 from newsportal.services.publishing.base import FIRST_WAIT, Refused
 from newsportal.sources.watched import Watched
 from newsportal.store import open_store

@@ -11,8 +11,8 @@ import pytest
 
 from newsportal.items.report import Run
 from newsportal.items.visits import Visit
-from newsportal.services.alerts.opening import EVERY, Sender, setting_of
-from newsportal.services.alerts.run import step, tell
+from newsportal.services.alerts.opening import EVERY, AlertSenderThread, setting_of
+from newsportal.services.alerts.run import follow_conditions, step
 from newsportal.services.periodic import MAX_PAUSE
 from newsportal.sources import Sources
 from newsportal.sources.watched import Watched
@@ -20,7 +20,7 @@ from newsportal.sources.watched import Watched
 
 def test_one_of_several_sends(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address})
-    senders = [Sender(lambda stopped: replace(desk.work, stopped=stopped)) for _ in range(2)]
+    senders = [AlertSenderThread(lambda stopped: replace(desk.work, stopped=stopped)) for _ in range(2)]
     desk.write("一条新闻")
     assert [sender.run_step() for sender in senders] == [EVERY, EVERY]
     assert receiver.stories == ["一条新闻"]
@@ -39,7 +39,7 @@ def test_a_store_that_is_away_ends_nothing(desk: Any, receiver: Any) -> None:
         def last_seq(self) -> int:
             raise StoreUnavailable("the store is away")
 
-    sender = Sender(lambda stopped: replace(desk.work, store=Away(), stopped=stopped))
+    sender = AlertSenderThread(lambda stopped: replace(desk.work, store=Away(), stopped=stopped))
     assert sender.run_step() == MAX_PAUSE
     assert sender.error == "the store is away"
 
@@ -52,15 +52,15 @@ def test_operators_are_told_of_each_trouble_once(desk: Any, receiver: Any, tmp_p
         store.visits.add(Visit("feed:坏报", now - timedelta(hours=3 - number), list_failed={"http-404": 1}))
     store.save_run(Run("r1", now - timedelta(days=2), now - timedelta(days=2)))
     work = replace(desk.work, watched=(Watched("feed:坏报", "坏报"),), folder=tmp_path, disk_free=100.0, crawl_hours=12)
-    assert tell(work) == 3
-    assert tell(work) == 0
+    assert follow_conditions(work) == 3
+    assert follow_conditions(work) == 0
     step(work)
     told = {message["alert"]: [story["title"] for story in message["stories"]] for _, _, message in receiver.got}
     assert told["sources"] == ["来源「坏报」连续采集失败"]
     assert told["crawl"] == ["已超过 12 小时没有采集完成"]
     assert told["disk"][0].startswith("磁盘空间仅剩")
     desk.pass_time(minutes=30)
-    tell(work)
+    follow_conditions(work)
     step(work)
     assert len(receiver.got) == 3
 

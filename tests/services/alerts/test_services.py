@@ -78,7 +78,7 @@ def test_what_cannot_be_is_refused_beside_its_field(name: str, given: dict[str, 
 
 
 def test_robots_get_texts_and_signatures() -> None:
-    sent = {name: SERVICES[name].asks({"key": KEY, "secret": "SEC1"}, message(), NOW) for name in ("wecom", "feishu", "dingtalk")}  # type: ignore[misc,arg-type]
+    sent = {name: SERVICES[name].build_request({"key": KEY, "secret": "SEC1"}, message(), NOW) for name in ("wecom", "feishu", "dingtalk")}  # type: ignore[misc,arg-type]
     wecom, feishu = json.loads(sent["wecom"].body), json.loads(sent["feishu"].body)
     assert wecom["text"]["content"].startswith("「旅游」有 2 条新消息\n\n第0条")
     assert sent["wecom"].url.endswith(f"?key={KEY}")
@@ -88,7 +88,7 @@ def test_robots_get_texts_and_signatures() -> None:
 
 
 def test_what_is_too_long_is_told_to_be_more() -> None:
-    asked = SERVICES["wecom"].asks({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
+    asked = SERVICES["wecom"].build_request({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
     content = json.loads(asked.body)["text"]["content"]
     assert len(content.encode()) <= WECOM_BYTES
     shown = content.count("https://")
@@ -113,13 +113,13 @@ def test_what_is_too_long_is_told_to_be_more() -> None:
 )
 def test_answers_are_read(name: str, status: int, body: object, error: type[Exception] | None) -> None:
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    judges = SERVICES[name].judges
-    assert judges is not None
+    check_answer = SERVICES[name].check_answer
+    assert check_answer is not None
     if error is None:
-        judges(Answer(status, {}, raw))
+        check_answer(Answer(status, {}, raw))
     else:
         with pytest.raises(error):
-            judges(Answer(status, {}, raw))
+            check_answer(Answer(status, {}, raw))
 
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")

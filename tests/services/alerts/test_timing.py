@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.services.accounts.alerts import Alert
-from newsportal.services.alerts.matching import due_of, gathered, is_quiet
+from newsportal.services.alerts.matching import due_at, is_quiet, schedule_messages
 
 SHANGHAI, BERLIN = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Berlin")
 
@@ -36,16 +36,16 @@ def alert(**said: object) -> Alert:
 )
 def test_due(found: str, due: str, said: dict[str, object]) -> None:
     moment = datetime.fromisoformat(found).replace(tzinfo=SHANGHAI).astimezone(UTC)
-    assert due_of(moment, alert(**said), SHANGHAI) == datetime.fromisoformat(due).replace(tzinfo=SHANGHAI)
+    assert due_at(moment, alert(**said), SHANGHAI) == datetime.fromisoformat(due).replace(tzinfo=SHANGHAI)
 
 
 def test_the_clocks_change() -> None:
     """In the night to 29 March 2026 there is no half past two in Berlin, and in that to 25 October there are two."""
     quiet, digest = alert(quiet=(22, 3)), alert(digest=(2,))
-    assert due_of(datetime(2026, 3, 29, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 3, 29, 1, tzinfo=UTC)
-    assert due_of(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 10, 25, 2, tzinfo=UTC)
+    assert due_at(datetime(2026, 3, 29, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 3, 29, 1, tzinfo=UTC)
+    assert due_at(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 10, 25, 2, tzinfo=UTC)
     moment = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # the second half past two
-    assert moment <= due_of(moment, digest, BERLIN) <= moment + timedelta(days=1)
+    assert moment <= due_at(moment, digest, BERLIN) <= moment + timedelta(days=1)
 
 
 @pytest.mark.parametrize(("hour", "quiet", "said"), [(23, (22, 7), True), (7, (22, 7), False), (12, (12, 13), True), (0, (0, 0), False)])
@@ -57,7 +57,7 @@ def test_nothing_is_lost_when_messages_are_gathered() -> None:
     began = datetime(2026, 5, 20, tzinfo=UTC)
     found = [began + timedelta(minutes=7 * place) for place in range(100)]
     for said in ({}, {"per_hour": 1}, {"quiet": (8, 20)}, {"digest": (9, 21), "per_hour": 2}):
-        messages = gathered(found, alert(**said), SHANGHAI, 3)
+        messages = schedule_messages(found, alert(**said), SHANGHAI, 3)
         assert sorted(place for _, places in messages for place in places) == list(range(100))
         assert [at for at, _ in messages] == sorted(at for at, _ in messages)
         for at, _ in messages:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.services.discovery import suggestions
-from newsportal.services.discovery.suggestions import Counting, linked
+from newsportal.services.discovery.suggestions import SiteCounter, linked
 from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -22,7 +22,7 @@ def to(*urls: str) -> str:
 
 
 def test_sites_that_many_sites_link_to_come_first() -> None:
-    counting = Counting()
+    counting = SiteCounter()
     for n in range(6):
         counting.take(article(f"https://site{n}.example/a/{n}", to("https://www.wide.example/x", "https://www.wide.example/y")))
         counting.take(article("https://site0.example/b", to("https://narrow.example/x"), topics=("航运",)))
@@ -33,7 +33,7 @@ def test_sites_that_many_sites_link_to_come_first() -> None:
 
 
 def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
-    counting = Counting(["https://rss.known.example/feed"])
+    counting = SiteCounter(["https://rss.known.example/feed"])
     links = (
         "https://www.known.example/1",
         "https://m.own.example/2",
@@ -46,14 +46,14 @@ def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
 
 
 def test_a_site_whose_articles_a_source_brings_is_one_even_when_it_is_met_later() -> None:
-    counting = Counting()
+    counting = SiteCounter()
     counting.take(article("https://a.example/1", to("https://later.example/x")))
     counting.take(article("https://later.example/1"))
     assert counting.suggestions() == []
 
 
 def test_what_search_engines_found_and_what_is_named_as_origin() -> None:
-    counting = Counting()
+    counting = SiteCounter()
     for n in range(3):
         counting.take(article(f"https://found.example/{n}", source="engine:bing_news", site="发现报", topics=("旅游",)))
     for n in range(4):
@@ -75,7 +75,7 @@ def test_links_are_counted_once_an_article_and_bounded() -> None:
 
 def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
-    counting = Counting()
+    counting = SiteCounter()
     for n in range(200):
         counting.take(
             article(f"https://own.example/{n}", to(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
@@ -87,7 +87,7 @@ def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch)
 
 def test_where_every_site_was_met_often_the_rarest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "MAX_SITES", 20)
-    counting = Counting()
+    counting = SiteCounter()
     for n in range(20):
         for time in range(2 + n):
             counting.take(article(f"https://own.example/{n}/{time}", to(f"https://site{n}.example/")))

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.services.editing.differences import Line, difference, in_line, is_same
+from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.text import clean
 
 TEXTS = st.text(alphabet="河湾大桥今日通车 ab\n，。", max_size=60)
 
 
-def one_side(lines: list[Line], kind: str) -> str:
+def one_side(lines: list[DiffLine], kind: str) -> str:
     """The text of one side: what is in both, and what is there alone."""
     sides = ("".join(piece.text for piece in line if piece.kind in ("same", kind)) for line in lines)
     return "\n".join(side for side in sides if side)

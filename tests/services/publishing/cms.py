@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Column, DateTime, Engine, Integer, MetaData, SmallInteger, String, Table, Text, create_engine, insert, select, text
 
 from newsportal.services.publishing.run import Tally, Work, publish
-from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources, parse
 from newsportal.store.store import Store
 
@@ -100,7 +100,7 @@ def sources_with(folder: Path, publish: str) -> Sources:
 def work_on(store: Store, folder: Path, target: str) -> Iterator[Work]:
     """The target that ``target`` describes, to be worked on."""
     known = sources_with(folder, target)
-    opened = open_target(known.publish[0], terms_of(known))
+    opened = open_target(known.publish[0], known)
     try:
         yield Work(store, known.publish[0], opened)
     finally:

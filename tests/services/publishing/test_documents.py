@@ -21,12 +21,12 @@ from pymongo.errors import ConfigurationError, DocumentTooLarge, OperationFailur
 from servers import Servers, own_server
 
 from newsportal.items import Image
-from newsportal.services.publishing.base import BulkTarget, Overtaken, Refused, TargetAway, TargetUnfit
-from newsportal.services.publishing.document import document, words_of
+from newsportal.services.publishing.base import Overtaken, Refused, TargetAway, TargetUnfit
+from newsportal.services.publishing.document import DocumentTarget, document, words_of
 from newsportal.services.publishing.dry_run import rehearse, sample
 from newsportal.services.publishing.mongodb import explained, outcomes_of
 from newsportal.services.publishing.run import LEASE, pending, publish
-from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.targets import open_target
 from newsportal.store.outbox import Entry
 from newsportal.store.store import Store
 
@@ -251,7 +251,7 @@ def test_a_mongodb_killed_in_the_middle(store: Store, add: Add, tmp_path: Path) 
 def test_one_article_that_cannot_be_put_keeps_no_other_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
     ids = sorted(add() for _ in range(5))
     with work_on(store, tmp_path, there.target()) as work:
-        assert isinstance(work.target, BulkTarget)
+        assert isinstance(work.target, DocumentTarget)
         articles = {one.id: one for one in store.articles(ids)}
         huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(there, Mongo) else articles[ids[2]]
         entries = [Entry("docs", id, NOW, NOW, fence=5) for id in ids]
@@ -377,7 +377,7 @@ def test_what_a_server_with_security_says_is_told_with_its_remedy(
 ) -> None:
     with answering(status, body) as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
-        target = open_target(known.publish[0], terms_of(known))
+        target = open_target(known.publish[0], known)
         with pytest.raises(kind, match=told) as raised:
             target.check()
         target.close()
@@ -387,7 +387,7 @@ def test_what_a_server_with_security_says_is_told_with_its_remedy(
 def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Path) -> None:
     with answering(413, b'{"error": "too large"}') as address:
         known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
-        target = open_target(known.publish[0], terms_of(known))
+        target = open_target(known.publish[0], known)
         with pytest.raises(Refused, match="larger than the server takes"):
             target.put(sample(NOW), Entry("docs", "a", NOW, NOW))
         target.close()
@@ -429,7 +429,7 @@ def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeyp
     for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
         monkeypatch.setitem(sys.modules, name, None)
     known = sources_with(tmp_path, target_of(uri))
-    found = rehearse(open_target(known.publish[0], terms_of(known)), "docs", NOW)
+    found = rehearse(open_target(known.publish[0], known), "docs", NOW)
     assert f"pip install -e '.[{driver}]'" in found.problems[0]
 
 

@@ -20,7 +20,7 @@ from cms import sources_with
 from factories import NOW
 
 from newsportal.services.publishing.run import MOST_TRIES, Tally, Work, pending, publish
-from newsportal.services.publishing.targets import open_target, terms_of
+from newsportal.services.publishing.targets import open_target
 from newsportal.sources import Sources, parse
 from newsportal.store.store import Store
 
@@ -75,7 +75,7 @@ def sources(folder: Path, port: int, allowed: str = "[127.0.0.1/32]") -> Sources
 
 
 def run(store: Store, known: Sources, later: timedelta = timedelta()) -> Tally:
-    work = Work(store, known.publish[0], open_target(known.publish[0], terms_of(known)))
+    work = Work(store, known.publish[0], open_target(known.publish[0], known))
     return publish(replace(work, now=lambda: NOW + timedelta(days=1) + later))
 
 
@@ -234,7 +234,7 @@ def test_a_secret_in_the_address_is_in_no_reason(store: Store, add: Add, receive
     add("a")
     known = sources(tmp_path, receiver.port, allowed="[]")
     settings = known.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
-    work = Work(store, settings, open_target(settings, terms_of(known)))
+    work = Work(store, settings, open_target(settings, known))
     tally = publish(work)
     assert tally.away is not None
     assert "geheim2" not in tally.away
