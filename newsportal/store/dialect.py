@@ -17,6 +17,13 @@ POOL: Final = 8
 
 OVERFLOW: Final = 32
 
+SERVER_ENGINE: Final[Mapping[str, Any]] = {
+    "pool_size": POOL,
+    "max_overflow": OVERFLOW,
+    "pool_pre_ping": True,
+    "isolation_level": "REPEATABLE READ",  # a reader sees one state; a writer looks first when the lock is its own
+}
+
 WRITES: Final = "newsportal_writes"
 """The execution option of connections that are going to write."""
 

@@ -14,24 +14,7 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Executable,
-    Row,
-    RowMapping,
-    Select,
-    Table,
-    UpdateBase,
-    and_,
-    event,
-    exc,
-    func,
-    insert,
-    literal,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Executable, Row, RowMapping, Select, Table, UpdateBase, event, exc, func, select
 from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -136,7 +119,7 @@ def write_ahead(engine: Engine) -> None:
     """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
     if engine.dialect.name != "sqlite" or in_memory(engine.url):
         return
-    with errors_of(engine), engine.connect() as connection:
+    with _errors(engine.url), engine.connect() as connection:
         raw = connection.connection.cursor()
         if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # nothing that a power cut could damage: do not wait for the disk
             raw.execute("PRAGMA synchronous = OFF")
@@ -161,7 +144,7 @@ def select_in(connection: Connection, statement: Select[Any], column: ColumnElem
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the database."""
-    with errors_of(engine), engine.connect() as connection:
+    with _errors(engine.url), engine.connect() as connection:
         yield connection
 
 
@@ -247,7 +230,7 @@ def count_on(connection: Connection, table: Table, column: str) -> None:
 def writing(engine: Engine) -> Iterator[Connection]:
     """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
     dialect = DIALECTS[engine.dialect.name]
-    with errors_of(engine), engine.connect() as plain:
+    with _errors(engine.url), engine.connect() as plain:
         connection = plain.execution_options(**{WRITES: True}, **dialect.write_options)
         try:
             with connection.begin():
@@ -267,22 +250,16 @@ def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> 
     dialect = DIALECTS[connection.dialect.name]
     if dialect.counts:
         return connection.execute(dialect.insert(table, ()), [dict(row)]).rowcount > 0
-    there = select(literal(1)).where(and_(*(column == row[column.name] for column in table.primary_key)))
-    if connection.scalar(there) is not None:
+    there = select(func.count()).where(*(column == row[column.name] for column in table.primary_key))
+    if connection.scalar(there):
         return False
-    connection.execute(insert(table), dict(row))
+    connection.execute(table.insert(), dict(row))
     return True
 
 
 @contextmanager
-def errors_of(engine: Engine) -> Iterator[None]:
-    """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
-    with _errors(engine.url):
-        yield
-
-
-@contextmanager
 def _errors(url: URL) -> Iterator[None]:
+    """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
     where = place_of(url)
     try:
         yield

@@ -15,25 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Float,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    delete,
-    func,
-    select,
-    tuple_,
-)
-from sqlalchemy.types import TypeEngine
+from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delete, func, select, tuple_, types
 
 from newsportal.store import crawl_state, gallery_tables, link_tables, models, outbox, pictures, readers, schema, tables, threads
 from newsportal.store.columns import METADATA, Moment
@@ -163,15 +145,15 @@ def _storable(value: Any) -> bool:
     return isinstance(value, bool) or (abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value))
 
 
-KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
+KINDS: Final[tuple[tuple[type[types.TypeEngine[Any]], Kind], ...]] = (
     (Moment, "moment"),
-    (JSON, "json"),
-    (Boolean, "flag"),
-    (LargeBinary, "bytes"),
-    (Float, "float"),
-    (BigInteger, "integer"),
-    (Integer, "integer"),
-    (String, "text"),
+    (types.JSON, "json"),
+    (types.Boolean, "flag"),
+    (types.LargeBinary, "bytes"),
+    (types.Float, "float"),
+    (types.BigInteger, "integer"),
+    (types.Integer, "integer"),
+    (types.String, "text"),
 )
 """Type of a column → kind of its values; the first that fits."""
 
@@ -200,7 +182,7 @@ def _raw(table: Table, into: MetaData) -> Table:
     columns = (
         Column(
             column.name,
-            BigInteger() if isinstance(column.type, Moment) else column.type,
+            types.BigInteger() if isinstance(column.type, Moment) else column.type,
             primary_key=column.primary_key,
             autoincrement=False,
         )
