@@ -5,14 +5,10 @@ An up-to-date database costs one query; neither it nor an empty one, which is ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, Text, inspect, text
@@ -51,7 +47,11 @@ class Line:
 
 def newest(scripts: Traversable) -> str:
     """The newest revision: files of migrations begin with theirs."""
-    return max(script.name[:4] for script in scripts.iterdir() if script.name[:4].isdecimal())
+    return max(script.name[:4] for script in _scripts(scripts))
+
+
+def _scripts(folder: Traversable) -> list[Traversable]:
+    return [script for script in folder.iterdir() if script.name[:4].isdecimal()]
 
 
 MIGRATIONS: Final = files("newsportal.store") / "migrations"
@@ -154,8 +154,8 @@ def restoring(connection: Connection) -> str | None:
 
 def mark(connection: Connection, backup: str | None) -> None:
     """Note that ``backup`` (at most 16 characters) is written into the database, or that it is whole. No newsportal opens it meanwhile."""
-    told = STORE.head if backup is None else f"{RESTORING}{STORE.head} {backup}"
-    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :told"), {"told": told})  # noqa: S608  a constant
+    noted = STORE.head if backup is None else f"{RESTORING}{STORE.head} {backup}"
+    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :noted"), {"noted": noted})  # noqa: S608  a constant
 
 
 def version(connection: Connection, line: Line = STORE) -> str | None:
@@ -167,26 +167,20 @@ def version(connection: Connection, line: Line = STORE) -> str | None:
 
 
 def migrate(connection: Connection, found: str, where: str, line: Line = STORE) -> None:
-    """Run the migrations that are missing, inside the caller's transaction."""
+    """Run the migrations that are missing, in order, inside the caller's transaction. They are read, not imported: eggs are zip files."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
 
-    with folder(line.scripts) as scripts:
-        script = ScriptDirectory(str(scripts), version_locations=[str(scripts)])
-        try:
-            script.get_revision(found)
-        except CommandError as error:
-            raise _unknown(found, where, line) from error
-        options = {
-            "version_table": line.table,
-            "target_metadata": line.tables,
-            "fn": lambda revision, _: script._upgrade_revs("head", revision),
-        }
-        context = MigrationContext.configure(connection, opts=options)
-        with Operations.context(context):
-            context.run_migrations()
+    steps = {script.name[:4]: script for script in _scripts(line.scripts)}
+    if found not in steps:
+        raise _unknown(found, where, line)
+    context = MigrationContext.configure(connection, opts={"version_table": line.table, "target_metadata": line.tables})
+    with Operations.context(context):
+        for revision in sorted(revision for revision in steps if revision > found):
+            step: dict[str, Any] = {}
+            exec(steps[revision].read_text("utf-8"), step)  # noqa: S102  a file of this package
+            step["upgrade"]()
+            connection.execute(text(f"UPDATE {line.table} SET version_num = :revision"), {"revision": revision})  # noqa: S608  a constant
 
 
 def _unknown(found: str, where: str, line: Line) -> StoreError:
@@ -197,24 +191,3 @@ def _unknown(found: str, where: str, line: Line) -> StoreError:
         f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {line.head}); "
         "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
     )
-
-
-@contextmanager
-def folder(resource: Traversable) -> Iterator[Path]:
-    """``resource`` as a real folder. In an egg or zip it is unpacked for the time being (Python 3.11's ``as_file`` takes files alone)."""
-    if isinstance(resource, Path):
-        yield resource
-        return
-    with TemporaryDirectory() as place_for_it:
-        yield _unpack(resource, Path(place_for_it) / resource.name)
-
-
-def _unpack(resource: Traversable, target: Path) -> Path:
-    if resource.is_dir():
-        target.mkdir()
-        for child in resource.iterdir():
-            _unpack(child, target / child.name)
-    else:
-        with as_file(resource) as file:
-            target.write_bytes(file.read_bytes())
-    return target
