@@ -13,9 +13,9 @@ from typing import Any, Final, TypedDict
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.store.article_rows import plain_image, present_content, revised_columns, sorted_by
+from newsportal.store.article_rows import present_content, revised_columns, sorted_by
 from newsportal.store.columns import name as looked_up
-from newsportal.store.columns import storable
+from newsportal.store.columns import storable, to_json
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.store.tables import CONTENT
 
@@ -133,7 +133,7 @@ def _values(known: Mapping[str, Any], said: Correction) -> dict[str, Any]:
         html = said.get("html")
         values |= {"text": storable(said["text"]), "html": None if html is None else storable(html)}
         if "images" in said:
-            values["images"] = [plain_image(image) for image in said["images"]]
+            values["images"] = to_json(said["images"])
     if "published" in said:
         values["published"] = said["published"]
     if "author" in said:

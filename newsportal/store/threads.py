@@ -7,7 +7,7 @@ never folded. What is here is what only threads have.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -16,7 +16,7 @@ from sqlalchemy import JSON, Boolean, Column, Connection, ForeignKey, Index, Int
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image, Post, Thread, content_id
 from newsportal.store.article_rows import optional, topics_of
-from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, build, name_id, storable, to_json
 from newsportal.store.columns import name as looked_up
 from newsportal.store.dialects import Part
 from newsportal.store.folding import refresh
@@ -137,7 +137,7 @@ def plan(id: str, there: Mapping[str, Mapping[str, Any]], posts: Iterable[Post],
             "date_text": optional(post.date_text),
             "text": storable(post.text),
             "quoted": optional(post.quoted),
-            "images": [{key: value for key, value in asdict(image).items() if value is not None} for image in post.images],
+            "images": to_json(post.images),
         }
         old = name if name in known else _renamed(known, named, name, post)
         if old is None:
@@ -198,9 +198,8 @@ def text_of(texts: Iterable[str]) -> str:
     return "\n".join(said)
 
 
-def post_of(row: Mapping[str, Any]) -> StoredPost:
-    values = {key: row[key] for key in StoredPost.__dataclass_fields__}
-    return StoredPost(**{**values, "images": tuple(Image(**image) for image in row["images"]), "earlier": tuple(row["earlier"])})
+def post_of(row: Mapping[Any, Any]) -> StoredPost:
+    return build(StoredPost, row, images=lambda images: tuple(Image(**image) for image in images), earlier=tuple)
 
 
 THREADS = Table(
@@ -254,7 +253,7 @@ class Threads(Part):
         with self._write() as connection:
             if thread.identity is None:
                 raise StoreError(f"{thread.url}: a thread without an identity cannot be stored")
-            id = content_id(storable(thread.identity))
+            id = name_id(thread.identity)
             there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
             story_id = there or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
@@ -275,7 +274,7 @@ class Threads(Part):
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
         """Identity → thread, of those that are stored."""
-        by_id = {content_id(storable(identity)): identity for identity in identities}
+        by_id = {name_id(identity): identity for identity in identities}
         return {by_id[row["id"]]: StoredThread(**row) for row in self._select_in(STORED, THREADS.c.id, by_id)}
 
     def thread(self, id: str) -> StoredThread | None:
@@ -283,7 +282,7 @@ class Threads(Part):
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
         wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
-        return [post_of(dict(row)) for row in self._mappings(wanted)]
+        return list(map(post_of, self._mappings(wanted)))
 
 
 def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: datetime) -> tuple[int, int]:
