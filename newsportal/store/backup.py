@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -153,7 +153,7 @@ def checked(path: Path, tell: Tell = nothing) -> Manifest:
         whole = set(told["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
         if told["rows"] != made.count or (whole and told["digest"] != made.hexdigest()):
             raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
-    return Manifest(manifest.made, manifest.newsportal, manifest.last_change, manifest.tables, manifest.files, sources)
+    return replace(manifest, sources=sources)
 
 
 def _manifest(path: Path, content: bytes) -> Manifest:
@@ -258,8 +258,8 @@ def _take_back(path: Path, records: Records, error: BaseException) -> None:
         for form in reversed(FORMS):  # children before their parents
             with records.reading() as look:
                 keys = [form.key_of(row) for row in look.rows(form)]
-            for start in range(0, len(keys), 500):
-                records.delete(form, keys[start : start + 500])
+            for chunk in chunks(keys):
+                records.delete(form, chunk)
         records.mark(None)
     except NewsportalError as left:
         raise BackupError(
@@ -272,9 +272,7 @@ def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
     """Parents before their children, so the file is read table by table as it was written."""
     written = done = 0
     for name, content in container.files(path):
-        if name in (MANIFEST, SOURCES):
-            continue
-        form = _form(path, name)
+        form = None if name in (MANIFEST, SOURCES) else _form(path, name)
         if form is None:
             continue
         for page in chunks(_rows(path, form, name, content), PAGE):

@@ -63,11 +63,6 @@ def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
     }
 
 
-def present(document: Document) -> bool:
-    """Whether its text is still there."""
-    return document.article_id is None or document.story_id is not None
-
-
 def label_of(row: Mapping[str, Any]) -> Label:
     """The label of a row of ``labelled`` or ``former_labels``."""
     return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
@@ -133,11 +128,6 @@ def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Docum
             row["id"], label_of(dict(row)), row["number"], row[f"{of}title"] or "", row[f"{of}text"] or "",
             row["name"], row["article_id"], row["story_id"], row["publisher"],
         )  # fmt: skip
-
-
-def _counted(label: str, rows: Sequence[Any]) -> Counted:
-    sources = {row[1]: row[2] for row in rows}
-    return Counted(label, sum(sources.values()), sources, min(row[3] for row in rows), max(row[4] for row in rows))
 
 
 class Corpora(Models):
@@ -234,7 +224,8 @@ class Corpora(Models):
             wanted = _select(labelled, LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last)
             return list(_documents(connection, wanted.order_by(LABELLED.c.id).limit(CHUNK)))
 
-        return filter(present, self._pages(read, lambda one: one.id, ""))
+        found = self._pages(read, lambda one: one.id, "")
+        return (one for one in found if one.article_id is None or one.story_id is not None)
 
     def history(self, name: str, id: str) -> tuple[Label, ...]:
         """All labels of a document, the first one first, the present one last."""
@@ -250,14 +241,16 @@ class Corpora(Models):
         """The labels of a corpus, the one with most documents first."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
-            figures = (func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at))
-            here = (LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
-            found: dict[str, list[Any]] = {}
-            for row in connection.execute(
-                select(LABELLED.c.label, LABELLED.c.label_source, *figures).where(*here).group_by(LABELLED.c.label, LABELLED.c.label_source)
+            columns = (LABELLED.c.label, LABELLED.c.label_source)
+            wanted = select(*columns, func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at)).group_by(*columns)
+            found: dict[str, Counted] = {}
+            for label, source, number, first, last in connection.execute(
+                wanted.where(LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
             ):
-                found.setdefault(row[0], []).append(row)
-            return sorted((_counted(label, rows) for label, rows in found.items()), key=lambda one: (-one.documents, one.label))
+                known = found.get(label, Counted(label, 0, {}, first, last))
+                sources = {**known.sources, source: number}
+                found[label] = Counted(label, known.documents + number, sources, min(known.oldest, first), max(known.newest, last))
+            return sorted(found.values(), key=lambda one: (-one.documents, one.label))
 
     def articles(self, name: str) -> dict[str, str | None]:
         """The stored articles in a corpus with their labels, those left out (``None``) too."""
