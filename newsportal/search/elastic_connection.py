@@ -98,7 +98,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     """What a URI says. ``masked`` has no password."""
 
     nodes: tuple[NodeConfig, ...]
@@ -108,29 +108,24 @@ class Place:
     api_key: str | None = None
 
 
-def place_of(uri: str) -> Place:
+def place_of(uri: str) -> ServerAddress:
     """``elasticsearch://host:9200/prefix`` (several hosts with commas), ``elasticsearch+https://user:password@host/prefix?ca_certs=FILE``,
     ``?api_key=KEY``. Raises ``StoreError``."""
     try:
-        return _read(uri)
-    except ValueError as error:
+        parts = urlsplit(uri)
+        user, _, hosts = parts.netloc.rpartition("@")
+        parameters = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        secure = parts.scheme.endswith("https")
+        nodes = tuple(_node(host, secure, parameters.get("ca_certs")) for host in hosts.split(","))
+    except ValueError as error:  # its words may hold a password
         raise no_uri(uri, "Elasticsearch", EXAMPLE) from error
-
-
-def _read(uri: str) -> Place:
-    """Raises ``ValueError``, which says why to nobody: its words may hold a password."""
-    parts = urlsplit(uri)
-    user, _, hosts = parts.netloc.rpartition("@")
-    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
     prefix = unquote(parts.path.strip("/")) or PREFIX
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
-        raise ValueError("no host, or a prefix that no index may have")
-    if unknown := sorted(asked.keys() - PARAMETERS):
+        raise no_uri(uri, "Elasticsearch", EXAMPLE)
+    if unknown := sorted(parameters.keys() - PARAMETERS):
         raise StoreError(f"{mask_uri(uri)}: {', '.join(unknown)} is no parameter here; these are: {', '.join(PARAMETERS)}")
-    secure = parts.scheme.endswith("https")
-    nodes = tuple(_node(host, secure, asked.get("ca_certs")) for host in hosts.split(","))
     name, _, password = user.partition(":")
-    return Place(nodes, prefix, mask_uri(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
+    return ServerAddress(nodes, prefix, mask_uri(uri), (unquote(name), unquote(password)) if user else None, parameters.get("api_key"))
 
 
 def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from newsportal.search.base import Hit, Query, Results
 from newsportal.search.counting import Found, facets, groups
-from newsportal.search.highlight import IndexedArticle, hit
+from newsportal.search.highlight import hit
 from newsportal.search.layout import PLACES, first_place, unpack
 from newsportal.search.match import (
     CLOSE,
@@ -165,13 +165,11 @@ def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], 
 
 def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Found]], words: Sequence[str]) -> tuple[Hit, ...]:
     texts = f"docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid"
-    sql = f"SELECT d.url, d.title, d.published, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
+    sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
     hits = []
     for group in page:
-        best = group[0]
-        url, title, published, packed = connection.exec_driver_sql(sql, (best.rowid,)).one()
-        shown = IndexedArticle(best.id, best.story_id, url, title, unpack(packed), best.site, published, best.moment)
-        hits.append(hit(shown, best.score, len(group) - 1, words))
+        row = connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one()
+        hits.append(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, words))
     return tuple(hits)
 
 
