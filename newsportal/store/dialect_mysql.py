@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.items import content_id
-from newsportal.store.dialect import REST_SECONDS, SERVER_ENGINE, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
 
 COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
 """Letters compare exactly, blanks at the end too, and sort as code points, as they do in SQLite."""
@@ -75,7 +75,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),
-        **SERVER_ENGINE,
+        **SERVER_POOL,
         connect_args={name: value for name, value in connects.items() if name not in url.query},
     )
     event.listen(engine, "connect", partial(_prepare, waits))

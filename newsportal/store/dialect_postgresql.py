@@ -11,17 +11,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.store.dialect import (
-    REST_SECONDS,
-    SERVER_ENGINE,
-    WRITES,
-    Dialect,
-    Waits,
-    driver_missing,
-    no_store_yet,
-    on_conflict,
-    place_of,
-)
+from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, on_conflict, place_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -72,7 +62,7 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
     given = {"connect_timeout": int(waits.connect), "application_name": "newsportal", **KEPT_ALIVE}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
-        **SERVER_ENGINE,
+        **SERVER_POOL,
         use_native_hstore=False,
         connect_args={name: value for name, value in given.items() if name not in url.query},
     )

@@ -16,9 +16,9 @@ from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.types import TypeEngine
 
-from newsportal.errors import StoreError, StoreTooNew, StoreTooOld
+from newsportal.errors import StoreError, StoreTooNew, StoreTooOld, StoreUnfinished
 from newsportal.store.columns import METADATA
-from newsportal.store.dialect import half_restored, place_of
+from newsportal.store.dialect import place_of
 from newsportal.store.dialect_mysql import COLLATIONS
 from newsportal.store.dialects import reading, write_ahead, writing
 
@@ -142,7 +142,10 @@ def _is_ready(found: str | None, line: Line, where: str, unfinished: bool) -> bo
     if found is None or not found.startswith(RESTORING):
         return found == line.head
     if not unfinished:
-        raise half_restored(where)
+        raise StoreUnfinished(
+            f"{where}: a restore into this store was broken off, or is under way: only a part of the backup is there; to go on, run "
+            "`newsportal restore` with the same file again, or name another store in sources.yaml"
+        )
     return True
 
 
