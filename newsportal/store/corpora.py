@@ -63,7 +63,7 @@ def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
     }
 
 
-def label_of(row: Mapping[str, Any]) -> Label:
+def label_of(row: Mapping[Any, Any]) -> Label:
     """The label of a row of ``labelled`` or ``former_labels``."""
     return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
 
@@ -231,11 +231,9 @@ class Corpora(Models):
         """All labels of a document, the first one first, the present one last."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
-            former = (
-                select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id).order_by(FORMER_LABELS.c.number)
-            )
-            now = _rows(connection, corpus, [id]).values()
-            return tuple(label_of(row) for row in (*connection.execute(former).mappings(), *now))
+            former = select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id)
+            rows = connection.execute(former.order_by(FORMER_LABELS.c.number)).mappings()
+            return tuple(map(label_of, (*rows, *_rows(connection, corpus, [id]).values())))
 
     def count(self, name: str) -> list[Counted]:
         """The labels of a corpus, the one with most documents first."""

@@ -143,9 +143,8 @@ class CrawlState(Part):
         self._upsert(RUNS, [{"id": run.id, "started": run.started, "report": to_dict(run)}], update=("started", "report"))
 
     def run(self, id: str) -> Run | None:
-        with self._read() as connection:
-            report = connection.scalar(select(RUNS.c.report).where(RUNS.c.id == id))
-            return from_dict(report) if report else None
+        report = self._scalar(select(RUNS.c.report).where(RUNS.c.id == id))
+        return from_dict(report) if report else None
 
     def runs(self, limit: int = 50) -> list[Run]:
         """Newest first."""
@@ -153,9 +152,8 @@ class CrawlState(Part):
         return [from_dict(report) for report in self._scalars(latest)]
 
     def source_state(self, source: str) -> SourceState:
-        with self._read() as connection:
-            found = connection.scalar(select(SOURCES.c.state).where(SOURCES.c.source == name(source)))
-            return _source_state(found) if found else SourceState(source)
+        found = self._scalar(select(SOURCES.c.state).where(SOURCES.c.source == name(source)))
+        return _source_state(found) if found else SourceState(source)
 
     def source_states(self) -> list[SourceState]:
         return [_source_state(found) for found in self._scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
@@ -165,9 +163,8 @@ class CrawlState(Part):
 
     def site_lines(self, site: str) -> Mapping[str, bytes]:
         """What :meth:`save_site_lines` was given for a site; empty for one never met."""
-        with self._read() as connection:
-            pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
-            return {url: b64decode(lines) for url, lines in pages or ()}
+        pages = self._scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
+        return {url: b64decode(lines) for url, lines in pages or ()}
 
     def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
         """Remember the lines of each site's pages (URL -> packed hashes, in the order given) in place of what was known of the site.

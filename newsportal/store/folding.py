@@ -71,16 +71,6 @@ def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def labels(versions: Iterable[Mapping[str, Any]], topics: Collection[str]) -> list[tuple[str, str]]:
-    """The (kind, value) pairs under which a story stands in lists: every topic, site, source and category of the versions that
-    readers see."""
-    versions = visible(versions)
-    if not versions:
-        return []
-    found = {(kind, version[kind]) for version in versions for kind in LABELLED_BY if version[kind]}
-    return sorted(found | {("topic", topic) for topic in topics})
-
-
 def heat(versions: Iterable[tuple[datetime, str]]) -> float:
     """How hot a story is, from the (moment, site) of its versions.
 
@@ -237,7 +227,11 @@ def refresh(connection: Connection, story_id: str) -> None:
 def _label(
     connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], counted: Mapping[str, Any]
 ) -> None:
-    """Put up a story under every topic, site, source and category of its versions, each with what lists are ordered by."""
+    """List a story under every topic, site, source and category of the versions that readers see, each with what lists are ordered by."""
+    shown = visible(versions)
+    if not shown:
+        return
+    labels = {(kind, version[kind]) for version in shown for kind in LABELLED_BY if version[kind]}
+    labels |= {("topic", topic) for topic in topics}
     order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
-    if put_up := labels(versions, topics):
-        connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in put_up])
+    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)])

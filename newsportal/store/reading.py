@@ -164,9 +164,8 @@ class Articles(Part):
             return story(connection, id, hidden)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
-        with self._read() as connection:
-            rows = connection.execute(select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)).mappings()
-            return [Change(**row) for row in rows]
+        wanted = select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)
+        return [Change(**row) for row in self._mappings(wanted)]
 
     def last_seq(self) -> int:
         return self._scalar(select(func.max(CHANGES.c.seq))) or 0
@@ -194,6 +193,5 @@ class Articles(Part):
 
     def stories_since(self, topic: str, since: datetime) -> int:
         """How many stories of a topic are no older than that. Read from an index: as quick as there are many of them."""
-        with self._read() as connection:
-            named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
-            return connection.scalar(select(func.count()).select_from(LABELS).where(*named)) or 0
+        named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
+        return self._scalar(select(func.count()).select_from(LABELS).where(*named)) or 0
