@@ -251,8 +251,8 @@ class ElasticIndex:
     def _status(self) -> Status:
         (index, notes), *_ = self._generations.present().items()
         client = self._connection.client
-        count = self._connection.ask(partial(client.count, index=index, query={"exists": {"field": "id"}}))["count"]
-        stats = self._connection.ask(partial(client.indices.stats, index=index, metric="store"))
+        count = self._connection.ask(client.count, index=index, query={"exists": {"field": "id"}})["count"]
+        stats = self._connection.ask(client.indices.stats, index=index, metric="store")
         size = stats["_all"]["primaries"]["store"]["size_in_bytes"]
         plugin = notes.get("plugin")
         analyser = f"its {plugin} cuts titles and texts too" if plugin else "no Chinese analyser of its own, none is needed"
@@ -264,8 +264,8 @@ class ElasticIndex:
 
     def _ask(self, body: dict[str, Any]) -> Mapping[str, Any]:
         client = self._connection.client.options(request_timeout=SEARCH_SECONDS)
-        asked = partial(client.search, index=self._generations.alias, allow_partial_search_results=False, **body)
-        answer: Mapping[str, Any] = self._connection.ask(asked).body
+        asked = {"index": self._generations.alias, "allow_partial_search_results": False, **body}
+        answer: Mapping[str, Any] = self._connection.ask(client.search, **asked).body
         return answer
 
     def _answer(self, question: Callable[[], Answer]) -> Answer:

@@ -21,7 +21,7 @@ from newsportal.store import container
 from newsportal.store.container import new_file
 from newsportal.store.copying import Tell, is_empty, nothing
 from newsportal.store.dialects import chunks
-from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Reading, Records, from_plain, plain
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
 from newsportal.store.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1
@@ -95,7 +95,7 @@ def _write(store: Store, put: container.Put, sources: bytes | None, now: datetim
     return manifest
 
 
-def _tables(look: Reading, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
+def _tables(look: TableReader, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
     total, done = sum(look.count(form) for form in FORMS), 0
     tables: dict[str, dict[str, Any]] = {}
     for form in FORMS:

@@ -83,7 +83,7 @@ class Digest:
         return f"{self._sum:064x}"
 
 
-def digest(reading: Reading, form: Form) -> Digest:
+def digest(reading: TableReader, form: Form) -> Digest:
     made = Digest()
     for row in reading.rows(form):
         made.add(form, row)
@@ -194,7 +194,7 @@ def _raw(table: Table, into: MetaData) -> Table:
 RAW: Final[Mapping[str, Table]] = (lambda into: {form.name: _raw(METADATA.tables[form.name], into) for form in FORMS})(MetaData())
 
 
-class Reading:
+class TableReader:
     """One look at a store's rows: one state of it, whoever writes meanwhile."""
 
     def __init__(self, connection: Connection) -> None:
@@ -227,9 +227,9 @@ class Records(Part):
     """A store as plain rows. Whoever writes records writes the whole truth: no folding, no change log of its own."""
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[TableReader]:
         with snapshot(self._engine) as connection:
-            yield Reading(connection)
+            yield TableReader(connection)
 
     def write(self, form: Form, rows: Sequence[Record]) -> int:
         """Write rows (at most :data:`PAGE`) in place of those of their keys, in one transaction; answers how many.

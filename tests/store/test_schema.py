@@ -59,13 +59,13 @@ def test_the_migrations_lead_to_the_tables(tmp_path: Path) -> None:
 DECLARED = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
-def from_the_first(connection: Connection, line: schema.Line) -> None:
+def from_the_first(connection: Connection, line: schema.MigrationChain) -> None:
     for statement in (Path(__file__).parent / "schema-0013.sql").read_text("utf-8").splitlines()[1:]:
         connection.exec_driver_sql(statement)
     schema.migrate(connection, "0013", "here", line)
 
 
-def schema_of(file: Path, made: Callable[[Connection, schema.Line], None]) -> dict[str, set[str]]:
+def schema_of(file: Path, made: Callable[[Connection, schema.MigrationChain], None]) -> dict[str, set[str]]:
     """Table -> its columns, keys and indexes as SQLite tells them, and the revision."""
     engine = open_engine(f"sqlite:///{file}")
     with engine.begin() as connection:
