@@ -167,13 +167,13 @@ def present_content(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def revised_columns(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
     """The columns that the newer ``article`` changes. What it does not say stays as it was."""
-    said = {name: value for name, value in content_of(article).items() if value is not None}
+    values = {name: value for name, value in content_of(article).items() if value is not None}
     return {
-        **said,
+        **values,
         **revised_category(known, category_of(article)),
         **keywords_of(article),
-        "moment": sorted_by(said.get("published", known["published"]), known["first_seen"]),
-        "length": len(said["text"]),
+        "moment": sorted_by(values.get("published", known["published"]), known["first_seen"]),
+        "length": len(values["text"]),
         "revision": known["revision"] + 1,
     }
 

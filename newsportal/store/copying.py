@@ -205,5 +205,5 @@ def _stories(connection: Connection) -> Iterator[Fault]:
     counted = visible.group_by(ARTICLES.c.story_id).subquery()
     number = func.coalesce(counted.c.number, 0)
     wrong = select(STORIES.c.id, STORIES.c.count, number).outerjoin(counted, counted.c.story_id == STORIES.c.id)
-    for id, told, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
-        yield Fault("stories", id, f"it counts {told} versions and has {versions}")
+    for id, count, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
+        yield Fault("stories", id, f"it counts {count} versions and has {versions}")

@@ -80,22 +80,22 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
 
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
-    there, rows, told = _rows(connection, corpus, list(fresh)), [], Counter[str]()
+    there, rows, counts = _rows(connection, corpus, list(fresh)), [], Counter[str]()
     for id, document in fresh.items():
         label, known = looked_up(document.label), there.get(id)
         if known is None:
             rows.append(document_row(corpus, id, document) | {"label": label} | dict(by))
-            told["added"] += 1
+            counts["added"] += 1
         elif known["label"] == label:
-            told["same"] += 1
+            counts["same"] += 1
         elif RANKS[known["label_source"]] > RANKS[by["label_source"]]:
-            told["kept"] += 1
+            counts["kept"] += 1
         else:
             _relabel(connection, known, label, by)
-            told["relabelled"] += 1
+            counts["relabelled"] += 1
     if rows:
         connection.execute(insert(LABELLED), rows)
-    return told
+    return counts
 
 
 def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -172,17 +172,17 @@ class Corpora(Models):
         with spooled(documents) as all_of_them, self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
-            rest, met, told = iter(all_of_them), dict[str, str](), Counter[str]()
+            rest, met, counts = iter(all_of_them), dict[str, str](), Counter[str]()
             while chunk := list(islice(rest, CHUNK)):
                 fresh: dict[str, NewDocument] = {}
                 for document in chunk:
                     id, label = document.id, looked_up(document.label)
                     if id in met:
-                        told["repeated" if met[id] == label else "contradicted"] += 1
+                        counts["repeated" if met[id] == label else "contradicted"] += 1
                     else:
                         met[id], fresh[id] = label, document
-                told.update(_bring(connection, corpus, fresh, given(source, by, now)))
-            return Brought(**told)
+                counts.update(_bring(connection, corpus, fresh, given(source, by, now)))
+            return Brought(**counts)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
         """An editor's word on a document of the corpus or a stored article (which joins the corpus, which is made if need be).

@@ -87,21 +87,21 @@ def open_engine(uri: str, *, create: bool = True) -> Engine:
     waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
-    event.listen(engine, "before_cursor_execute", _askable, retval=True)
+    event.listen(engine, "before_cursor_execute", _readable, retval=True)
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised, with its place and what to do
     return engine
 
 
-def _askable(connection: Connection, _cursor: Any, statement: str, told: Any, _context: Any, _many: bool) -> tuple[str, Any]:
-    """What is asked for comes from anywhere, such as an address. PostgreSQL takes no NUL and no driver a lone surrogate: no row has any."""
+def _readable(connection: Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> tuple[str, Any]:
+    """Parameters of a query come from anywhere, such as an address. PostgreSQL takes no NUL, no driver a lone surrogate; no row has one."""
     if connection.get_execution_options().get(WRITES):
-        return statement, told
-    if isinstance(told, dict):
-        return statement, {name: _whole(value) for name, value in told.items()}
-    return statement, type(told)(map(_whole, told))
+        return statement, parameters
+    if isinstance(parameters, dict):
+        return statement, {name: _replaced(value) for name, value in parameters.items()}
+    return statement, type(parameters)(map(_replaced, parameters))
 
 
-def _whole(value: Any) -> Any:
+def _replaced(value: Any) -> Any:
     return UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
 
 

@@ -95,7 +95,7 @@ class Editing(Part):
                     log(connection, "article", article_id, now)
             return sum(map(len, stories.values()))
 
-    def correct(self, article_id: str, said: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
+    def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
         """Put an editor's words in place of the page's; answers the number of the article's state (``revision``).
 
         What stood there is kept as a revision. The fields that were corrected stay as the editor wrote them whatever the page says later
@@ -103,7 +103,7 @@ class Editing(Part):
         is another by now, ``StoreError`` for an unknown article and for what cannot be corrected.
         """
         with self._write() as connection:
-            return _written(connection, article_id, lambda known: corrected(known, said, by=by, now=now), seen, now)
+            return _written(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Take back all that editors corrected: the article says what its page said last. Answers and raises as :meth:`correct`."""

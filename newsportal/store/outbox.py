@@ -126,9 +126,9 @@ def is_held(entry: Entry | None, held: Entry) -> bool:
 
 
 def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entry:
-    """The entry once it is told what came of it. One that was asked for meanwhile waits again."""
+    """The entry once it is known what came of it. One that was asked for meanwhile waits again."""
     again = entry.asked != held.asked and result.state != "waiting"
-    told = replace(
+    closed = replace(
         entry,
         state="waiting" if again else result.state,
         owner=None,
@@ -138,10 +138,10 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
         reason=_storable_reason(result.reason),
     )
     if result.state == "withdrawn":
-        return replace(told, revision=None, digest=None, place=None)
+        return replace(closed, revision=None, digest=None, place=None)
     if result.state != "done":
-        return told
-    return replace(told, revision=result.revision, digest=result.digest, place=result.place)
+        return closed
+    return replace(closed, revision=result.revision, digest=result.digest, place=result.place)
 
 
 def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:

@@ -136,14 +136,14 @@ class Pictures(Part):
 
     def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[StoryPictures, ...]]:
         """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
-        stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
+        stories are left out. The stories' ``pictures`` are named by their prints where those are known, else by their keys."""
         with self._read() as connection:
             same = _same(connection, keys)
             counts = _counts(connection, {id for ids in same.values() for id in ids})
             wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
             showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
-            told = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
-        return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
+            occurrences = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
+        return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= least}
 
     def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Key → keys of the pictures that are this one: itself, and those with its print and size (a thumbnail has the print alone)."""

@@ -111,13 +111,13 @@ TYPES: Final[Mapping[Kind, tuple[type[Any], ...]]] = {
 """What JSON must say for a column of each kind; a ``json`` column may be anything."""
 
 
-def from_plain(form: Form, said: Any) -> dict[str, Any]:
+def from_plain(form: Form, values: Any) -> dict[str, Any]:
     """The row of :func:`plain`. Raises ``ValueError`` for what is no row of this table: nothing is trusted that comes from a file."""
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         raise ValueError(f"no row of {form.name}: not an object")  # noqa: TRY004  a bad file, not a bad caller
-    if unknown := sorted(set(said) ^ set(form.columns)):
+    if unknown := sorted(set(values) ^ set(form.columns)):
         raise ValueError(f"no row of {form.name}: columns missing or unknown: {', '.join(unknown)[:200]}")
-    return {name: _value(form, name, kind, said[name]) for name, kind in form.columns.items()}
+    return {name: _value(form, name, kind, values[name]) for name, kind in form.columns.items()}
 
 
 def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
