@@ -105,12 +105,9 @@ def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
 
 # Statements of every write, made once: to put them together anew costs more than to run them.
 _STORY: BindParameter[str] = bindparam("story")
-VERSION_COLUMNS: Final = (
-    *("id", "publisher", "site", "source", "category", "moment", "first_seen"),
-    *("title", "length", "fold_reason", "hidden"),
-)
+VERSION = ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason", "hidden")
 VERSIONS = (
-    select(*(ARTICLES.c[name] for name in VERSION_COLUMNS), GALLERIES.c.pictures, GALLERIES.c.complete)
+    select(*(ARTICLES.c[name] for name in VERSION), GALLERIES.c.pictures, GALLERIES.c.complete)
     .outerjoin(GALLERIES, GALLERIES.c.id == ARTICLES.c.id)
     .where(ARTICLES.c.story_id == _STORY)
     .order_by(*EARLIEST_FIRST)

@@ -16,18 +16,7 @@ from newsportal.store import reader_views
 from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
 from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.reader_months import FIGURES, MONTHS, Month, months
-from newsportal.store.reader_views import (
-    OFFERS,
-    OFFERS_KEPT,
-    SWITCHED_OFF,
-    VIEWS,
-    VIEWS_KEPT,
-    Brought,
-    by_story,
-    offer_rows,
-    reader_name,
-    view_of,
-)
+from newsportal.store.reader_views import OFFERS, SWITCHED_OFF, VIEWS, Brought, by_story, offer_rows, reader_name, view_of
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
 FITS_KEPT: Final = 400
@@ -197,11 +186,11 @@ class Readers(Part):
     def let_go(self, *, alpha: float, now: datetime) -> int:
         """Delete views and offers that are older than is promised; their months' figures stay. Answers how many rows went."""
         with self._write() as connection:
-            oldest = now - VIEWS_KEPT
+            oldest = now - reader_views.VIEWS_KEPT
             ending = [month for month in months(connection, alpha) if month.start < oldest]
             upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
             views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
-            return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - OFFERS_KEPT)).rowcount
+            return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - reader_views.OFFERS_KEPT)).rowcount
 
     def save_fit(self, fit: Fit) -> None:
         """Put a fit to use in place of the one before."""
