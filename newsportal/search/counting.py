@@ -15,7 +15,7 @@ TOPIC_BREAK = "\n"  # between the topics of an article
 DAY = 86_400_000_000  # microseconds
 
 
-class Found(NamedTuple):
+class Candidate(NamedTuple):
     """A candidate; a tuple, since thousands are made for every search.
 
     ``score`` grows with relevance; ``moment`` is microseconds since 1970.
@@ -31,20 +31,20 @@ class Found(NamedTuple):
     moment: int
 
 
-SITE, CATEGORY, MOMENT = (Found._fields.index(name) for name in ("site", "category", "moment"))
+SITE, CATEGORY, MOMENT = (Candidate._fields.index(name) for name in ("site", "category", "moment"))
 
 
-def groups(found: Sequence[Found], collapse: bool) -> list[list[Found]]:
+def groups(found: Sequence[Candidate], collapse: bool) -> list[list[Candidate]]:
     """The candidates by story, in their order; each by itself without ``collapse``."""
     if not collapse:
         return [[candidate] for candidate in found]
-    by_story: dict[str, list[Found]] = {}
+    by_story: dict[str, list[Candidate]] = {}
     for candidate in found:
         by_story.setdefault(candidate.story_id, []).append(candidate)
     return list(by_story.values())
 
 
-def facets(found: Sequence[Sequence[Found]], zone: tzinfo | None) -> dict[str, dict[str, int]]:
+def facets(found: Sequence[Sequence[Candidate]], zone: tzinfo | None) -> dict[str, dict[str, int]]:
     """How many groups have each value, in the order that ``Results.facets`` promises."""
     day_of = days(zone)
     single = [group[0] for group in found if len(group) == 1]

@@ -22,7 +22,7 @@ from newsportal.search.docs import renew
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
 from newsportal.search.elastic_layout import OFFER_BREAK
-from newsportal.search.highlight import IndexedArticle, hit
+from newsportal.search.highlight import hit
 from newsportal.search.match import (
     READINGS,
     TITLE_BONUS,
@@ -50,11 +50,9 @@ def ranked(match: Match) -> dict[str, Any]:
     """What ``match`` asks for; words are scored by BM25F, characters in the title earn :data:`TITLE_BONUS`."""
     must = [clause(one) for one in match.needed if one.place in ("text", "title")]
     exact = [clause(one) for one in match.needed if one.place not in ("text", "title")]
-    bonus = (
-        [{"constant_score": {"filter": clause(Clause("title_grams", words)), "boost": TITLE_BONUS}}]
-        if (words := in_title(match.needed))
-        else []
-    )
+    bonus = []
+    if words := in_title(match.needed):
+        bonus.append({"constant_score": {"filter": clause(Clause("title_grams", words)), "boost": TITLE_BONUS}})
     return {
         "bool": {
             "must": must,
@@ -188,10 +186,9 @@ def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]
 
 
 def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
-    source = found["_source"]
+    article = found["_source"]
     rank, score = divmod(float(found["_score"]), RANK)
-    article = IndexedArticle(**{name: source.get(name) for name in SOURCE})
-    return hit(article, relevance(int(rank), score), folded.get(source["story_id"], 0), words)
+    return hit(article, relevance(int(rank), score), folded.get(article["story_id"], 0), words)
 
 
 def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
@@ -254,23 +251,21 @@ class ElasticIndex:
     def _status(self) -> Status:
         (index, notes), *_ = self._generations.present().items()
         client = self._connection.client
-        count = self._connection.ask(partial(client.count, index=index, query={"exists": {"field": "id"}}))["count"]
-        size = self._connection.ask(partial(client.indices.stats, index=index, metric="store"))["_all"]["primaries"]["store"][
-            "size_in_bytes"
-        ]
-        version = self._generations.version()
-        analyser = (
-            f"its {notes['plugin']} cuts titles and texts too" if notes.get("plugin") else "no Chinese analyser of its own, none is needed"
-        )
-        return Status(self._generations.place().position, count, size, f"Elasticsearch {version}, {index}; {analyser}")
+        count = self._connection.ask(client.count, index=index, query={"exists": {"field": "id"}})["count"]
+        stats = self._connection.ask(client.indices.stats, index=index, metric="store")
+        size = stats["_all"]["primaries"]["store"]["size_in_bytes"]
+        plugin = notes.get("plugin")
+        analyser = f"its {plugin} cuts titles and texts too" if plugin else "no Chinese analyser of its own, none is needed"
+        says = f"Elasticsearch {self._generations.version()}, {index}; {analyser}"
+        return Status(self._generations.place().position, count, size, says)
 
     def close(self) -> None:
         self._connection.close()
 
     def _ask(self, body: dict[str, Any]) -> Mapping[str, Any]:
         client = self._connection.client.options(request_timeout=SEARCH_SECONDS)
-        asked = partial(client.search, index=self._generations.alias, allow_partial_search_results=False, **body)
-        answer: Mapping[str, Any] = self._connection.ask(asked).body
+        asked = {"index": self._generations.alias, "allow_partial_search_results": False, **body}
+        answer: Mapping[str, Any] = self._connection.ask(client.search, **asked).body
         return answer
 
     def _answer(self, question: Callable[[], Answer]) -> Answer:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundError
@@ -30,7 +29,7 @@ def send(connection: Connection, writes: Iterable[Sequence[bytes]]) -> None:
     for some in portions(writes):
         waiting = some
         while waiting:
-            waiting = connection.ask(partial(_left, connection, waiting))
+            waiting = connection.ask(_left, connection, waiting)
 
 
 def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Sequence[bytes]]:
@@ -40,8 +39,8 @@ def _left(connection: Connection, writes: Sequence[Sequence[bytes]]) -> list[Seq
     if not answer["errors"]:
         return []
     left = []
-    for lines, told in zip(writes, answer["items"], strict=True):
-        (item,) = told.values()
+    for lines, answered_item in zip(writes, answer["items"], strict=True):
+        (item,) = answered_item.values()
         if item["status"] < 300 or item["status"] == LATER or (item["status"] == GONE and item.get("result") == "not_found"):
             continue
         if item["status"] not in BUSY or FULL in cause(item):
@@ -58,11 +57,11 @@ TRIES = 20  # numbers tried for a new generation, while others make some
 
 
 @dataclass(frozen=True)
-class Place:
+class IndexPosition:
     """How far the searched index is, and what the next writer of the position must find (nothing, if it was not written yet)."""
 
     position: int
-    found: dict[str, Any]
+    expected: dict[str, Any]
 
 
 class Generations:
@@ -74,9 +73,8 @@ class Generations:
 
     def present(self) -> dict[str, dict[str, Any]]:
         """The index behind the alias → its notes (version, cuts, plugin); empty if there is none."""
-        asked = partial(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
-        answer: Any = self.connection.ask(asked)
-        return {} if "error" in answer else {name: told["mappings"].get("_meta", {}) for name, told in answer.items()}
+        answer: Any = self.connection.ask(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
+        return {} if "error" in answer else {name: found["mappings"].get("_meta", {}) for name, found in answer.items()}
 
     def prepare(self) -> None:
         """Make the first generation, or one beside an older version's. Raises ``SearchError`` for a newer version's."""
@@ -99,7 +97,7 @@ class Generations:
             self.take_over(self.make(), present)
         extra = sorted(self.present(), key=_number)[1:]
         if extra:
-            self.connection.ask(partial(self.client.options(ignore_status=404).indices.delete, index=extra))
+            self.connection.ask(self.client.options(ignore_status=404).indices.delete, index=extra)
 
     def plugin(self) -> str | None:
         """The Chinese analyser that every node has, if any."""
@@ -110,15 +108,15 @@ class Generations:
         return ", ".join(sorted({node["version"] for node in self._nodes()}))
 
     def _nodes(self) -> list[dict[str, Any]]:
-        return list(self.connection.ask(partial(self.client.nodes.info, metric="plugins"))["nodes"].values())
+        return list(self.connection.ask(self.client.nodes.info, metric="plugins")["nodes"].values())
 
     def make(self) -> str:
         """A new empty generation that nobody searches yet."""
-        told = mapping(self.plugin())
+        properties = mapping(self.plugin())
         for _ in range(TRIES):
             made = f"{self.alias}-{max(map(_number, self.all()), default=FIRST) + 1}"
             try:
-                self._create(made, told)
+                self._create(made, properties)
             except StoreError as error:
                 if not _there(error):
                     raise
@@ -126,47 +124,48 @@ class Generations:
                 return made
         raise SearchError(f"{self.connection.place}: {TRIES} other rebuilds of the search index began at the same moment; try again")
 
-    def _create(self, name: str, told: dict[str, Any], *aliases: str) -> None:
+    def _create(self, name: str, mappings: dict[str, Any], *aliases: str) -> None:
         """Writes go to the alias of its own name, which exists as long as the index does."""
         named: dict[str, Any] = {alias: {} for alias in (_door(name), *aliases)}
-        self.connection.ask(partial(self.client.indices.create, index=name, mappings=told, settings=SETTINGS, aliases=named))
+        self.connection.ask(self.client.indices.create, index=name, mappings=mappings, settings=SETTINGS, aliases=named)
 
     def all(self) -> list[str]:
         """Every generation, also those that are being built, and those whose builder died."""
-        found = self.connection.ask(partial(self.client.indices.get_settings, index=f"{self.alias}-*", name="index.uuid"))
+        found = self.connection.ask(self.client.indices.get_settings, index=f"{self.alias}-*", name="index.uuid")
         return [name for name in found if name.removeprefix(f"{self.alias}-").isdecimal()]
 
     def note(self, index: str, position: int) -> None:
-        told = partial(self.client.index, index=_door(index), require_alias=True, id=POSITION, document={"position": position})
-        self.connection.ask(told)
+        self.connection.ask(self.client.index, index=_door(index), require_alias=True, id=POSITION, document={"position": position})
 
     def take_over(self, index: str, others: Collection[str]) -> None:
         """Make ``index`` the one that is searched; ``others`` go, all at one moment."""
-        self.connection.ask(partial(self.client.indices.refresh, index=index))
+        self.connection.ask(self.client.indices.refresh, index=index)
         actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in others if name != index]
         actions.append({"add": {"index": index, "alias": self.alias}})
         try:
-            self.connection.ask(partial(self.client.indices.update_aliases, actions=actions))
+            self.connection.ask(self.client.indices.update_aliases, actions=actions)
         except StoreError as error:
             if isinstance(error.__cause__, NotFoundError):
                 raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
             raise
 
-    def place(self) -> Place:
+    def place(self) -> IndexPosition:
         try:
-            answer = self.connection.ask(partial(self.client.get, index=self.alias, id=POSITION))
+            answer = self.connection.ask(self.client.get, index=self.alias, id=POSITION)
         except StoreError as error:
             fault = error.__cause__
             if isinstance(fault, NotFoundError) and fault.body.get("found") is False:  # the index is there, nothing in it yet
-                return Place(0, {"op_type": "create"})
+                return IndexPosition(0, {"op_type": "create"})
             raise
-        return Place(int(answer["_source"]["position"]), {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]})
+        return IndexPosition(
+            int(answer["_source"]["position"]), {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
+        )
 
-    def move(self, place: Place, position: int) -> bool:
+    def move(self, place: IndexPosition, position: int) -> bool:
         """Write the next position; False if somebody else was faster."""
-        told = partial(self.client.index, index=self.alias, require_alias=True, id=POSITION, document={"position": position}, **place.found)
+        document = {"position": position}
         try:
-            self.connection.ask(told)
+            self.connection.ask(self.client.index, index=self.alias, require_alias=True, id=POSITION, document=document, **place.expected)
         except StoreError as error:
             if isinstance(error.__cause__, ConflictError):
                 return False
@@ -204,7 +203,7 @@ def follow(generations: Generations, store: Store) -> int:
         )
         read += len(changes) if generations.move(place, seq) else 0
     if read:
-        generations.connection.ask(partial(generations.client.indices.refresh, index=generations.alias))
+        generations.connection.ask(generations.client.indices.refresh, index=generations.alias)
     return read
 
 

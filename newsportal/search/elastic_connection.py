@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from elastic_transport import ConnectionError as Lost
@@ -46,12 +46,12 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     return StoreUnavailable(f"{place}: {_cut(str(error))}")
 
 
-def answered(status: int, told: str, place: str) -> StoreError:
-    if FULL in told:
+def answered(status: int, reason: str, place: str) -> StoreError:
+    if FULL in reason:
         return StoreUnavailable(f"{place}: the disk is nearly full, so nothing can be written; make room on it, and Elasticsearch goes on")
-    if "blocked by" in told or "read-only" in told:
+    if "blocked by" in reason or "read-only" in reason:
         return StoreUnavailable(
-            f"{place}: it is read-only ({_cut(told)}); see that the disk has room, then take the block away: "
+            f"{place}: it is read-only ({_cut(reason)}); see that the disk has room, then take the block away: "
             'PUT /PREFIX-*/_settings {"index.blocks.read_only_allow_delete": null, "index.blocks.read_only": null}'
         )
     if status == 401:
@@ -60,24 +60,24 @@ def answered(status: int, told: str, place: str) -> StoreError:
         )
     if status == 403:
         return StoreUnavailable(
-            f"{place}: this user may not do that ({_cut(told)}); give the user the privilege `all` on the indices PREFIX-*"
+            f"{place}: this user may not do that ({_cut(reason)}); give the user the privilege `all` on the indices PREFIX-*"
         )
     if status == 413:
         return StoreError(f"{place}: what was sent is too large; raise http.max_content_length of the server, or leave the article out")
     if status in BUSY:
         unavailable = StoreUnavailable if status == REJECTED else ServerUnavailable
-        return unavailable(f"{place}: the server has too much to do, or is starting ({_cut(told)}); try again")
+        return unavailable(f"{place}: the server has too much to do, or is starting ({_cut(reason)}); try again")
     if status >= 500:
-        return StoreUnavailable(f"{place}: the server failed ({_cut(told)}); see its log")
-    return StoreError(f"{place}: {_cut(told)}")
+        return StoreUnavailable(f"{place}: the server failed ({_cut(reason)}); see its log")
+    return StoreError(f"{place}: {_cut(reason)}")
 
 
 def cause(body: Any) -> str:
-    told = body.get("error", body) if isinstance(body, dict) else body
-    if isinstance(told, dict):
-        inner = told.get("caused_by") or {}
-        return ": ".join(str(part) for part in (told.get("type"), told.get("reason"), inner.get("reason")) if part)
-    return str(told)
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(error, dict):
+        inner = error.get("caused_by") or {}
+        return ": ".join(str(part) for part in (error.get("type"), error.get("reason"), inner.get("reason")) if part)
+    return str(error)
 
 
 def _cut(text: str) -> str:
@@ -95,10 +95,11 @@ ANSWER_SECONDS = 30.0  # how long an answer may take
 PATIENCE_SECONDS = 20.0  # how long a server that has too much to do is asked again
 FIRST_PAUSE = 0.1  # seconds before it is asked the second time; each pause is the double of the one before
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     """What a URI says. ``masked`` has no password."""
 
     nodes: tuple[NodeConfig, ...]
@@ -108,29 +109,24 @@ class Place:
     api_key: str | None = None
 
 
-def place_of(uri: str) -> Place:
+def place_of(uri: str) -> ServerAddress:
     """``elasticsearch://host:9200/prefix`` (several hosts with commas), ``elasticsearch+https://user:password@host/prefix?ca_certs=FILE``,
     ``?api_key=KEY``. Raises ``StoreError``."""
     try:
-        return _read(uri)
-    except ValueError as error:
+        parts = urlsplit(uri)
+        user, _, hosts = parts.netloc.rpartition("@")
+        parameters = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        secure = parts.scheme.endswith("https")
+        nodes = tuple(_node(host, secure, parameters.get("ca_certs")) for host in hosts.split(","))
+    except ValueError as error:  # its words may hold a password
         raise no_uri(uri, "Elasticsearch", EXAMPLE) from error
-
-
-def _read(uri: str) -> Place:
-    """Raises ``ValueError``, which says why to nobody: its words may hold a password."""
-    parts = urlsplit(uri)
-    user, _, hosts = parts.netloc.rpartition("@")
-    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
     prefix = unquote(parts.path.strip("/")) or PREFIX
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
-        raise ValueError("no host, or a prefix that no index may have")
-    if unknown := sorted(asked.keys() - PARAMETERS):
+        raise no_uri(uri, "Elasticsearch", EXAMPLE)
+    if unknown := sorted(parameters.keys() - PARAMETERS):
         raise StoreError(f"{mask_uri(uri)}: {', '.join(unknown)} is no parameter here; these are: {', '.join(PARAMETERS)}")
-    secure = parts.scheme.endswith("https")
-    nodes = tuple(_node(host, secure, asked.get("ca_certs")) for host in hosts.split(","))
     name, _, password = user.partition(":")
-    return Place(nodes, prefix, mask_uri(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
+    return ServerAddress(nodes, prefix, mask_uri(uri), (unquote(name), unquote(password)) if user else None, parameters.get("api_key"))
 
 
 def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:
@@ -164,13 +160,13 @@ class Connection:
             http_compress=False,
         )
 
-    def ask(self, question: Callable[[], Answer]) -> Answer:
-        """The answer to ``question``, which is asked again while the server is busy, or while it raises ``Busy`` itself."""
+    def ask(self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs) -> Answer:
+        """Call ``question`` with the arguments, again while the server is busy, or while it raises ``Busy`` itself."""
         pause, end = FIRST_PAUSE, time.monotonic() + PATIENCE_SECONDS
         with self.errors():
             while True:
                 try:
-                    return question()
+                    return question(*args, **kwargs)
                 except (ApiError, Busy) as error:
                     if not passing(error) or time.monotonic() + pause > end:
                         raise

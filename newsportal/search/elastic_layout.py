@@ -69,12 +69,12 @@ SHOWN: dict[str, Any] = {
 
 def mapping(plugin: str | None) -> dict[str, Any]:
     """The mapping of a new index; ``plugin`` is one of :data:`ANALYSERS`, if the server has one."""
-    told = {"fields": {"server": {"type": "text", "analyzer": ANALYSERS[plugin]}}} if plugin else {}
+    analysed = {"fields": {"server": {"type": "text", "analyzer": ANALYSERS[plugin]}}} if plugin else {}
     return {
         "dynamic": "strict",
         "_meta": {"version": VERSION, "cuts": signature(), "plugin": plugin},
         "_source": {"excludes": list(WORDS)},
-        "properties": {**SHOWN, "title": _KEPT | told, "text": _KEPT | told, **WORDS},
+        "properties": {**SHOWN, "title": _KEPT | analysed, "text": _KEPT | analysed, **WORDS},
     }
 
 
@@ -116,6 +116,6 @@ def _target(alias: str, id: str, seq: int) -> dict[str, Any]:
     return {"_index": alias, "_id": id, "version": seq, "version_type": "external_gte"}
 
 
-def line(told: dict[str, Any]) -> bytes:
+def line(value: dict[str, Any]) -> bytes:
     """A line of JSON; lone surrogates become question marks."""
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from newsportal.search.base import Hit, Query, Results
-from newsportal.search.counting import Found, facets, groups
-from newsportal.search.highlight import IndexedArticle, hit
+from newsportal.search.counting import Candidate, facets, groups
+from newsportal.search.highlight import hit
 from newsportal.search.layout import PLACES, first_place, unpack
 from newsportal.search.match import (
     CLOSE,
@@ -87,9 +87,9 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     return Results(hits, len(grouped), asked.words, facets(grouped, query.zone), capped, loose)
 
 
-def _candidates(connection: Connection, generation: int, query: Query, asked: ParsedQuery) -> tuple[list[Found], bool]:
+def _candidates(connection: Connection, generation: int, query: Query, asked: ParsedQuery) -> tuple[list[Candidate], bool]:
     """Matches under the strictest reading that finds enough, then those that only a wider one found."""
-    found: dict[int, Found] = {}
+    found: dict[int, Candidate] = {}
     capped = False
     for rank, reading in READINGS:
         if len(found) >= WIDEN_BELOW or (reading == "any" and found):
@@ -101,12 +101,12 @@ def _candidates(connection: Connection, generation: int, query: Query, asked: Pa
         for rowid, score, *shown in rows:
             if rowid not in found:
                 earned = relevance(rank, score + TITLE_BONUS if rowid in titled else score) if score or titled else float(rank)
-                found[rowid] = Found(rowid, earned, *shown)
+                found[rowid] = Candidate(rowid, earned, *shown)
     return list(found.values()), capped
 
 
 def _matches(connection: Connection, generation: int, asked: ParsedQuery, match: Match, *, scored: bool) -> tuple[Sequence[Any], bool]:
-    """The newest matches (the columns of :class:`Found`, the score as bm25 gives it), and whether there may be others."""
+    """The newest matches (the columns of :class:`Candidate`, the score as bm25 gives it), and whether there may be others."""
     sql, values = _statement(generation, asked, match, scored=scored)
     rows: Sequence[Any] = connection.connection.cursor().execute(sql, values).fetchall()  # plain tuples: there may be thousands
     full = len(rows) >= MAX_CANDIDATES
@@ -163,15 +163,13 @@ def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], 
     return kept
 
 
-def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Found]], words: Sequence[str]) -> tuple[Hit, ...]:
+def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Candidate]], words: Sequence[str]) -> tuple[Hit, ...]:
     texts = f"docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid"
-    sql = f"SELECT d.url, d.title, d.published, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
+    sql = f"SELECT d.*, t.packed FROM {texts} WHERE d.rowid = ?"  # noqa: S608
     hits = []
     for group in page:
-        best = group[0]
-        url, title, published, packed = connection.exec_driver_sql(sql, (best.rowid,)).one()
-        shown = IndexedArticle(best.id, best.story_id, url, title, unpack(packed), best.site, published, best.moment)
-        hits.append(hit(shown, best.score, len(group) - 1, words))
+        row = connection.exec_driver_sql(sql, (group[0].rowid,)).mappings().one()
+        hits.append(hit({**row, "text": unpack(row["packed"])}, group[0].score, len(group) - 1, words))
     return tuple(hits)
 
 

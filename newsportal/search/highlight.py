@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
-from typing import NamedTuple
+from typing import Any
 
 from newsportal.search.base import Hit
 from newsportal.store.columns import EPOCH, MICROSECOND
@@ -93,31 +93,22 @@ def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
     return f"{before}{marked(one_line(text[start:end]), wanted)}{after}"
 
 
-class IndexedArticle(NamedTuple):
-    """What an index keeps of an article to show it. Moments are microseconds since 1970."""
+def hit(article: Mapping[str, Any], score: float, folded: int, words: Sequence[str]) -> Hit:
+    """An article of an index as a hit, with ``words`` marked; ``folded`` other hits of its story were collapsed.
 
-    id: str
-    story_id: str
-    url: str
-    title: str
-    text: str
-    site: str | None
-    published: int | None
-    moment: int
-
-
-def hit(shown: IndexedArticle, score: float, folded: int, words: Sequence[str]) -> Hit:
-    """``shown`` with ``words`` marked; ``folded`` other hits of its story were collapsed."""
+    It has ``id``, ``story_id``, ``url``, ``title``, ``text``, ``site``, and ``published`` and ``moment`` (microseconds since 1970).
+    """
+    published = article.get("published")
     return Hit(
-        id=shown.id,
-        story_id=shown.story_id,
-        url=shown.url,
+        id=article["id"],
+        story_id=article["story_id"],
+        url=article["url"],
         score=score,
-        title=shown.title,
-        title_html=marked(one_line(shown.title), words),
-        snippet_html=snippet(shown.text, words),
-        site=shown.site,
-        published=None if shown.published is None else EPOCH + shown.published * MICROSECOND,
-        moment=EPOCH + shown.moment * MICROSECOND,
+        title=article["title"],
+        title_html=marked(one_line(article["title"]), words),
+        snippet_html=snippet(article["text"], words),
+        site=article.get("site"),
+        published=None if published is None else EPOCH + published * MICROSECOND,
+        moment=EPOCH + article["moment"] * MICROSECOND,
         folded=folded,
     )

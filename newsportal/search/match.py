@@ -86,11 +86,11 @@ def _term(match: re.Match[str]) -> Term:
 
 def _bounds(match: re.Match[str], zone: tzinfo | None) -> tuple[datetime | None, datetime | None] | None:
     """What ``since:2026-03`` and its like bound; ``None`` for what is no bound of time."""
-    said = TIMES.get((match["field"] or "").lower())
-    span = _span(match["words"] or match["phrase"] or "", zone) if said and match["sign"] != "-" else None
+    bound = TIMES.get((match["field"] or "").lower())
+    span = _span(match["words"] or match["phrase"] or "", zone) if bound and match["sign"] != "-" else None
     if span is None:
         return None
-    return {"since": (span[0], None), "until": (None, span[1]), "before": (None, span[0])}[said or ""]
+    return {"since": (span[0], None), "until": (None, span[1]), "before": (None, span[0])}[bound or ""]
 
 
 def _span(text: str, zone: tzinfo | None) -> tuple[datetime, datetime] | None:
@@ -200,8 +200,8 @@ def _unwanted(term: Term) -> Clause:
 def _named(term: Term) -> Clause | None:
     """What a term of another field than the title asks for."""
     if term.field == "kind":
-        said = term.text.lower()
-        return Clause("labels", (label("kind", KINDS.get(said, said)),))
+        kind = term.text.lower()
+        return Clause("labels", (label("kind", KINDS.get(kind, kind)),))
     places: dict[str | None, Place] = {"site": "site", "author": "author", "topic": "topic", "category": "category"}
     return Clause(places[term.field], term.grams) if term.field in places else None
 

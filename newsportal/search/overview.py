@@ -9,6 +9,7 @@ from typing import Final
 
 from newsportal.search.base import Hit, Index, Query
 from newsportal.search.words import index_words
+from newsportal.store.columns import shifted
 from newsportal.store.results import StoredArticle
 from newsportal.text import STOP_WORDS, clean
 
@@ -65,17 +66,9 @@ def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, .
         return ()
     own = clean(article.title).replace('"', " ")
     text = f'{" ".join(words)} -"{own}"' if own else " ".join(words)  # without itself any of the words will do
-    since, until = _apart(article.moment, -AROUND), _apart(article.moment, AROUND)
+    since, until = shifted(article.moment, -AROUND), shifted(article.moment, AROUND)
     found = index.search(Query(text, since=since, until=until, limit=limit + MORE)).hits
     return tuple(hit for hit in found if hit.story_id != article.story_id)[:limit]
-
-
-def _apart(moment: datetime, distance: timedelta) -> datetime | None:
-    """``None`` beyond the calendar: pages tell all kinds of dates."""
-    try:
-        return moment + distance
-    except OverflowError:
-        return None
 
 
 def title_words(title: str) -> Sequence[str]:

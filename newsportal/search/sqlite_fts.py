@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from newsportal.errors import SearchError, StoreError
 from newsportal.search import finding, suggesting
 from newsportal.search.base import Query, Results, Status
 from newsportal.search.docs import Doc, cut, cuts, doc_of, renew, seen
 from newsportal.search.layout import BUILDING, FTS, FTS_DEFAULTS, META, VERSION, create, drop, forget, insert_cuts, insert_doc, tune, unpack
+from newsportal.store.columns import build
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
 from newsportal.store.results import Change
 from newsportal.store.store import Store
@@ -23,7 +23,6 @@ from newsportal.store.store import Store
 BATCH = 200  # articles in one transaction: readers and other writers wait for none of them longer than a moment
 BUILT = 2_000  # articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty
 MERGED = 2_000  # pages that one transaction merges: half a second
-DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
 
 
 def meta(connection: Connection, name: str) -> int:
@@ -59,13 +58,6 @@ def take_over(connection: Connection, generation: int, position: int) -> None:
 
 def _changes(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT total_changes()").scalar_one())
-
-
-def _doc(row: Row[Any]) -> Doc:
-    """A row of rowid, ``DOC_COLUMNS`` and the packed text."""
-    shown = dict(row._mapping)
-    del shown["rowid"]
-    return Doc(text=unpack(shown.pop("packed")), **shown)
 
 
 class SqliteIndex:
@@ -116,9 +108,8 @@ class SqliteIndex:
         docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
         with self.reading() as connection:
             statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
-            found = ((id, connection.exec_driver_sql(statement, (id,)).scalar()) for id in ids)
-            present = {id: signature for id, signature in found if signature is not None}
-        words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
+            present = {id: connection.exec_driver_sql(statement, (id,)).scalar() for id in ids}
+        words = {id: cut(doc) for id, doc in docs.items() if present[id] != doc.signature}
         with self.writing() as connection:
             if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
                 return False
@@ -175,16 +166,16 @@ class SqliteIndex:
         """The articles of a new generation by rowid, which is by time."""
         last = 0
         statement = (
-            f"SELECT d.rowid, {DOC_COLUMNS}, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
+            f"SELECT d.*, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
             "WHERE d.rowid > ? ORDER BY d.rowid LIMIT ?"
         )
         while True:
             with self.reading() as connection:
-                rows = connection.exec_driver_sql(statement, (last, BUILT)).all()
+                rows = connection.exec_driver_sql(statement, (last, BUILT)).mappings().all()
             if not rows:
                 return
-            yield [(row[0], _doc(row)) for row in rows]
-            last = rows[-1][0]
+            yield [(row["rowid"], build(Doc, {**row, "text": unpack(row["packed"])})) for row in rows]
+            last = rows[-1]["rowid"]
 
     def cut_otherwise(self) -> bool:
         with self.reading() as connection:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from newsportal.errors import StoreError
 from newsportal.items import PAGE_TEXTS, Article, Fold, Image, TopicMark, content_id
-from newsportal.store.columns import name, storable
+from newsportal.store.columns import name, storable, to_json
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.results import host as host
 from newsportal.store.tables import CONTENT
@@ -39,7 +39,7 @@ def content_of(article: Article) -> dict[str, Any]:
         "title": storable(article.title or ""),
         **{text: optional(getattr(article, text)) for text in PAGE_TEXTS},
         "summary": optional(article.link.summary),
-        "images": [plain_image(image) for image in article.images],
+        "images": to_json(article.images),
         "text": storable(article.text or ""),
         "html": optional(article.html),
     }
@@ -98,18 +98,13 @@ def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
     return min(published, first_seen) if published else first_seen
 
 
-def plain_image(image: Image) -> dict[str, Any]:
-    plain = asdict(image)
-    return {key: storable(value) if isinstance(value, str) else value for key, value in plain.items() if value is not None}
-
-
 PLAIN: Final = tuple(
     one.name for one in fields(StoredArticle) if one.name not in ("topics", "topic_marks", "keywords", "images", "corrected_fields")
 )
 """Fields of an article that stand in columns of the same name, as they are."""
 
 
-def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredArticle:
+def article_from(row: Mapping[Any, Any], topics: Iterable[TopicMark]) -> StoredArticle:
     """A row of ``articles`` (columns by name; ``text`` may be cut, ``html`` missing) as the value."""
     marks = tuple(sorted(topics, key=lambda mark: mark.topic))
     plain: dict[str, Any] = {name: row.get(name) for name in PLAIN}
@@ -123,7 +118,7 @@ def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredA
     )
 
 
-def story_from(row: Mapping[str, Any], head: StoredArticle, versions: tuple[StoredArticle, ...] = ()) -> Story:
+def story_from(row: Mapping[Any, Any], head: StoredArticle, versions: tuple[StoredArticle, ...] = ()) -> Story:
     figures = {name: row[name] for name in ("id", "count", "sites", "first_seen", "last_seen", "heat")}
     return Story(head=head, versions=versions, **figures)
 
@@ -172,13 +167,13 @@ def present_content(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def revised_columns(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
     """The columns that the newer ``article`` changes. What it does not say stays as it was."""
-    said = {name: value for name, value in content_of(article).items() if value is not None}
+    values = {name: value for name, value in content_of(article).items() if value is not None}
     return {
-        **said,
+        **values,
         **revised_category(known, category_of(article)),
         **keywords_of(article),
-        "moment": sorted_by(said.get("published", known["published"]), known["first_seen"]),
-        "length": len(said["text"]),
+        "moment": sorted_by(values.get("published", known["published"]), known["first_seen"]),
+        "length": len(values["text"]),
         "revision": known["revision"] + 1,
     }
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -21,7 +21,7 @@ from newsportal.store import container
 from newsportal.store.container import new_file
 from newsportal.store.copying import Tell, is_empty, nothing
 from newsportal.store.dialects import chunks
-from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Reading, Records, from_plain, plain
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
 from newsportal.store.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1
@@ -90,12 +90,12 @@ def _write(store: Store, put: container.Put, sources: bytes | None, now: datetim
     with store.records.reading() as look:
         tables = _tables(look, add, tell)
     manifest = Manifest(now.isoformat(), __version__, last_change, tables, files)
-    said = {"format": FORMAT, "version": VERSION, "newsportal": __version__, "made": manifest.made}
-    put(MANIFEST, json.dumps({**said, "last_change": last_change, "tables": tables, "files": files}, indent=1).encode())
+    header = {"format": FORMAT, "version": VERSION, "newsportal": __version__, "made": manifest.made}
+    put(MANIFEST, json.dumps({**header, "last_change": last_change, "tables": tables, "files": files}, indent=1).encode())
     return manifest
 
 
-def _tables(look: Reading, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
+def _tables(look: TableReader, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
     total, done = sum(look.count(form) for form in FORMS), 0
     tables: dict[str, dict[str, Any]] = {}
     for form in FORMS:
@@ -149,21 +149,21 @@ def checked(path: Path, tell: Tell = nothing) -> Manifest:
         wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
         raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
     for name, made in sums.items():
-        told = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
-        whole = set(told["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
-        if told["rows"] != made.count or (whole and told["digest"] != made.hexdigest()):
+        expected = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
+        whole = set(expected["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
+        if expected["rows"] != made.count or (whole and expected["digest"] != made.hexdigest()):
             raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
-    return Manifest(manifest.made, manifest.newsportal, manifest.last_change, manifest.tables, manifest.files, sources)
+    return replace(manifest, sources=sources)
 
 
 def _manifest(path: Path, content: bytes) -> Manifest:
     try:
-        said = json.loads(content)
-        if said["format"] != FORMAT:
+        values = json.loads(content)
+        if values["format"] != FORMAT:
             raise ValueError(f"not {FORMAT}")  # noqa: TRY301  told as what it is below
-        if (version := int(said["version"])) > VERSION:
+        if (version := int(values["version"])) > VERSION:
             _newer(path, f"form {version}, this one knows {VERSION}")
-        tables = {name: table for name, table in said["tables"].items() if name not in FORMER}
+        tables = {name: table for name, table in values["tables"].items() if name not in FORMER}
         if unknown := sorted(set(tables) - set(BY_NAME)):
             _newer(path, f"tables {', '.join(unknown)[:100]}")
         for name, table in tables.items():
@@ -171,7 +171,7 @@ def _manifest(path: Path, content: bytes) -> Manifest:
                 _newer(path, f"{name} with {', '.join(more)[:100]}")
             if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
                 raise TypeError(f"rows and digest of {name}")  # noqa: TRY301
-        return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), tables, dict(said["files"]))
+        return Manifest(str(values["made"]), str(values["newsportal"]), int(values["last_change"]), tables, dict(values["files"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
 
@@ -194,9 +194,9 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
     for number, line in enumerate(content.splitlines(), 1):
         try:
             container.countable(line)
-            said = json.loads(line, parse_constant=_no_number)
-            lacking = {column: None for column in form.nullable if isinstance(said, dict) and column not in said}
-            yield from_plain(form, said | lacking if lacking else said)
+            row = json.loads(line, parse_constant=_no_number)
+            lacking = {column: None for column in form.nullable if isinstance(row, dict) and column not in row}
+            yield from_plain(form, row | lacking if lacking else row)
         except (ValueError, RecursionError) as error:
             raise BackupError(f"{path}: {name}, line {number}: {error}; nothing was restored") from error
 
@@ -258,8 +258,8 @@ def _take_back(path: Path, records: Records, error: BaseException) -> None:
         for form in reversed(FORMS):  # children before their parents
             with records.reading() as look:
                 keys = [form.key_of(row) for row in look.rows(form)]
-            for start in range(0, len(keys), 500):
-                records.delete(form, keys[start : start + 500])
+            for chunk in chunks(keys):
+                records.delete(form, chunk)
         records.mark(None)
     except NewsportalError as left:
         raise BackupError(
@@ -272,9 +272,7 @@ def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
     """Parents before their children, so the file is read table by table as it was written."""
     written = done = 0
     for name, content in container.files(path):
-        if name in (MANIFEST, SOURCES):
-            continue
-        form = _form(path, name)
+        form = None if name in (MANIFEST, SOURCES) else _form(path, name)
         if form is None:
             continue
         for page in chunks(_rows(path, form, name, content), PAGE):

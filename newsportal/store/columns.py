@@ -6,11 +6,20 @@ Moments are whole microseconds since 1970 (UTC): every database sorts and compar
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import BigInteger, Column, Dialect, Integer, LargeBinary, MetaData, String, Text, TypeDecorator
 from sqlalchemy.dialects import mysql
+
+from newsportal.items import content_id
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -48,6 +57,41 @@ def storable(text: str) -> str:
 def name(text: str) -> str:
     """A topic, site or source as it is looked up."""
     return storable(text)[:NAME_CHARS]
+
+
+def name_id(text: str) -> str:
+    """The id by which a name of any length (an identity, an address) is looked up."""
+    return content_id(storable(text))
+
+
+def to_json(value: Any) -> Any:
+    """``value`` as a JSON column keeps it: a dataclass as an object without the fields that have their defaults, moments in ISO 8601."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {storable(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if is_dataclass(value):
+        pairs = ((field, getattr(value, field.name)) for field in fields(value))
+        return {field.name: to_json(item) for field, item in pairs if item != _default_of(field)}
+    return value
+
+
+def _default_of(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def build(type_: type[T], values: Mapping[Any, Any], **convert: Callable[[Any], Any]) -> T:
+    """A dataclass from a row, or from the object that :func:`to_json` made; keys that are no fields are left out.
+
+    ``convert``: field → what makes its value of the one that is there.
+    """
+    found = {field.name: values[field.name] for field in fields(type_) if field.name in values}
+    found |= {name: make(found[name]) for name, make in convert.items() if found.get(name) is not None}
+    return type_(**found)
 
 
 class Moment(TypeDecorator[datetime]):

@@ -57,7 +57,7 @@ def new_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 def leavings(path: Path) -> list[Path]:
     """Files beside ``path`` that are, by their names, such backups before they were whole; some may be written right now."""
     found = ((part, PART.fullmatch(part.name)) for part in path.parent.iterdir())
-    return sorted(part for part, told in found if told and (told["name"] == path.name or DATED.fullmatch(told["name"])))
+    return sorted(part for part, match in found if match and (match["name"] == path.name or DATED.fullmatch(match["name"])))
 
 
 def _let_go(part: Path) -> None:
@@ -194,14 +194,14 @@ def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], byte
     file.seek(0)
     with zstd.ZstdFile(file) as stream:
         while (header := _whole(stream, BLOCK)) != bytes(BLOCK):
-            told = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
-            left = [told.size + -told.size % BLOCK]
+            entry = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
+            left = [entry.size + -entry.size % BLOCK]
 
-            def content(size: int = told.size, left: list[int] = left) -> bytes:
+            def content(size: int = entry.size, left: list[int] = left) -> bytes:
                 found = _whole(stream, left.pop())
                 return found[:size]
 
-            yield told.name, told.size, told.type == tarfile.REGTYPE, content
+            yield entry.name, entry.size, entry.type == tarfile.REGTYPE, content
         while rest := stream.read(BLOCK):  # up to the checksum, behind a second empty block
             if any(rest):
                 raise tarfile.TarError("something stands behind the end")

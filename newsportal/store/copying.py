@@ -15,7 +15,7 @@ from sqlalchemy import Connection, and_, func, select
 
 from newsportal.errors import StoreError
 from newsportal.store.dialects import chunks
-from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Key, Reading, Records, canonical, digest
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Key, Records, TableReader, canonical, digest
 from newsportal.store.store import Store
 from newsportal.store.tables import ARTICLES, STORIES
 
@@ -108,7 +108,7 @@ def _check_target(source: Records, target: Records, again: bool) -> None:
         )
 
 
-def _own(look: Reading, there: Reading) -> str | None:
+def _own(look: TableReader, there: TableReader) -> str | None:
     """What the target has and the source has not, if it is no copy. One without a log, of a source that had none, has nothing else."""
     for page in chunks(there.rows(LOG), PAGE):
         found = look.get(LOG, [LOG.key_of(row) for row in page])
@@ -122,7 +122,7 @@ def _own(look: Reading, there: Reading) -> str | None:
     return None
 
 
-def _pass(look: Reading, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
+def _pass(look: TableReader, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
     """Read every table once; answers what was read, and how many rows were written and deleted."""
     totals = {form.name: look.count(form) for form in FORMS}
     total, done, written = sum(totals.values()), 0, 0
@@ -154,7 +154,7 @@ def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list
     return [row for row in page if known.get(form.key_of(row)) != canonical(form, row)]
 
 
-def _drop(look: Reading, target: Records, form: Form, rows: int) -> int:
+def _drop(look: TableReader, target: Records, form: Form, rows: int) -> int:
     """Delete what the source does not have (any more)."""
     if _count(target, form) <= rows:
         return 0
@@ -205,5 +205,5 @@ def _stories(connection: Connection) -> Iterator[Fault]:
     counted = visible.group_by(ARTICLES.c.story_id).subquery()
     number = func.coalesce(counted.c.number, 0)
     wrong = select(STORIES.c.id, STORIES.c.count, number).outerjoin(counted, counted.c.story_id == STORIES.c.id)
-    for id, told, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
-        yield Fault("stories", id, f"it counts {told} versions and has {versions}")
+    for id, count, versions in connection.execute(wrong.where(STORIES.c.count != number).order_by(STORIES.c.id)).all():
+        yield Fault("stories", id, f"it counts {count} versions and has {versions}")

@@ -63,12 +63,7 @@ def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
     }
 
 
-def present(document: Document) -> bool:
-    """Whether its text is still there."""
-    return document.article_id is None or document.story_id is not None
-
-
-def label_of(row: Mapping[str, Any]) -> Label:
+def label_of(row: Mapping[Any, Any]) -> Label:
     """The label of a row of ``labelled`` or ``former_labels``."""
     return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
 
@@ -85,22 +80,22 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
 
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
-    there, rows, told = _rows(connection, corpus, list(fresh)), [], Counter[str]()
+    there, rows, counts = _rows(connection, corpus, list(fresh)), [], Counter[str]()
     for id, document in fresh.items():
         label, known = looked_up(document.label), there.get(id)
         if known is None:
             rows.append(document_row(corpus, id, document) | {"label": label} | dict(by))
-            told["added"] += 1
+            counts["added"] += 1
         elif known["label"] == label:
-            told["same"] += 1
+            counts["same"] += 1
         elif RANKS[known["label_source"]] > RANKS[by["label_source"]]:
-            told["kept"] += 1
+            counts["kept"] += 1
         else:
             _relabel(connection, known, label, by)
-            told["relabelled"] += 1
+            counts["relabelled"] += 1
     if rows:
         connection.execute(insert(LABELLED), rows)
-    return told
+    return counts
 
 
 def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -133,11 +128,6 @@ def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Docum
             row["id"], label_of(dict(row)), row["number"], row[f"{of}title"] or "", row[f"{of}text"] or "",
             row["name"], row["article_id"], row["story_id"], row["publisher"],
         )  # fmt: skip
-
-
-def _counted(label: str, rows: Sequence[Any]) -> Counted:
-    sources = {row[1]: row[2] for row in rows}
-    return Counted(label, sum(sources.values()), sources, min(row[3] for row in rows), max(row[4] for row in rows))
 
 
 class Corpora(Models):
@@ -182,17 +172,17 @@ class Corpora(Models):
         with spooled(documents) as all_of_them, self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
-            rest, met, told = iter(all_of_them), dict[str, str](), Counter[str]()
+            rest, met, counts = iter(all_of_them), dict[str, str](), Counter[str]()
             while chunk := list(islice(rest, CHUNK)):
                 fresh: dict[str, NewDocument] = {}
                 for document in chunk:
                     id, label = document.id, looked_up(document.label)
                     if id in met:
-                        told["repeated" if met[id] == label else "contradicted"] += 1
+                        counts["repeated" if met[id] == label else "contradicted"] += 1
                     else:
                         met[id], fresh[id] = label, document
-                told.update(_bring(connection, corpus, fresh, given(source, by, now)))
-            return Brought(**told)
+                counts.update(_bring(connection, corpus, fresh, given(source, by, now)))
+            return Brought(**counts)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
         """An editor's word on a document of the corpus or a stored article (which joins the corpus, which is made if need be).
@@ -234,30 +224,31 @@ class Corpora(Models):
             wanted = _select(labelled, LABELLED.c.corpus_id == corpus_id(connection, name), LABELLED.c.id > last)
             return list(_documents(connection, wanted.order_by(LABELLED.c.id).limit(CHUNK)))
 
-        return filter(present, self._pages(read, lambda one: one.id, ""))
+        found = self._pages(read, lambda one: one.id, "")
+        return (one for one in found if one.article_id is None or one.story_id is not None)
 
     def history(self, name: str, id: str) -> tuple[Label, ...]:
         """All labels of a document, the first one first, the present one last."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
-            former = (
-                select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id).order_by(FORMER_LABELS.c.number)
-            )
-            now = _rows(connection, corpus, [id]).values()
-            return tuple(label_of(row) for row in (*connection.execute(former).mappings(), *now))
+            former = select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id)
+            rows = connection.execute(former.order_by(FORMER_LABELS.c.number)).mappings()
+            return tuple(map(label_of, (*rows, *_rows(connection, corpus, [id]).values())))
 
     def count(self, name: str) -> list[Counted]:
         """The labels of a corpus, the one with most documents first."""
         with self._read() as connection:
             corpus = corpus_id(connection, name)
-            figures = (func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at))
-            here = (LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
-            found: dict[str, list[Any]] = {}
-            for row in connection.execute(
-                select(LABELLED.c.label, LABELLED.c.label_source, *figures).where(*here).group_by(LABELLED.c.label, LABELLED.c.label_source)
+            columns = (LABELLED.c.label, LABELLED.c.label_source)
+            wanted = select(*columns, func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at)).group_by(*columns)
+            found: dict[str, Counted] = {}
+            for label, source, number, first, last in connection.execute(
+                wanted.where(LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
             ):
-                found.setdefault(row[0], []).append(row)
-            return sorted((_counted(label, rows) for label, rows in found.items()), key=lambda one: (-one.documents, one.label))
+                known = found.get(label, Counted(label, 0, {}, first, last))
+                sources = {**known.sources, source: number}
+                found[label] = Counted(label, known.documents + number, sources, min(known.oldest, first), max(known.newest, last))
+            return sorted(found.values(), key=lambda one: (-one.documents, one.label))
 
     def articles(self, name: str) -> dict[str, str | None]:
         """The stored articles in a corpus with their labels, those left out (``None``) too."""

@@ -13,9 +13,9 @@ from typing import Any, Final, TypedDict
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.store.article_rows import plain_image, present_content, revised_columns, sorted_by
+from newsportal.store.article_rows import present_content, revised_columns, sorted_by
 from newsportal.store.columns import name as looked_up
-from newsportal.store.columns import storable
+from newsportal.store.columns import storable, to_json
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.store.tables import CONTENT
 
@@ -68,9 +68,9 @@ def expect(known: Mapping[str, Any], seen: int | None) -> None:
         raise Superseded(f"article {known['id']} was changed meanwhile: it is at revision {known['revision']}, not {seen}")
 
 
-def corrected(known: Mapping[str, Any], said: Correction, *, by: str, now: datetime) -> Written | None:
+def corrected(known: Mapping[str, Any], correction: Correction, *, by: str, now: datetime) -> Written | None:
     """The article once an editor has spoken; ``None`` if he says what is there. Raises ``StoreError`` for what cannot be."""
-    values = _values(known, said)
+    values = _values(known, correction)
     changed = [
         field for field, columns in FIELDS.items() if any(column in values and values[column] != known[column] for column in columns)
     ]
@@ -94,7 +94,7 @@ def crawled(known: Mapping[str, Any], article: Article) -> Written:
     values = revised_columns(known, article)
     if known.get("corrected") is None:
         return Written((present_content(known),), values)
-    said = {
+    page_state = {
         **{name: known.get(name) for name in CONTENT},
         **dict.fromkeys(WHOSE),
         **{name: values[name] for name in CONTENT if name in values},
@@ -102,9 +102,9 @@ def crawled(known: Mapping[str, Any], article: Article) -> Written:
     stands = {column: known[column] for column in columns_of(fields_of(known))}
     shown = {column: {**values, **stands}.get(column, known[column]) for column in columns_of(FIELDS)}
     if all(known[column] == value for column, value in shown.items()):  # readers see what they saw: the page's state goes before it
-        return Written(({**said, "revision": known["revision"]},), _following(known, {**values, **stands}))
+        return Written(({**page_state, "revision": known["revision"]},), _following(known, {**values, **stands}))
     later = _following(known, {**values, **stands, "revision": known["revision"] + 2})
-    return Written((present_content(known), {**said, "revision": known["revision"] + 1}), later)
+    return Written((present_content(known), {**page_state, "revision": known["revision"] + 1}), later)
 
 
 def uncorrected_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,21 +121,21 @@ def _following(known: Mapping[str, Any], values: dict[str, Any]) -> dict[str, An
     return values
 
 
-def _values(known: Mapping[str, Any], said: Correction) -> dict[str, Any]:
+def _values(known: Mapping[str, Any], correction: Correction) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    if "title" in said:
-        values["title"] = storable(said["title"]).strip()
+    if "title" in correction:
+        values["title"] = storable(correction["title"]).strip()
         if not values["title"]:
             raise StoreError("an article without a title cannot be stored")
-    if "text" in said:
+    if "text" in correction:
         if is_thread(known["source"]) or is_gallery(known["source"]):
             raise StoreError("the text of a thread is its posts', that of a photo story its captions': it cannot be corrected as a whole")
-        html = said.get("html")
-        values |= {"text": storable(said["text"]), "html": None if html is None else storable(html)}
-        if "images" in said:
-            values["images"] = [plain_image(image) for image in said["images"]]
-    if "published" in said:
-        values["published"] = said["published"]
-    if "author" in said:
-        values["author"] = storable(said["author"]).strip() or None if said["author"] else None
+        html = correction.get("html")
+        values |= {"text": storable(correction["text"]), "html": None if html is None else storable(html)}
+        if "images" in correction:
+            values["images"] = to_json(correction["images"])
+    if "published" in correction:
+        values["published"] = correction["published"]
+    if "author" in correction:
+        values["author"] = storable(correction["author"]).strip() or None if correction["author"] else None
     return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Column, ColumnElement, Connection, Index, Integer, 
 from newsportal.items.report import Run, from_dict, to_dict
 from newsportal.items.visits import SKEW, Visit, merge_visits
 from newsportal.schedule.policies import HubPage
-from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable
+from newsportal.store.columns import METADATA, NAME_CHARS, Moment, build, name, storable, to_json
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import SourceState
 
@@ -32,29 +32,14 @@ VISITS = Table(
 0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
 
 
-VISIT_FIELDS: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
-
 BEGUN: Final = -1
 """``brought`` of a visit of which nothing is told yet."""
 
 
-def visit_row(visit: Visit) -> dict[str, Any]:
-    brought = BEGUN if visit.begun else int(visit.new > 0)
-    return {"source": name(visit.source), "at": visit.at, "brought": brought, "told": _plain(visit)}
-
-
-def _plain(visit: Visit) -> dict[str, Any]:
-    """What there is to tell; fields that say nothing are left out."""
-    told = {key: getattr(visit, key) for key in VISIT_FIELDS}
-    told["published"] = [moment.isoformat() for moment in visit.published]
-    return {key: dict(value) if isinstance(value, Mapping) else value for key, value in told.items() if value}
-
-
-def visit_of(source: str, at: datetime, told: Mapping[str, Any]) -> Visit:
-    """The inverse of :func:`visit_row`; what a later version added is left out."""
-    values = {key: told[key] for key in VISIT_FIELDS if key in told}
-    values["published"] = tuple(datetime.fromisoformat(moment) for moment in values.get("published", ()))
-    return Visit(source, at, **values)
+def _visit(row: Any) -> Visit:
+    """The visit of a row of ``visits``; what a later version added is left out."""
+    values = {**row.told, "source": row.source, "at": row.at}
+    return build(Visit, values, published=lambda moments: tuple(map(datetime.fromisoformat, moments)))
 
 
 class Visits(Part):
@@ -75,7 +60,7 @@ class Visits(Part):
             for part in parts:
                 newest = select(VISITS).where(VISITS.c.source == name(part.source)).order_by(VISITS.c.at.desc()).limit(1)
                 row = connection.execute(newest).one_or_none()
-                _save(connection, part if row is None else merge_visits(visit_of(row.source, row.at, row.told), part))
+                _save(connection, part if row is None else merge_visits(_visit(row), part))
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         """The visits of one source, newest first; ``bringing``: only those that brought something new."""
@@ -83,7 +68,7 @@ class Visits(Part):
         wanted = wanted.order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
             wanted = wanted.where(VISITS.c.at >= since)
-        return [visit_of(row.source, row.at, row.told) for row in self._rows(wanted)]
+        return list(map(_visit, self._rows(wanted)))
 
     def recent(self, sources: Collection[str] | None = None, *, each: int = 50, bringing: bool = False) -> Mapping[str, list[Visit]]:
         """The newest visits of every source (or of these), newest first: one question for a whole schedule of thousands."""
@@ -95,7 +80,7 @@ class Visits(Part):
                 ranked = chosen.where(VISITS.c.brought >= int(bringing)).subquery()
                 wanted = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
                 for source, rows in groupby(connection.execute(wanted), key=lambda row: row.source):
-                    found[source] = [visit_of(row.source, row.at, row.told) for row in rows]
+                    found[source] = list(map(_visit, rows))
         return found
 
     def forget(self, before: datetime) -> int:
@@ -104,7 +89,10 @@ class Visits(Part):
 
 
 def _save(connection: Connection, visit: Visit) -> None:
-    upsert(connection, VISITS, [visit_row(visit)], update=("brought", "told"))
+    told = to_json(visit)
+    row = {"brought": BEGUN if visit.begun else int(visit.new > 0), "source": name(told.pop("source")), "at": visit.at}
+    del told["at"]
+    upsert(connection, VISITS, [{**row, "told": told}], update=("brought", "told"))
 
 
 RUNS = Table(
@@ -132,31 +120,22 @@ SITE_LINES = Table(
 """Hashed lines of a site's pages, the oldest first: ``[[url, base64], …]``."""
 
 
-def plain(value: SourceState) -> dict[str, Any]:
-    """A flat dataclass as JSON values: moments in ISO 8601, mappings as objects, what is None left out."""
-    pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
-    return {key: _json(item) for key, item in pairs if item is not None}
+STATE_MOMENTS: Final = ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished")
 
 
-def _json(item: Any) -> Any:
-    if isinstance(item, datetime):
-        return item.isoformat()
-    if isinstance(item, str):
-        return storable(item)
-    if isinstance(item, Mapping):
-        return {storable(key): list(values) for key, values in item.items()}
-    return item
+def _source_state(plain: Mapping[str, Any]) -> SourceState:
+    return build(
+        SourceState,
+        plain,
+        **dict.fromkeys(STATE_MOMENTS, datetime.fromisoformat),
+        validators=_tuples,
+        hung=_tuples,
+        hubs=lambda pages: {url: HubPage(*page) for url, page in pages.items()},
+    )
 
 
-def state_of(plain: Mapping[str, Any]) -> SourceState:
-    """The inverse of :func:`plain`; what a later version added is left out."""
-    values = {field.name: plain[field.name] for field in fields(SourceState) if field.name in plain}
-    moments = ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished")
-    values |= {key: datetime.fromisoformat(values[key]) for key in moments if key in values}
-    values["validators"] = {url: (etag, modified) for url, (etag, modified) in plain.get("validators", {}).items()}
-    values["hung"] = {name: (runs, last) for name, (runs, last) in plain.get("hung", {}).items()}
-    values["hubs"] = {url: HubPage(*page) for url, page in plain.get("hubs", {}).items()}
-    return SourceState(**values)
+def _tuples(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
+    return {key: tuple(values) for key, values in lists.items()}
 
 
 class CrawlState(Part):
@@ -164,9 +143,8 @@ class CrawlState(Part):
         self._upsert(RUNS, [{"id": run.id, "started": run.started, "report": to_dict(run)}], update=("started", "report"))
 
     def run(self, id: str) -> Run | None:
-        with self._read() as connection:
-            report = connection.scalar(select(RUNS.c.report).where(RUNS.c.id == id))
-            return from_dict(report) if report else None
+        report = self._scalar(select(RUNS.c.report).where(RUNS.c.id == id))
+        return from_dict(report) if report else None
 
     def runs(self, limit: int = 50) -> list[Run]:
         """Newest first."""
@@ -174,21 +152,19 @@ class CrawlState(Part):
         return [from_dict(report) for report in self._scalars(latest)]
 
     def source_state(self, source: str) -> SourceState:
-        with self._read() as connection:
-            found = connection.scalar(select(SOURCES.c.state).where(SOURCES.c.source == name(source)))
-            return state_of(found) if found else SourceState(source)
+        found = self._scalar(select(SOURCES.c.state).where(SOURCES.c.source == name(source)))
+        return _source_state(found) if found else SourceState(source)
 
     def source_states(self) -> list[SourceState]:
-        return [state_of(found) for found in self._scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
+        return [_source_state(found) for found in self._scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
 
     def save_source_state(self, state: SourceState) -> None:
-        self._upsert(SOURCES, [{"source": name(state.source), "state": plain(state)}], update=("state",))
+        self._upsert(SOURCES, [{"source": name(state.source), "state": to_json(state)}], update=("state",))
 
     def site_lines(self, site: str) -> Mapping[str, bytes]:
         """What :meth:`save_site_lines` was given for a site; empty for one never met."""
-        with self._read() as connection:
-            pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
-            return {url: b64decode(lines) for url, lines in pages or ()}
+        pages = self._scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
+        return {url: b64decode(lines) for url, lines in pages or ()}
 
     def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
         """Remember the lines of each site's pages (URL -> packed hashes, in the order given) in place of what was known of the site.
@@ -236,15 +212,7 @@ class Subscription:
 
 TOKEN_CHARS: Final = 64
 
-MOMENTS: Final = ("asked", "until", "pushed")
-SUBSCRIPTION_FIELDS: Final = tuple(field.name for field in fields(Subscription) if field.name not in ("source", "token"))
-
-
-def subscription_row(subscription: Subscription) -> dict[str, Any]:
-    told = {key: getattr(subscription, key) for key in SUBSCRIPTION_FIELDS}
-    told |= {key: told[key].isoformat() for key in MOMENTS if told[key]}
-    return {"source": name(subscription.source), "token": subscription.token, "told": told}
-
+SUBSCRIPTION_MOMENTS: Final = ("asked", "until", "pushed")
 
 SUBSCRIPTIONS = Table(
     "subscriptions",
@@ -270,16 +238,15 @@ class Subscriptions(Part):
         return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
 
     def save(self, subscription: Subscription) -> None:
-        self._upsert(SUBSCRIPTIONS, [subscription_row(subscription)], update=("token", "told"))
+        told = to_json(subscription)
+        row = {"source": name(told.pop("source")), "token": told.pop("token"), "told": told}
+        self._upsert(SUBSCRIPTIONS, [row], update=("token", "told"))
 
     def drop(self, source: str) -> None:
         self._execute(delete(SUBSCRIPTIONS).where(SUBSCRIPTIONS.c.source == name(source)))
 
     def _found(self, *which: ColumnElement[bool]) -> list[Subscription]:
-        """The inverse of :func:`subscription_row`; what a later version added is left out."""
-        found = []
-        for row in self._rows(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source)):
-            values = {key: row.told[key] for key in SUBSCRIPTION_FIELDS if key in row.told}
-            values |= {key: datetime.fromisoformat(values[key]) for key in MOMENTS if values.get(key)}
-            found.append(Subscription(row.source, token=row.token, **values))
-        return found
+        """What a later version added is left out."""
+        moments = dict.fromkeys(SUBSCRIPTION_MOMENTS, datetime.fromisoformat)
+        rows = self._rows(select(SUBSCRIPTIONS).where(*which).order_by(SUBSCRIPTIONS.c.source))
+        return [build(Subscription, {**row.told, "source": row.source, "token": row.token}, **moments) for row in rows]

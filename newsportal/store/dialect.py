@@ -10,12 +10,19 @@ from sqlalchemy import Connection, Engine, Insert, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
-from newsportal.errors import StoreError, StoreUnavailable, StoreUnfinished
+from newsportal.errors import StoreError, StoreUnavailable
 
 POOL: Final = 8
 """Connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`."""
 
 OVERFLOW: Final = 32
+
+SERVER_POOL: Final[Mapping[str, Any]] = {
+    "pool_size": POOL,
+    "max_overflow": OVERFLOW,
+    "pool_pre_ping": True,
+    "isolation_level": "REPEATABLE READ",  # a reader sees one state; a writer looks first when the lock is its own
+}
 
 WRITES: Final = "newsportal_writes"
 """The execution option of connections that are going to write."""
@@ -74,14 +81,6 @@ def place_of(url: URL) -> str:
 
 def no_store_yet(where: str) -> StoreUnavailable:
     return StoreUnavailable(f"{where}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
-
-
-def half_restored(where: str) -> StoreUnfinished:
-    """The error of who opens a store that holds a part of a backup."""
-    return StoreUnfinished(
-        f"{where}: a restore into this store was broken off, or is under way: only a part of the backup is there; to go on, run "
-        "`newsportal restore` with the same file again, or name another store in sources.yaml"
-    )
 
 
 def driver_missing(scheme: str, extra: str) -> StoreError:

@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.items import content_id
-from newsportal.store.dialect import OVERFLOW, POOL, REST_SECONDS, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
 
 COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
 """Letters compare exactly, blanks at the end too, and sort as code points, as they do in SQLite."""
@@ -75,10 +75,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),
-        pool_size=POOL,
-        max_overflow=OVERFLOW,
-        pool_pre_ping=True,
-        isolation_level="REPEATABLE READ",  # a reader sees one state; a writer looks first when the lock is its own
+        **SERVER_POOL,
         connect_args={name: value for name, value in connects.items() if name not in url.query},
     )
     event.listen(engine, "connect", partial(_prepare, waits))
@@ -94,14 +91,14 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
     options = {**connects, **options}
     try:
         try:
-            told = _greeting(pymysql.connect(**options))
+            greeting = _greeting(pymysql.connect(**options))
         except pymysql.err.OperationalError as error:
             if error.args[0] != 1049:
                 raise
             if not create:
                 raise no_store_yet(place_of(url)) from error
             _make(url, options)
-            told = _greeting(pymysql.connect(**options))
+            greeting = _greeting(pymysql.connect(**options))
     except pymysql.err.MySQLError as error:
         raise explained(error, place_of(url)) from error
     except (TypeError, ValueError, AttributeError, OSError) as error:  # what PyMySQL makes of parameters that it does not know
@@ -109,26 +106,26 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
             f"{place_of(url)}: PyMySQL cannot make anything of the store URI ({type(error).__name__}); "
             "check the parameters behind the ? and their files; a user and password are of Western letters there"
         ) from error
-    kind = "mariadb" if "mariadb" in told.lower() else "mysql"
-    check_version(kind, told, place_of(url))
+    kind = "mariadb" if "mariadb" in greeting.lower() else "mysql"
+    check_version(kind, greeting, place_of(url))
     return kind
 
 
-def check_version(kind: str, told: str, where: str) -> None:
+def check_version(kind: str, greeting: str, where: str) -> None:
     """Raises ``StoreError`` for a server too old, by its greeting."""
-    numbers = told.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
+    numbers = greeting.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
     if tuple(int(number) for number in numbers if number.isdigit()) < OLDEST[kind]:
         oldest = ".".join(map(str, OLDEST[kind]))
         raise StoreError(
-            f"{where}: {told} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
+            f"{where}: {greeting} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
         )
 
 
 def _greeting(connection: Any) -> str:
     """What the server says of itself, as ``5.5.5-10.11.6-MariaDB``."""
-    told = str(connection.get_server_info())
+    greeting = str(connection.get_server_info())
     connection.close()
-    return told
+    return greeting
 
 
 def _make(url: URL, options: Mapping[str, Any]) -> None:

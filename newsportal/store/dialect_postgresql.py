@@ -11,18 +11,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
 from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
-from newsportal.store.dialect import (
-    OVERFLOW,
-    POOL,
-    REST_SECONDS,
-    WRITES,
-    Dialect,
-    Waits,
-    driver_missing,
-    no_store_yet,
-    on_conflict,
-    place_of,
-)
+from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, on_conflict, place_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -73,14 +62,11 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
     given = {"connect_timeout": int(waits.connect), "application_name": "newsportal", **KEPT_ALIVE}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
-        pool_size=POOL,
-        max_overflow=OVERFLOW,
-        pool_pre_ping=True,
-        isolation_level="REPEATABLE READ",  # a reader sees one state
+        **SERVER_POOL,
         use_native_hstore=False,
         connect_args={name: value for name, value in given.items() if name not in url.query},
     )
-    event.listen(engine, "do_connect", partial(_connect, waits))
+    event.listen(engine, "do_connect", lambda _dialect, _record, arguments, options: _patient(waits.answer)(*arguments, **options))
     event.listen(engine, "connect", partial(_prepare, waits, place_of(url)))
     event.listen(engine, "begin", _begin)
     try:
@@ -94,11 +80,6 @@ def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
             raise no_store_yet(place_of(url)) from error
         _make(engine)
     return engine
-
-
-def _connect(waits: Waits, _dialect: object, _record: object, arguments: Any, options: dict[str, Any]) -> psycopg.Connection[Any]:
-    connected: psycopg.Connection[Any] = _patient(waits.answer)(*arguments, **options)
-    return connected
 
 
 @cache

@@ -66,8 +66,11 @@ def open_sqlite(url: URL, create: bool, waits: Waits) -> Engine:
 
 
 def _check_file(path: Path, create: bool) -> None:
-    if _there(path):
-        return
+    try:
+        if path.exists():
+            return
+    except OSError as error:  # a name too long, a folder that this user may not look into
+        raise StoreUnavailable(f"{path}: {error.strerror}; name another place in the store URI, or let this user in there") from error
     if not create:
         raise no_store_yet(str(path))
     try:
@@ -76,13 +79,6 @@ def _check_file(path: Path, create: bool) -> None:
         raise StoreUnavailable(
             f"{path.parent}: the folder cannot be made ({error.strerror}); name another place in the store URI"
         ) from error
-
-
-def _there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:  # a name too long, a folder that this user may not look into
-        raise StoreUnavailable(f"{path}: {error.strerror}; name another place in the store URI, or let this user in there") from error
 
 
 def _prepare(waits: Waits, connection: Any, _record: object) -> None:

@@ -14,24 +14,7 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Executable,
-    Row,
-    RowMapping,
-    Select,
-    Table,
-    UpdateBase,
-    and_,
-    event,
-    exc,
-    func,
-    insert,
-    literal,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Executable, Row, RowMapping, Select, Table, UpdateBase, event, exc, func, select
 from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -104,21 +87,21 @@ def open_engine(uri: str, *, create: bool = True) -> Engine:
     waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
         engine = _dialect(url).open(url, create, waits)
-    event.listen(engine, "before_cursor_execute", _askable, retval=True)
+    event.listen(engine, "before_cursor_execute", _readable, retval=True)
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # a lost connection is raised, with its place and what to do
     return engine
 
 
-def _askable(connection: Connection, _cursor: Any, statement: str, told: Any, _context: Any, _many: bool) -> tuple[str, Any]:
-    """What is asked for comes from anywhere, such as an address. PostgreSQL takes no NUL and no driver a lone surrogate: no row has any."""
+def _readable(connection: Connection, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> tuple[str, Any]:
+    """Parameters of a query come from anywhere, such as an address. PostgreSQL takes no NUL, no driver a lone surrogate; no row has one."""
     if connection.get_execution_options().get(WRITES):
-        return statement, told
-    if isinstance(told, dict):
-        return statement, {name: _whole(value) for name, value in told.items()}
-    return statement, type(told)(map(_whole, told))
+        return statement, parameters
+    if isinstance(parameters, dict):
+        return statement, {name: _replaced(value) for name, value in parameters.items()}
+    return statement, type(parameters)(map(_replaced, parameters))
 
 
-def _whole(value: Any) -> Any:
+def _replaced(value: Any) -> Any:
     return UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
 
 
@@ -136,7 +119,7 @@ def write_ahead(engine: Engine) -> None:
     """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
     if engine.dialect.name != "sqlite" or in_memory(engine.url):
         return
-    with errors_of(engine), engine.connect() as connection:
+    with _errors(engine.url), engine.connect() as connection:
         raw = connection.connection.cursor()
         if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # nothing that a power cut could damage: do not wait for the disk
             raw.execute("PRAGMA synchronous = OFF")
@@ -161,7 +144,7 @@ def select_in(connection: Connection, statement: Select[Any], column: ColumnElem
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the database."""
-    with errors_of(engine), engine.connect() as connection:
+    with _errors(engine.url), engine.connect() as connection:
         yield connection
 
 
@@ -247,7 +230,7 @@ def count_on(connection: Connection, table: Table, column: str) -> None:
 def writing(engine: Engine) -> Iterator[Connection]:
     """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
     dialect = DIALECTS[engine.dialect.name]
-    with errors_of(engine), engine.connect() as plain:
+    with _errors(engine.url), engine.connect() as plain:
         connection = plain.execution_options(**{WRITES: True}, **dialect.write_options)
         try:
             with connection.begin():
@@ -267,22 +250,16 @@ def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> 
     dialect = DIALECTS[connection.dialect.name]
     if dialect.counts:
         return connection.execute(dialect.insert(table, ()), [dict(row)]).rowcount > 0
-    there = select(literal(1)).where(and_(*(column == row[column.name] for column in table.primary_key)))
-    if connection.scalar(there) is not None:
+    there = select(func.count()).where(*(column == row[column.name] for column in table.primary_key))
+    if connection.scalar(there):
         return False
-    connection.execute(insert(table), dict(row))
+    connection.execute(table.insert(), dict(row))
     return True
 
 
 @contextmanager
-def errors_of(engine: Engine) -> Iterator[None]:
-    """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
-    with _errors(engine.url):
-        yield
-
-
-@contextmanager
 def _errors(url: URL) -> Iterator[None]:
+    """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
     where = place_of(url)
     try:
         yield

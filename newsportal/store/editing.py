@@ -6,19 +6,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, select, update
 
-from newsportal.errors import StoreError
 from newsportal.store import gallery_folding
 from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
 from newsportal.store.columns import name, storable
 from newsportal.store.corrections import Correction, Written, corrected, expect, withdrawn
-from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.dialects import Part, chunks
 from newsportal.store.folding import refresh
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.results import Marking
-from newsportal.store.tables import ARTICLES, CHANGES, FOLD_KEYS, TOPICS
-from newsportal.store.writing import existing, keep, log, page_version, settled
+from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
+from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
 
 KEYWORDS = "keywords"
 """``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above."""
@@ -36,7 +35,7 @@ def _written(
     if (moment := written.columns.get("moment", known["moment"])) != known["moment"]:
         connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))
-    settled(connection, [known["story_id"]], {article_id}, now)
+    refresh_changed(connection, [known["story_id"]], {article_id}, now)
     log(connection, "article", article_id, now)
     return int(written.columns["revision"])
 
@@ -49,7 +48,7 @@ def _seen(connection: Connection, ids: Collection[str], columns: Mapping[str, An
         found |= {row.id: row.story_id for row in rows}
         connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(chunk), state).values(**columns))
     changed = [id for id in dict.fromkeys(ids) if id in found]
-    settled(connection, dict.fromkeys(found.values()), set(changed), now)
+    refresh_changed(connection, dict.fromkeys(found.values()), set(changed), now)
     for id in changed:
         log(connection, "article", id, now)
     return changed
@@ -60,15 +59,10 @@ def _mark(connection: Connection, marking: Marking) -> bool:
     of = TOPICS.c.article_id == marking.article_id
     known = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of))}
     gone = sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))  # others have their own reasons
-    fresh = sorted((mark for mark in marking.add if mark.topic not in known), key=lambda mark: mark.topic)
+    fresh = {mark.topic: mark for mark in marking.add if mark.topic not in known}
     if gone:
         connection.execute(delete(TOPICS).where(of, TOPICS.c.topic.in_(gone)))
-    upsert(
-        connection,
-        TOPICS,
-        [{"article_id": marking.article_id, "topic": one.topic, "by": name(one.by), "score": one.score} for one in fresh],
-    )
-    return bool(gone or fresh)
+    return add_topics(connection, marking.article_id, fresh) or bool(gone)
 
 
 class Editing(Part):
@@ -76,16 +70,14 @@ class Editing(Part):
         """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
         an editor's word alone, but ``over`` it (an editor takes his word back). Raises ``StoreError`` for an unknown article."""
         with self._write() as connection:
-            row = connection.execute(select(ARTICLES).where(ARTICLES.c.id == article_id)).mappings().first()
-            if row is None:
-                raise StoreError(f"no article {article_id!r}")
-            values = changed_category(dict(row), category, by, over=over)
+            row = existing(connection, article_id)
+            values = changed_category(row, category, by, over=over)
             if values is None:
                 return
             connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**values))
             refresh(connection, row["story_id"])
             gallery_folding.label_gallery(connection, article_id)
-            connection.execute(insert(CHANGES), {"kind": "article", "id": article_id, "at": now})
+            log(connection, "article", article_id, now)
 
     def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
         """Change the topics of articles in one transaction; answers of how many. Of a topic that goes, only what keywords or editors
@@ -103,7 +95,7 @@ class Editing(Part):
                     log(connection, "article", article_id, now)
             return sum(map(len, stories.values()))
 
-    def correct(self, article_id: str, said: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
+    def correct(self, article_id: str, correction: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
         """Put an editor's words in place of the page's; answers the number of the article's state (``revision``).
 
         What stood there is kept as a revision. The fields that were corrected stay as the editor wrote them whatever the page says later
@@ -111,7 +103,7 @@ class Editing(Part):
         is another by now, ``StoreError`` for an unknown article and for what cannot be corrected.
         """
         with self._write() as connection:
-            return _written(connection, article_id, lambda known: corrected(known, said, by=by, now=now), seen, now)
+            return _written(connection, article_id, lambda known: corrected(known, correction, by=by, now=now), seen, now)
 
     def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
         """Take back all that editors corrected: the article says what its page said last. Answers and raises as :meth:`correct`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final
@@ -17,7 +16,7 @@ from newsportal.items import Fold, FoldKey, content_id
 from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
 from newsportal.store.article_rows import visible
 from newsportal.store.columns import EPOCH, shifted, storable
-from newsportal.store.dialects import insert_new, upsert
+from newsportal.store.dialects import chunks, insert_new, upsert
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
 
@@ -37,14 +36,13 @@ def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         return max(photographed, key=lambda version: (version["pictures"], bool(version["complete"])))
     tellings = [version for version in versions if version.get("fold_reason") not in LESS_OR_MORE]
     titles = [title_letters(version["title"]) for version in tellings]
-    tellings += [version for version in versions if version.get("fold_reason") == MORE and _has_one_of(titles, version)]
+    for version in versions:
+        if version.get("fold_reason") == MORE:
+            own = title_letters(version["title"])
+            if any(alike(own, title) for title in titles):
+                tellings.append(version)
     whole = max((version["length"] for version in tellings), default=0)
     return next((version for version in versions if version in tellings and version["length"] >= NEARLY * whole), versions[0])
-
-
-def _has_one_of(titles: Sequence[str], version: Mapping[str, Any]) -> bool:
-    own = title_letters(version["title"])
-    return any(alike(own, title) for title in titles)
 
 
 HEAT_HALF_LIFE: Final = timedelta(hours=12)
@@ -73,16 +71,6 @@ def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def labels(versions: Iterable[Mapping[str, Any]], topics: Collection[str]) -> list[tuple[str, str]]:
-    """The (kind, value) pairs under which a story stands in lists: every topic, site, source and category of the versions that
-    readers see."""
-    versions = visible(versions)
-    if not versions:
-        return []
-    found = {(kind, version[kind]) for version in versions for kind in LABELLED_BY if version[kind]}
-    return sorted(found | {("topic", topic) for topic in topics})
-
-
 def heat(versions: Iterable[tuple[datetime, str]]) -> float:
     """How hot a story is, from the (moment, site) of its versions.
 
@@ -107,16 +95,6 @@ def coolest(since: datetime) -> float:
     return math.log2(SAME_SITE_WEIGHT) + (since - EPOCH) / HEAT_HALF_LIFE
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """An article under a key, as a candidate for folding."""
-
-    article_id: str
-    story_id: str
-    publisher: str
-    moment: datetime
-
-
 def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
     """Fold keys by the hash they are kept under; of equal keys the one with the best score."""
     found: dict[str, FoldKey] = {}
@@ -127,27 +105,9 @@ def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
 
 # Statements of every write, made once: to put them together anew costs more than to run them.
 _STORY: BindParameter[str] = bindparam("story")
+VERSION = ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason", "hidden")
 VERSIONS = (
-    select(
-        *(
-            ARTICLES.c[name]
-            for name in (
-                "id",
-                "publisher",
-                "site",
-                "source",
-                "category",
-                "moment",
-                "first_seen",
-                "title",
-                "length",
-                "fold_reason",
-                "hidden",
-            )
-        ),
-        GALLERIES.c.pictures,
-        GALLERIES.c.complete,
-    )
+    select(*(ARTICLES.c[name] for name in VERSION), GALLERIES.c.pictures, GALLERIES.c.complete)
     .outerjoin(GALLERIES, GALLERIES.c.id == ARTICLES.c.id)
     .where(ARTICLES.c.story_id == _STORY)
     .order_by(*EARLIEST_FIRST)
@@ -180,7 +140,7 @@ def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKe
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
     under = _under(connection, by_score, row["moment"])
     for key_id, key in by_score:
-        others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
+        others = [other for other in under.get(key_id, ()) if other.id != row["id"]]
         # A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with ``same_site``
         # False a story that holds this site's own article under the key is out as a whole.
         taken = set() if key.same_site else {candidate.story_id for candidate in others if candidate.publisher == row["publisher"]}
@@ -188,22 +148,22 @@ def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKe
         reports = Counter(candidate.story_id for candidate in allowed)  # a text that stands alone in its story draws no reposts away
         found = min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
         if found:
-            return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
+            return Fold(found.story_id, found.id, storable(key.reason), key.score)
     return None
 
 
-def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Repeated]]:
-    """The articles under each of the hashed keys within its window around ``moment``, earliest first."""
-    found: dict[str, list[Repeated]] = {}
-    for start in range(0, len(keys), KEYS_AT_ONCE):
-        asked = keys[start : start + KEYS_AT_ONCE]
+def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Any]]:
+    """The articles (``id``, ``story_id``, ``publisher``, ``moment``) under each of the hashed keys within its window around ``moment``,
+    earliest first."""
+    found: dict[str, list[Any]] = {}
+    for asked in chunks(keys, KEYS_AT_ONCE):
         values: dict[str, str | datetime] = {}
         for n, (key_id, key) in enumerate(asked):
             span = timedelta(seconds=key.window)
             first, last = shifted(moment, -span), shifted(moment, span)
             values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
         for row in connection.execute(_under_any(len(asked)), values):
-            found.setdefault(row.key, []).append(Repeated(row.id, row.story_id, row.publisher, row.moment))
+            found.setdefault(row.key, []).append(row)
     return found
 
 
@@ -264,7 +224,11 @@ def refresh(connection: Connection, story_id: str) -> None:
 def _label(
     connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], counted: Mapping[str, Any]
 ) -> None:
-    """Put up a story under every topic, site, source and category of its versions, each with what lists are ordered by."""
+    """List a story under every topic, site, source and category of the versions that readers see, each with what lists are ordered by."""
+    shown = visible(versions)
+    if not shown:
+        return
+    labels = {(kind, version[kind]) for version in shown for kind in LABELLED_BY if version[kind]}
+    labels |= {("topic", topic) for topic in topics}
     order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
-    if put_up := labels(versions, topics):
-        connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in put_up])
+    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)])

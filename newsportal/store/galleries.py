@@ -6,34 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, exists, insert, select, update
 
-from newsportal.items import Gallery, GalleryPage, content_id
-from newsportal.store import gallery_folding
-from newsportal.store.article_rows import article_from, topics_of
-from newsportal.store.columns import name, storable
+from newsportal.items import Gallery, GalleryPage
+from newsportal.store import gallery_folding, gallery_rows
+from newsportal.store.article_rows import topics_of
+from newsportal.store.columns import name, name_id, to_json
 from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.gallery_folding import refresh_galleries
-from newsportal.store.gallery_rows import (
-    PAGES_KEPT,
-    WALL_KINDS,
-    WALL_ORDERS,
-    article_of,
-    followed,
-    gallery_of,
-    identity_of,
-    in_vain,
-    is_fuller,
-    outcome,
-    page_of,
-    page_values,
-    picture_rows,
-    recaptioned,
-    revised,
-    slug,
-    stored_pictures,
-    written,
-)
 from newsportal.store.gallery_tables import (
     GALLERIES,
     GALLERY_LABELS,
@@ -41,6 +21,7 @@ from newsportal.store.gallery_tables import (
     GALLERY_PICTURES,
     LEFT_ALONE,
     REFUSED_GALLERIES,
+    GalleryOutcome,
     SavedGallery,
     StoredGallery,
     StoredPicture,
@@ -48,10 +29,9 @@ from newsportal.store.gallery_tables import (
     WallPage,
     WallStory,
 )
-from newsportal.store.lists import EXCERPT_CHARS, cursor, edge
-from newsportal.store.reading import find
-from newsportal.store.reading import topics_of as stored_topics
-from newsportal.store.tables import ALIASES, ARTICLES, STORIES
+from newsportal.store.lists import behind, cursor, edge
+from newsportal.store.reading import LISTED, find, find_stored, with_articles
+from newsportal.store.tables import ARTICLES, STORIES
 from newsportal.store.writing import add_topics, insert_separately, log
 
 
@@ -59,34 +39,34 @@ class Galleries(Part):
     def put(self, identity: str, page: GalleryPage, *, now: datetime) -> None:
         """Keep one page of the story known as ``identity``, whoever read it and in whatever order; the same page again replaces it."""
         with self._write() as connection:
-            row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": page_values(page)}
+            row = {"gallery": name_id(identity), "page": name_id(page.url), "number": page.number, "seen": now, "said": to_json(page)}
             upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
 
     def pages(self, identity: str) -> list[GalleryPage]:
         """The pages kept so far, by number, those without one last. They go when the story is saved complete."""
-        wanted = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == content_id(storable(identity)))
+        wanted = select(GALLERY_PAGES.c.said).where(GALLERY_PAGES.c.gallery == name_id(identity))
         in_order = wanted.order_by(GALLERY_PAGES.c.number.is_(None), GALLERY_PAGES.c.number, GALLERY_PAGES.c.seen, GALLERY_PAGES.c.page)
-        return [page_of(said) for said in self._scalars(in_order)]
+        return [gallery_rows.page_of(said) for said in self._scalars(in_order)]
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
         """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
         is kept, and is finished when it is saved again with more; one that is saved again with less stays as it was."""
         with self._write() as connection:
-            identity = identity_of(gallery)
-            article = article_of(gallery)
+            identity = gallery_rows.identity_of(gallery)
+            article = gallery_rows.article_of(gallery)
             there = find(connection, identity)
             id = there or insert_separately(connection, article, now)[0]
             found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
             kept = dict(found) if found else None
-            grown = is_fuller(kept, gallery, lambda: _named(connection, id))
+            grown = gallery_rows.is_fuller(kept, gallery, lambda: connection.execute(CAPTIONS, {"gallery": id}).all())
             _write(connection, id, gallery, kept, grown, now)
             if grown and there is not None:
                 known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
-                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
+                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.revised(known, article)))
             met = add_topics(connection, id, topics_of(article))
             if gallery.complete:
-                connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
-            connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
+                connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, name_id(identity)})))
+            connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - gallery_rows.PAGES_KEPT))
             if grown:
                 _follow(connection, id)
                 _part(connection, id, now)
@@ -96,19 +76,19 @@ class Galleries(Part):
                 refresh_galleries(connection, row.story_id)
                 log(connection, "article", id, now)
             complete = gallery.complete or bool(kept and kept["complete"])
-            told: Any = outcome(kept is not None, grown, bool(row.fold_of))
-            return SavedGallery(told, id, row.story_id, complete, in_vain(kept, gallery, grown))
+            outcome: GalleryOutcome = "same" if not grown else "grown" if kept else "folded" if row.fold_of else "stored"
+            return SavedGallery(outcome, id, row.story_id, complete, gallery_rows.in_vain(kept, gallery, grown))
 
     def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
         """What is known as ``identity`` is no photo story (an index page, a dead link); ``reason`` is a slug."""
-        row = {"name": _hash(identity), "reason": slug(reason) or "", "seen": now}
+        row = {"name": name_id(identity), "reason": gallery_rows.slug(reason) or "", "seen": now}
         with self._write() as connection:  # what was refused too long ago is forgotten
             connection.execute(delete(REFUSED_GALLERIES).where(REFUSED_GALLERIES.c.seen < now - LEFT_ALONE))
             upsert(connection, REFUSED_GALLERIES, [row], update=("reason", "seen"))
 
     def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
         """Those of these identities that were refused within :data:`LEFT_ALONE`."""
-        by_id = {content_id(storable(identity)): identity for identity in identities}
+        by_id = {name_id(identity): identity for identity in identities}
         lately = select(REFUSED_GALLERIES.c.name).where(REFUSED_GALLERIES.c.seen > now - LEFT_ALONE)
         return {by_id[row["name"]] for row in self._select_in(lately, REFUSED_GALLERIES.c.name, by_id)}
 
@@ -116,9 +96,9 @@ class Galleries(Part):
         """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
         again). Answers how many pictures of stories that changed; each story's text, figures and score follow."""
         with self._write() as connection:
-            dropped = slug(reason)
+            dropped = gallery_rows.slug(reason)
             changing = GALLERY_PICTURES.c.dropped.is_(None) if dropped is not None else GALLERY_PICTURES.c.dropped.is_not(None)
-            wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({_hash(url) for url in urls})]
+            wanted: list[ColumnElement[bool]] = [GALLERY_PICTURES.c.name.in_(chunk) for chunk in chunks({name_id(url) for url in urls})]
             wanted += [GALLERY_PICTURES.c.print.in_(chunk) for chunk in chunks(set(prints))]
             galleries: dict[str, None] = {}
             changed = 0
@@ -136,10 +116,10 @@ class Galleries(Part):
         """An editor's captions in place of the pages': address of a picture → what it is to say (``""``: nothing; ``None``: again what its
         page says). They stand whatever later visits bring. Answers how many say something else now."""
         with self._write() as connection:
-            wanted = {_hash(url): said for url, said in captions.items()}
+            wanted = {name_id(url): said for url, said in captions.items()}
             changed = 0
             for row in connection.execute(select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id)).mappings().all():
-                said = recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
+                said = gallery_rows.recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
                 if said != row["said"]:
                     at = (GALLERY_PICTURES.c.gallery_id == id, GALLERY_PICTURES.c.number == row["number"])
                     connection.execute(update(GALLERY_PICTURES).where(*at).values(said=said))
@@ -152,11 +132,10 @@ class Galleries(Part):
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
         """Identity → photo story, of those that are stored; a name of any of its pages (an alias) leads to it."""
-        by_id = {content_id(storable(identity)): identity for identity in identities}
         with self._read() as connection:
-            leads = _leads(connection, by_id)
-            found = _galleries(connection, set(leads.values()))
-        return {by_id[name]: found[id] for name, id in leads.items() if id in found}
+            ids = find_stored(connection, identities)
+            found = _galleries(connection, set(ids.values()))
+        return {identity: found[id] for identity, id in ids.items() if id in found}
 
     def gallery(self, id: str) -> StoredGallery | None:
         with self._read() as connection:
@@ -171,7 +150,7 @@ class Galleries(Part):
         """The pictures of a photo story in order; with ``dropped``, those left out too, at the end."""
         wanted = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == id).order_by(GALLERY_PICTURES.c.number)
         rows = [dict(row) for row in self._mappings(wanted)]
-        return stored_pictures(rows, dropped)
+        return gallery_rows.stored_pictures(rows, dropped)
 
     def picture_urls(self, ids: Collection[str]) -> set[str]:
         """The addresses of the pictures that these photo stories show."""
@@ -181,18 +160,16 @@ class Galleries(Part):
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         """Those that lack pages, the latest visited first."""
         wanted = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)
-        return [gallery_of(dict(row)) for row in self._mappings(wanted)]
+        return list(map(gallery_rows.gallery_of, self._mappings(wanted)))
 
     def wall(self, which: WallFilter) -> WallPage:
         """Photo stories with pictures, one of each story (its head), by score or by time."""
         with self._read() as connection:
             limit = max(1, which.limit)
-            rows = [dict(row) for row in connection.execute(_page(which).limit(limit + 1)).mappings()]
-            topics = stored_topics(connection, [row["id"] for row in rows])
-            found = tuple(
-                WallStory(article_from(row, topics.get(row["id"], ())), gallery_of(row), row["count"], row["sites"]) for row in rows[:limit]
-            )
-            return WallPage(found, cursor(rows[limit - 1]["order_key"], rows[limit - 1]["id"]) if len(rows) > limit else None)
+            rows = with_articles(connection, _page(which).limit(limit + 1))
+            found = tuple(WallStory(article, gallery_rows.gallery_of(row), row["count"], row["sites"]) for row, article in rows[:limit])
+            last = rows[limit - 1][0] if len(rows) > limit else None
+            return WallPage(found, cursor(last["order_key"], last["id"]) if last else None)
 
 
 def _joined() -> Select[Any]:
@@ -200,32 +177,24 @@ def _joined() -> Select[Any]:
 
 
 def _galleries(connection: Connection, ids: Collection[str]) -> dict[str, StoredGallery]:
-    return {row["id"]: gallery_of(dict(row)) for row in select_in(connection, _joined(), GALLERIES.c.id, ids)}
+    return {row["id"]: gallery_rows.gallery_of(row) for row in select_in(connection, _joined(), GALLERIES.c.id, ids)}
 
 
-def _leads(connection: Connection, names: Collection[str]) -> dict[str, str]:
-    """Hash of a name → the article that it leads to, itself or as an alias."""
-    aliases = select(ALIASES.c.id, ALIASES.c.article_id)
-    leads = {row["id"]: row["article_id"] for row in select_in(connection, aliases, ALIASES.c.id, names)}
-    return {name: leads.get(name, name) for name in names}
-
-
+CAPTIONS = select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GALLERY_PICTURES.c.gallery_id == bindparam("gallery"))
 FIGURES = tuple(column for column in GALLERIES.c if column.name not in ("id", "text", "moment"))
 
 
 def _page(which: WallFilter) -> Select[Any]:
-    given = [(kind, name(value)) for kind in WALL_KINDS if (value := getattr(which, kind)) is not None]
+    given = [(kind, name(value)) for kind in gallery_rows.WALL_KINDS if (value := getattr(which, kind)) is not None]
     driver = GALLERY_LABELS if given else GALLERIES
-    key, id = driver.c[WALL_ORDERS[which.order]], GALLERY_LABELS.c.gallery_id if given else GALLERIES.c.id
-    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
-    head = [column for column in ARTICLES.c if column.name not in ("text", "html")]
-    statement = select(*head, excerpt, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
+    key, id = driver.c[gallery_rows.WALL_ORDERS[which.order]], GALLERY_LABELS.c.gallery_id if given else GALLERIES.c.id
+    statement = select(*LISTED, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
     if given:
         statement = statement.join(GALLERIES, GALLERIES.c.id == GALLERY_LABELS.c.gallery_id)
     return (
         statement.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
         .join(STORIES, and_(STORIES.c.id == ARTICLES.c.story_id, STORIES.c.head_id == GALLERIES.c.id))
-        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(given), *_behind(which, key, id))
+        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(given), *behind(edge(which.before, which.order), key, id))
         .order_by(key.desc(), id.desc())
     )
 
@@ -237,23 +206,9 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
         yield fits if place == 0 else exists().where(labels.c.gallery_id == GALLERIES.c.id, fits)
 
 
-def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
-    found = edge(which)
-    return [] if found is None else [key <= found[0], or_(key < found[0], id < found[1])]  # the first: where the index is entered
-
-
-def _hash(text: str) -> str:
-    return content_id(storable(text))
-
-
-def _named(connection: Connection, id: str) -> list[tuple[str, str | None]]:
-    rows = connection.execute(select(GALLERY_PICTURES.c.name, GALLERY_PICTURES.c.caption).where(GALLERY_PICTURES.c.gallery_id == id))
-    return [(row.name, row.caption) for row in rows]
-
-
 def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, Any] | None, grown: bool, now: datetime) -> None:
     """The row of ``galleries`` and, where it grew, its pictures."""
-    values = written(kept, gallery, grown, now)
+    values = gallery_rows.written(kept, gallery, grown, now)
     if kept is None:
         connection.execute(insert(GALLERIES), {"id": id, **values})
     elif values:
@@ -264,7 +219,7 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
         left = {row.name: row.dropped for row in there if row.dropped is not None}
         words = {row.name: row.said for row in there if row.said is not None}
         connection.execute(delete(GALLERY_PICTURES).where(at))
-        rows = picture_rows(id, gallery, left, words)
+        rows = gallery_rows.picture_rows(id, gallery, left, words)
         if rows:
             connection.execute(insert(GALLERY_PICTURES), rows)
 
@@ -278,7 +233,7 @@ def _follow(connection: Connection, id: str) -> None:
         .all()
     )
     own = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**followed(own, [dict(row) for row in rows])))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**gallery_rows.followed(own, [dict(row) for row in rows])))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
 

@@ -9,7 +9,6 @@ advertisement. So when the pictures of a story change, its folds are judged agai
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Any, Final
@@ -17,12 +16,14 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import Alike, PhotoStory, Seen, compare, seen
+from newsportal.dedup.photo_stories import PhotoStory, Seen, compare, seen
 from newsportal.items import Fold, Image
+from newsportal.recommend.score import parts, score
+from newsportal.store.article_rows import fold_columns
 from newsportal.store.columns import shifted
 from newsportal.store.dialects import chunks, select_in
 from newsportal.store.folding import new_story, refresh
-from newsportal.store.gallery_rows import labels, leaving, made_by_rule, scored
+from newsportal.store.gallery_rows import image_of
 from newsportal.store.gallery_tables import GALLERIES, GALLERY_KEYS, GALLERY_LABELS, GALLERY_PICTURES, GALLERY_WORDS
 from newsportal.store.tables import ARTICLES, STORIES, TOPICS, UNFOLDED
 
@@ -35,16 +36,11 @@ MOST_KEYED: Final = 24
 COMMON: Final = 2000
 """A word or picture that so many stories of the time have finds none: it would find too many."""
 
+JUDGED: Final = ("same-pictures", "same-words")
+"""The reasons of ``dedup.photo_stories``: folds that were made by its rule. What an editor folded stays."""
+
 MOST_COMPARED: Final = 40
 """Stories that are compared with a new one: those that share most of its words, and those that share most of its pictures."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A stored story that the new one repeats."""
-
-    row: Mapping[str, Any]
-    alike: Alike
 
 
 def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
@@ -98,16 +94,13 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
         connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": moment} for key in keys])
     members = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == row["story_id"])))
     found = _repeated(connection, row, story) if len(members) == 1 else None
-    story_id = row["story_id"]
     if found is not None:
-        story_id = found.row["story_id"]
-        folded = {"fold_of": found.row["id"], "fold_reason": found.alike.reason, "fold_score": found.alike.score}
-        connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(story_id=story_id, **folded))
+        connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(story_id=found.story_id, **fold_columns(found)))
         refresh(connection, row["story_id"])  # it is empty now
-    return Fold(story_id, found.row["id"], found.alike.reason, found.alike.score) if found else None
+    return found
 
 
-def is_one(connection: Connection, id: str, other: str) -> bool:
+def _is_one(connection: Connection, id: str, other: str) -> bool:
     """Whether two stored photo stories are one, by what is known of them now."""
     images = _pictures(connection, [id, other])
     one, two = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
@@ -129,7 +122,7 @@ def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[I
     return {id: tuple(images) for id, images in found.items()}
 
 
-def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Found | None:
+def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Fold | None:
     """The stored story that is most like this one, if one is."""
     near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
@@ -138,13 +131,13 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
     wanted = select(*columns).join(GALLERY_WORDS, GALLERY_WORDS.c.gallery_id == ARTICLES.c.id)
     others = select_in(connection, wanted, ARTICLES.c.id, near)
     theta = connection.get_execution_options().get("cosine")
-    best: Found | None = None
+    best: Fold | None = None
     for other in sorted(others, key=lambda one: (one["moment"], one["id"])):
         if other["story_id"] in apart or other["story_id"] == row["story_id"]:
             continue
         alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))), theta)
-        if alike and (best is None or alike.score > best.alike.score):
-            best = Found(dict(other), alike)
+        if alike and (best is None or alike.score > best.score):
+            best = Fold(other["story_id"], other["id"], alike.reason, alike.score)
     return best
 
 
@@ -169,7 +162,8 @@ def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
     """
     story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == id).scalar_subquery()
     links = connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
-    broken = [link.id for link in links if made_by_rule(dict(link._mapping), id) and not is_one(connection, link.id, link.fold_of)]
+    judged = [link for link in links if link.fold_of and link.fold_reason in JUDGED and id in (link.id, link.fold_of)]
+    broken = [link.id for link in judged if not _is_one(connection, link.id, link.fold_of)]
     left = [one for child in broken for one in _leave(connection, child, links)]
     for child in broken:
         fold_gallery(connection, child)
@@ -181,9 +175,10 @@ def _leave(connection: Connection, child: str, links: Sequence[Any]) -> list[str
     row = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == child)).mappings().one())
     topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == child)).all()
     story_id = new_story(connection, row, topics)
-    alone = {"story_id": story_id, "fold_of": None, "fold_reason": None, "fold_score": None}
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == child).values(**alone))
-    moved = leaving(child, [dict(link._mapping) for link in links])
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == child).values(story_id=story_id, **fold_columns(None)))
+    moved = [child]
+    for one in moved:  # grows meanwhile: what repeats that leaves, too
+        moved += [link.id for link in links if link.fold_of == one and link.id not in moved]
     connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(moved[1:])).values(story_id=story_id))
     return moved
 
@@ -196,9 +191,9 @@ def label_gallery(connection: Connection, id: str) -> None:
     connection.execute(delete(GALLERY_LABELS).where(GALLERY_LABELS.c.gallery_id == id))
     article = connection.execute(select(ARTICLES.c.category, ARTICLES.c.source).where(ARTICLES.c.id == id)).one()
     topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id))
+    labels = [("category", article.category), ("source", article.source), *(("topic", topic) for topic in topics)]
     row = {"gallery_id": id, "score": order.score, "moment": order.moment}
-    under = labels(topics, article.category, article.source)
-    connection.execute(insert(GALLERY_LABELS), [{**row, "kind": kind, "value": value} for kind, value in under])
+    connection.execute(insert(GALLERY_LABELS), [{**row, "kind": kind, "value": value} for kind, value in labels if value])
 
 
 def refresh_galleries(connection: Connection, story_id: str) -> None:
@@ -208,6 +203,7 @@ def refresh_galleries(connection: Connection, story_id: str) -> None:
     members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
     for row in connection.execute(members).mappings().all():
         shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.dropped.is_(None))
-        images = [dict(one) for one in connection.execute(shown).mappings()]
-        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=scored(dict(row), images, sites)))
+        images = list(map(image_of, connection.execute(shown).mappings()))
+        ranked = score(parts(images, weight=row["weight"], sites=sites, complete=row["complete"]), row["moment"])
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=ranked))
         label_gallery(connection, row["id"])

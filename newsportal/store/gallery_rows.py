@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, Gallery, GalleryPage, Image, content_id
-from newsportal.recommend.score import parts, score
+from newsportal.items import Article, Gallery, GalleryPage, Image
 from newsportal.store.article_rows import category_of, content_of, keywords_of, revised_category, row_of, sorted_by
-from newsportal.store.columns import storable
+from newsportal.store.columns import build, name_id, storable, to_json
 from newsportal.store.corrections import uncorrected_columns
 from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS, StoredGallery, StoredPicture
 
@@ -28,33 +27,16 @@ MAX_TEXT: Final = 200_000
 SHOWN_IN_LISTS: Final = 3
 """Pictures that stand in the article's own row, which every list reads: the cover and two more."""
 
-IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
-
-
-def page_values(page: GalleryPage) -> dict[str, Any]:
-    """A page as JSON values, without what is empty."""
-    plain = asdict(page)
-    plain["images"] = [_plain(image) for image in plain["images"]]
-    plain["published"] = page.published.isoformat() if page.published else None
-    return {key: value for key, value in _plain(plain).items() if value not in (None, (), [], False)}
-
 
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:
-    """The inverse of :func:`page_values`; what a later version added is left out."""
-    values = {key: plain[key] for key in GalleryPage.__dataclass_fields__ if key in plain}
-    published = values.get("published")
-    values["published"] = datetime.fromisoformat(published) if published else None
-    values["images"] = tuple(Image(**{key: image[key] for key in IMAGE if key in image}) for image in values.get("images", ()))
-    values["pages"] = tuple(values.get("pages", ()))
-    return GalleryPage(**values)
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without ``None``, texts as every database can keep them."""
-    plain = {key: storable(value) if isinstance(value, str) else value for key, value in values.items() if value is not None}
-    if isinstance(plain.get("pages"), tuple):
-        plain["pages"] = [storable(url) for url in plain["pages"]]
-    return plain
+    """A page as it was kept in JSON; what a later version added is left out."""
+    return build(
+        GalleryPage,
+        plain,
+        published=datetime.fromisoformat,
+        images=lambda images: tuple(build(Image, image) for image in images),
+        pages=tuple,
+    )
 
 
 def picture_rows(
@@ -67,7 +49,7 @@ def picture_rows(
     """
     pictures: dict[str, Image] = {}
     for image in gallery.images:
-        pictures.setdefault(content_id(storable(image.url)), image)
+        pictures.setdefault(name_id(image.url), image)
     return [
         {"gallery_id": gallery_id, "number": number, "name": name, **_picture(image, left.get(name)), "said": words.get(name)}
         for number, (name, image) in enumerate(pictures.items(), 1)
@@ -75,7 +57,7 @@ def picture_rows(
 
 
 def _picture(image: Image, left: str | None) -> dict[str, Any]:
-    row = {key: storable(value) if isinstance(value, str) else value for key, value in asdict(image).items()}
+    row = {field.name: to_json(getattr(image, field.name)) for field in fields(Image)}
     return row | {"print": row["print"][:PRINT_CHARS] if row["print"] else None, "dropped": slug(row["dropped"] or left)}
 
 
@@ -83,7 +65,7 @@ def slug(reason: str | None) -> str | None:
     return None if reason is None else storable(reason)[:SLUG_CHARS]
 
 
-def caption_of(row: Mapping[str, Any]) -> str | None:
+def caption_of(row: Mapping[Any, Any]) -> str | None:
     """What stands beneath a picture: an editor's word before its page's."""
     said: str | None = row.get("said")
     return row["caption"] if said is None else said or None
@@ -96,8 +78,8 @@ def recaptioned(row: Mapping[str, Any], said: str | None) -> str | None:
     return storable(said).strip()
 
 
-def image_of(row: Mapping[str, Any]) -> Image:
-    return Image(**{**{key: row[key] for key in IMAGE}, "caption": caption_of(row)})
+def image_of(row: Mapping[Any, Any]) -> Image:
+    return build(Image, {**row, "caption": caption_of(row)})
 
 
 def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[StoredPicture]:
@@ -142,20 +124,13 @@ def state(gallery: Gallery) -> dict[str, Any]:
     }
 
 
-def gallery_of(row: Mapping[str, Any]) -> StoredGallery:
+def gallery_of(row: Mapping[Any, Any]) -> StoredGallery:
     """A row of ``galleries`` with its article's identity."""
-    values = {key: row[key] for key in StoredGallery.__dataclass_fields__}
-    return StoredGallery(**{**values, "missing": tuple(row["missing"]), "addresses": tuple(row["addresses"])})
+    return build(StoredGallery, row, missing=tuple, addresses=tuple)
 
 
 PAGES_KEPT: Final = timedelta(days=60)
 """Pages of stories that never became complete are kept so long."""
-
-JUDGED: Final = ("same-pictures", "same-words")
-"""The reasons of ``dedup.photo_stories``: folds that were made by its rule."""
-
-Pictures = Callable[[], Iterable[tuple[str, str | None]]]
-"""Asks for (name, caption) of a story's pictures."""
 
 
 def identity_of(gallery: Gallery) -> str:
@@ -165,8 +140,8 @@ def identity_of(gallery: Gallery) -> str:
     return storable(gallery.identity)
 
 
-def is_fuller(kept: Mapping[str, Any] | None, gallery: Gallery, pictures: Pictures) -> bool:
-    """Whether a visit says more than is ``kept``, or (both complete) something else."""
+def is_fuller(kept: Mapping[str, Any] | None, gallery: Gallery, captions: Callable[[], Iterable[Any]]) -> bool:
+    """Whether a visit says more than is ``kept``, or (both complete) something else. ``captions`` reads (name, caption) of its pictures."""
     if kept is None:
         return True
     if gallery.complete != kept["complete"]:
@@ -175,7 +150,7 @@ def is_fuller(kept: Mapping[str, Any] | None, gallery: Gallery, pictures: Pictur
     if new["pages"] < kept["pages"]:
         return False
     found = {(row["name"], row["caption"]) for row in picture_rows(kept["id"], gallery, {})}
-    return found != set(pictures()) or bool(new["text"] != kept["text"]) or bool(new["pages"] > kept["pages"])
+    return found != set(map(tuple, captions())) or bool(new["text"] != kept["text"]) or bool(new["pages"] > kept["pages"])
 
 
 def written(kept: Mapping[str, Any] | None, gallery: Gallery, grown: bool, now: datetime) -> dict[str, Any]:
@@ -207,39 +182,7 @@ def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
 def followed(own: str, shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The columns of the article that the story's pictures decide: its text (``own``: the story's without captions), and its first
     pictures. ``shown``: rows of pictures in order."""
-    shown = [{**row, "caption": caption_of(row)} for row in shown]
-    captions = [row["caption"] for row in shown]
-    lines = dict.fromkeys(line for part in (own, *captions) if part for line in map(str.strip, part.splitlines()) if line)
+    parts = (own, *map(caption_of, shown))
+    lines = dict.fromkeys(line for part in parts if part for line in map(str.strip, part.splitlines()) if line)
     text = "\n".join(lines)[:MAX_TEXT]
-    images = [{key: row[key] for key in IMAGE if row[key] is not None} for row in shown[:SHOWN_IN_LISTS]]
-    return {"text": text, "length": len(text), "images": images}
-
-
-def outcome(kept: bool, grown: bool, folded: bool) -> str:
-    """What ``SavedGallery`` tells; ``kept``: it was stored as a photo story before."""
-    return "same" if not grown else "grown" if kept else "folded" if folded else "stored"
-
-
-def scored(row: Mapping[str, Any], shown: Iterable[Mapping[str, Any]], sites: int) -> float:
-    """What the photo story ``row`` is ranked by (its moment as a datetime); ``shown``: rows of its pictures."""
-    worth = parts([image_of(one) for one in shown], weight=row["weight"], sites=sites, complete=row["complete"])
-    return score(worth, row["moment"])
-
-
-def labels(topics: Iterable[str], category: str | None, source: str | None) -> list[tuple[str, str]]:
-    """(kind, value) of what the wall shows a photo story under."""
-    named = (("category", category), ("source", source))
-    return sorted({*(("topic", topic) for topic in topics), *((kind, value) for kind, value in named if value)})
-
-
-def made_by_rule(link: Mapping[str, Any], id: str) -> bool:
-    """Whether the article ``link`` was folded by the rule, as the photo story ``id`` or into it. What an editor folded stays."""
-    return link["fold_of"] is not None and link["fold_reason"] in JUDGED and id in (link["id"], link["fold_of"])
-
-
-def leaving(child: str, links: Iterable[Mapping[str, Any]]) -> list[str]:
-    """``child`` with all that repeats it, and what repeats that."""
-    told, moved = list(links), [child]
-    for one in moved:  # grows meanwhile
-        moved += [link["id"] for link in told if link["fold_of"] == one and link["id"] not in moved]
-    return moved
+    return {"text": text, "length": len(text), "images": [to_json(image_of(row)) for row in shown[:SHOWN_IN_LISTS]]}

@@ -23,6 +23,9 @@ SLUG_CHARS: Final = 64
 """Reasons for which a picture is left out."""
 
 
+GalleryOutcome = Literal["stored", "folded", "grown", "same"]
+
+
 @dataclass(frozen=True, slots=True)
 class SavedGallery:
     """The answer of ``save``. ``stored``: new; ``folded``: new, and part of another's story; ``grown``: known, and fuller now.
@@ -30,7 +33,7 @@ class SavedGallery:
     ``vain``: visits in a row, this one included, that brought nothing to a story that is not complete.
     """
 
-    outcome: Literal["stored", "folded", "grown", "same"]
+    outcome: GalleryOutcome
     id: str
     story_id: str
     complete: bool

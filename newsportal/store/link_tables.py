@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Float, Index, Integer, String, Table, literal_column, select
@@ -82,11 +81,6 @@ class WaitingLinks:
     reason: str
     number: int
     next: float | None
-
-
-def number_of(name: str) -> int:
-    """A name as a number of 64 bits: a million take 20 MB, and two agree once in 10 million cases."""
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 
 QUEUE_CHARS = 100

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from threading import RLock
 from typing import TypeVar
 
@@ -44,13 +44,18 @@ class Links(Part):
         self._clock = clock
         self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads take turns, and do not poll the file's lock
 
-    def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
-        """What ``step`` answers, in one transaction."""
+    @contextmanager
+    def turn(self, queue: str = "", terms: Terms | None = None) -> Iterator[Turn]:
+        """One transaction that changes rows."""
         with self._lock, self._write() as connection:
             turn = Turn(connection, self._clock(connection), terms or Terms(), queue)
-            answer = step(turn)
+            yield turn
             turn.settle()
-            return answer
+
+    def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
+        """What ``step`` answers, in one transaction."""
+        with self.turn(queue, terms) as turn:
+            return step(turn)
 
     def read(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
         with self._read() as connection:
@@ -67,10 +72,11 @@ class Links(Part):
     ) -> set[str]:
         """Let these links wait; answers the ids of those that do so only now. Refused are links that wait already, that were over since
         the moment ``since``, and (``names``: id → identity) whose article is stored. Those of ``held`` are not handed out by the queue."""
-
-        def step(turn: Turn) -> set[str]:
+        if not tasks:
+            return set()
+        with self.turn(queue) as turn:
             there = states(turn.connection, [task.id for task in tasks])
-            stored = articles.find_stored(turn.connection, names.values()) if names else set()
+            stored = articles.find_stored(turn.connection, names.values()) if names else {}
             waits = {row.id for row in there.values() if not row.over or row.changed >= since}
             fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and task.id not in waits]
             over = [task.id for task in fresh if task.id in there]
@@ -80,40 +86,32 @@ class Links(Part):
                 turn.move(turn.rows(kept), HELD)
             return entered
 
-        return self.write(step, queue) if tasks else set()
-
     def finish(self, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
         """These links are over, wherever they wait."""
-
-        def step(turn: Turn) -> None:
+        if not ids:
+            return
+        with self.turn() as turn:
             rows = turn.rows(ids, anywhere=True)
             turn.end([row for row in rows if row.link and (row.state not in OVER or state == STORED != row.state)], state, reason)
 
-        if ids:
-            self.write(step)
-
     def postpone(self, id: str, reason: str, at: float | None) -> None:
         """The link failed in passing and waits until ``at``, or only for its host."""
-
-        def step(turn: Turn) -> None:
+        with self.turn() as turn:
             for row in turn.rows([id], anywhere=True):
                 if row.state in (*WAITING, LATER, LEASED, HELD):
                     turn.fail(row, reason, at)
-
-        self.write(step)
 
     def release(self, source: str) -> list[str]:
         """Try links of a source now that failed in passing; answers their ids."""
         asked = select(LINKS.c.id).where(
             LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None), LINKS.c.link == 1
         )
-
-        def step(turn: Turn) -> list[str]:
+        if not self._scalars(asked.limit(1)):
+            return []
+        with self.turn() as turn:
             rows = turn.rows(turn.connection.scalars(asked).all(), anywhere=True)
             turn.give_back(rows, not_before=None)
             return [row.id for row in rows]
-
-        return self.write(step) if self._scalars(asked.limit(1)) else []
 
     def forget(self, source: str) -> None:
         self.write(lambda turn: turn.connection.execute(LINKS.delete().where(LINKS.c.source == source, LINKS.c.state.not_in(OVER))))

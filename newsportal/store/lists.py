@@ -8,19 +8,15 @@ from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, FromClause, RowMapping, Select, exists, func, or_, select, text
 
-from newsportal.store.article_rows import article_from, story_from
+from newsportal.store.article_rows import story_from
 from newsportal.store.columns import EPOCH, MICROSECOND, name
 from newsportal.store.dialects import Part, chunks
 from newsportal.store.folding import HEAT_HALF_LIFE, coolest, heat
-from newsportal.store.gallery_tables import WallFilter
-from newsportal.store.reading import topics_of
+from newsportal.store.reading import LISTED, articles, with_articles
 from newsportal.store.results import StoredArticle, Story, StoryFilter, StoryPage
 from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
-
-EXCERPT_CHARS: Final = 300
-"""How much of a text a list shows (``results.Story``)."""
 
 KINDS: Final = ("topic", "site", "source", "category")
 """What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
@@ -29,20 +25,15 @@ ORDERS: Final = {"newest": "moment", "hottest": "heat"}
 """Order of a list -> what stories are sorted by, the largest first."""
 
 
-def edge(which: StoryFilter | WallFilter) -> tuple[datetime | float, str] | None:
-    """What the last story of the page before was sorted by, and its id; ``None`` without a cursor, or one that is none."""
-    return _read_cursor(which.before, newest=which.order == "newest")
+Edge = tuple[datetime | float, str]
+"""What the story at the edge of a page is sorted by, and its id."""
 
 
-def turned(which: StoryFilter) -> tuple[datetime | float, str] | None:
-    """The same of the story behind the page, where the list is asked for the other way."""
-    return _read_cursor(which.after, newest=which.order == "newest")
-
-
-def _read_cursor(told: str | None, *, newest: bool) -> tuple[datetime | float, str] | None:
-    value, _, last = (told or "").partition("~")
+def edge(cursor: str | None, order: str = "newest") -> Edge | None:
+    """The edge that a cursor names; ``None`` without a cursor, or for one that is none."""
+    value, _, last = (cursor or "").partition("~")
     try:
-        if newest:
+        if order == "newest":
             return EPOCH + int(value) * MICROSECOND, last
         heat = float(value)
     except (ValueError, OverflowError):
@@ -93,10 +84,8 @@ class ArticlePage:
 
 def _heads(*further: ColumnElement[Any]) -> Select[Any]:
     """Stories with what a list shows of their heads, which the caller joins."""
-    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
-    head = [column for column in ARTICLES.c if column.name not in ("text", "html", "first_seen")]
     figures = [STORIES.c.count, STORIES.c.sites, STORIES.c.last_seen, STORIES.c.heat, STORIES.c.first_seen.label("story_first_seen")]
-    return select(*head, ARTICLES.c.first_seen, excerpt, *figures, *further).select_from(STORIES)
+    return select(*LISTED, *figures, *further).select_from(STORIES)
 
 
 def _page(which: StoryFilter) -> Select[Any]:
@@ -109,8 +98,10 @@ def _page(which: StoryFilter) -> Select[Any]:
     least = coolest(which.since) if which.since and which.order == "hottest" else None
     if least is not None:
         narrowed = [*narrowed, key >= least]
-    statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed, *_behind(which, key, story_id))
-    return statement.order_by(key, story_id) if turned(which) else statement.order_by(key.desc(), story_id.desc())
+    statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed)
+    if (end := edge(which.after, which.order)) is not None:
+        return statement.where(key >= end[0], or_(key > end[0], story_id > end[1])).order_by(key, story_id)
+    return statement.where(*behind(edge(which.before, which.order), key, story_id)).order_by(key.desc(), story_id.desc())
 
 
 def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
@@ -135,25 +126,16 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
     return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
 
 
-def _behind(which: StoryFilter, key: ColumnElement[Any], story_id: ColumnElement[str]) -> list[ColumnElement[bool]]:
-    """The first condition says nothing new, but with it an index is entered at the edge and not read up to it."""
-    if (end := turned(which)) is not None:
-        return [key >= end[0], or_(key > end[0], story_id > end[1])]
-    last = edge(which)
-    return [] if last is None else [key <= last[0], or_(key < last[0], story_id < last[1])]
+def behind(last: Edge | None, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
+    """What stands behind ``last`` in a list by ``key`` and ``id``, the largest first.
+
+    The first condition says nothing new, but with it an index is entered at the edge and not read up to it.
+    """
+    return [] if last is None else [key <= last[0], or_(key < last[0], id < last[1])]
 
 
-def _story(row: dict[str, Any], topics: Any) -> Story:
-    head = article_from(row, topics)
+def _story(row: RowMapping, head: StoredArticle) -> Story:
     return story_from({**row, "id": row["story_id"], "first_seen": row["story_first_seen"]}, head)
-
-
-def _read_excerpts(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
-    columns = [column for column in ARTICLES.c if column.name not in ("text", "html")]
-    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
-    rows = connection.execute(select(*columns, excerpt).where(ARTICLES.c.id.in_(ids))).mappings().all()
-    topics = topics_of(connection, ids)
-    return [article_from(dict(row), topics.get(row["id"], ())) for row in rows]
 
 
 def _few(which: ArticleFilter) -> bool:
@@ -191,22 +173,19 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
         wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
     if which.since is not None:
         wanted.append(ARTICLES.c.moment >= which.since)
-    if (last := _read_cursor(which.before, newest=True)) is not None:
-        behind = or_(ARTICLES.c.moment < last[0], ARTICLES.c.id < last[1])
-        wanted += [ARTICLES.c.moment <= last[0], behind]  # the first enters an index at the edge
-    return wanted
+    return wanted + behind(edge(which.before), ARTICLES.c.moment, ARTICLES.c.id)
 
 
 class Lists(Part):
     def stories(self, which: StoryFilter) -> StoryPage:
         with self._read() as connection:
             limit = max(1, which.limit)
-            rows = connection.execute(_page(which).limit(limit + 1)).mappings().all()
-            topics = topics_of(connection, [row["id"] for row in rows])
-            found = tuple(_story(dict(row), topics.get(row["id"], ())) for row in rows[:limit])
-            if turned(which):
+            rows = with_articles(connection, _page(which).limit(limit + 1))
+            found = tuple(_story(row, head) for row, head in rows[:limit])
+            if edge(which.after, which.order):
                 return StoryPage(found[::-1])
-            return StoryPage(found, cursor(rows[limit - 1]["order_key"], rows[limit - 1]["story_id"]) if len(rows) > limit else None)
+            last = rows[limit - 1][0] if len(rows) > limit else None
+            return StoryPage(found, cursor(last["order_key"], last["story_id"]) if last else None)
 
     def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
         """Id → story as lists show it, of those that exist; the id of a story that was folded away leads to where its founder is now."""
@@ -219,9 +198,7 @@ class Lists(Part):
             found: dict[str, Story] = {}
             for chunk in chunks(dict.fromkeys(present.values())):
                 heads = _heads().join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.id.in_(chunk), STORIES.c.count > 0)
-                rows = connection.execute(heads).mappings().all()
-                topics = topics_of(connection, [row["id"] for row in rows])
-                found |= {row["story_id"]: _story(dict(row), topics.get(row["id"], ())) for row in rows}
+                found |= {row["story_id"]: _story(row, head) for row, head in with_articles(connection, heads)}
             return {id: found[present[id]] for id in ids if present.get(id) in found}
 
     def pick(self, which: ArticleFilter) -> ArticlePage:
@@ -235,9 +212,8 @@ class Lists(Part):
         wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
         with self._read() as connection:
             picked = [(row.moment, row.id) for row in connection.execute(wanted)]
-            ids = [id for _, id in picked[:limit]]
-            found = {one.id: one for chunk in chunks(ids) for one in _read_excerpts(connection, chunk)}
-        return ArticlePage(tuple(found[id] for id in ids), cursor(*picked[limit - 1]) if len(picked) > limit else None)
+            found = articles(connection, [id for _, id in picked[:limit]], LISTED)
+        return ArticlePage(tuple(found), cursor(*picked[limit - 1]) if len(picked) > limit else None)
 
 
 LOOK_BACK: Final = timedelta(hours=3)

@@ -59,10 +59,9 @@ class Model:
 
 class Models(Part):
     def save_model(
-        self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str] = (),
-        keep: int = MODELS_KEPT,
+        self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str] = ()
     ) -> int:  # fmt: skip
-        """Keep a model as the next version (not yet active), let go of the oldest beyond ``keep``, and answer its number."""
+        """Keep a model as the next version (not yet active), let go of the oldest beyond :data:`MODELS_KEPT`, and answer its number."""
         packed = b"".join(bytes.fromhex(id) for id in sorted(held_out))
         row = {"algorithm": algorithm, "created": now, "facts": dict(facts), "size": len(blob), "held_out": packed, "model": blob}
         with self._write() as connection:
@@ -71,7 +70,7 @@ class Models(Part):
             connection.execute(insert(MODELS), [{**row, "corpus_id": corpus, "version": version, "activated": None}])
             here = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, MODELS.c.model.is_not(None))
             active = _active(connection, corpus)
-            old = [number for number in connection.scalars(here.order_by(MODELS.c.version.desc())).all()[keep:] if number != active]
+            old = [number for number in connection.scalars(here.order_by(MODELS.c.version.desc())).all()[MODELS_KEPT:] if number != active]
             connection.execute(update(MODELS).where(*_these(corpus, *old)).values(model=None, size=0))
         return version
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, get_args
+from datetime import datetime, timedelta
+from typing import Final, Literal, get_args
 
 from sqlalchemy import BigInteger, Column, Connection, Index, Integer, String, Table, delete, func, select
 
-from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
+from newsportal.store.columns import EPOCH, ID_CHARS, LONG_TEXT, METADATA, MICROSECOND, NAME_CHARS, Moment, build
 from newsportal.store.dialects import Part, chunks, select_in, upsert
 
 OUTBOX = Table(
@@ -60,8 +60,6 @@ OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")
 MAX_REASON: Final = 500
 """Characters of a reason that are kept: a driver's message may hold a whole statement."""
 
-FENCE_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -87,9 +85,6 @@ class Entry:
     @property
     def published(self) -> bool:
         return self.digest is not None
-
-
-COLUMNS: Final = tuple(field.name for field in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,7 @@ def requested(entry: Entry | None, target: str, article_id: str, wanted: Wanted,
 def leased(entry: Entry, owner: str, *, now: datetime, seconds: float) -> Entry:
     """The entry in the hands of ``owner`` for so many seconds. The fence grows from one taking to the next, and is a moment, so that it
     does not begin anew with another store."""
-    fence = max(entry.fence + 1, (now - FENCE_EPOCH) // timedelta(microseconds=1))
+    fence = max(entry.fence + 1, (now - EPOCH) // MICROSECOND)
     until = now + timedelta(seconds=seconds)
     return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)
 
@@ -131,9 +126,9 @@ def is_held(entry: Entry | None, held: Entry) -> bool:
 
 
 def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entry:
-    """The entry once it is told what came of it. One that was asked for meanwhile waits again."""
+    """The entry once it is known what came of it. One that was asked for meanwhile waits again."""
     again = entry.asked != held.asked and result.state != "waiting"
-    told = replace(
+    closed = replace(
         entry,
         state="waiting" if again else result.state,
         owner=None,
@@ -143,10 +138,10 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
         reason=_storable_reason(result.reason),
     )
     if result.state == "withdrawn":
-        return replace(told, revision=None, digest=None, place=None)
+        return replace(closed, revision=None, digest=None, place=None)
     if result.state != "done":
-        return told
-    return replace(told, revision=result.revision, digest=result.digest, place=result.place)
+        return closed
+    return replace(closed, revision=result.revision, digest=result.digest, place=result.place)
 
 
 def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
@@ -156,11 +151,10 @@ def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
 
 
 def _storable_reason(reason: str | None) -> str | None:
-    """A reason as every database can keep it: what drivers and servers say may hold anything."""
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
 
 
-CHANGING: Final = tuple(name for name in COLUMNS if name not in ("target", "article_id"))
+CHANGING: Final = tuple(field.name for field in fields(Entry) if field.name not in ("target", "article_id"))
 
 
 class Outbox(Part):
@@ -197,7 +191,7 @@ class Outbox(Part):
         if target is not None:
             wanted = wanted.where(OUTBOX.c.target == target)
         with self._write() as connection:
-            failed = [_entry(row) for row in connection.execute(wanted).mappings()]
+            failed = [build(Entry, row) for row in connection.execute(wanted).mappings()]
             chosen = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
             _put(connection, (replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1) for entry in chosen))
             return len(chosen)
@@ -210,7 +204,7 @@ class Outbox(Part):
                 return []  # most looks find nothing, and need no turn among the writers
         with self._write() as connection:
             rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
-            taken = [leased(_entry(row), owner, now=now, seconds=seconds) for row in rows]
+            taken = [leased(build(Entry, row), owner, now=now, seconds=seconds) for row in rows]
             _put(connection, taken)
             return taken
 
@@ -245,7 +239,7 @@ class Outbox(Part):
             wanted = wanted.where(OUTBOX.c.target == target)
         if article_id is not None:
             wanted = wanted.where(OUTBOX.c.article_id == article_id)
-        return [_entry(row) for row in self._mappings(wanted.limit(limit))]
+        return [build(Entry, row) for row in self._mappings(wanted.limit(limit))]
 
     def counts(self) -> Mapping[str, Mapping[State, int]]:
         """Target → state → how many; of every target that was ever met."""
@@ -269,13 +263,9 @@ def _position(connection: Connection, target: str) -> int:
 
 def _of(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, Entry]:
     its = select(OUTBOX).where(OUTBOX.c.target == target)
-    return {row["article_id"]: _entry(row) for row in select_in(connection, its, OUTBOX.c.article_id, article_ids)}
+    return {row["article_id"]: build(Entry, row) for row in select_in(connection, its, OUTBOX.c.article_id, article_ids)}
 
 
 def _put(connection: Connection, entries: Iterable[Entry]) -> None:
     for chunk in chunks(entries):
         upsert(connection, OUTBOX, [asdict(entry) for entry in chunk], update=CHANGING)
-
-
-def _entry(row: Mapping[Any, Any]) -> Entry:
-    return Entry(**{name: row[name] for name in COLUMNS})

@@ -16,8 +16,7 @@ from sqlalchemy import Column, Connection, Index, String, Table, case, func, sel
 
 from newsportal.extractors.images.filter import KEPT
 from newsportal.extractors.images.filter import StoryPictures as StoryPictures
-from newsportal.items import content_id
-from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, name, storable
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, build, name, name_id, storable
 from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.gallery_tables import PRINT_CHARS, SLUG_CHARS
 
@@ -104,16 +103,8 @@ LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")
 """Columns that a look at a picture's bytes fills."""
 
 
-def picture_id(key: str) -> str:
-    return content_id(storable(key))
-
-
 def learnt(picture: Picture) -> dict[str, Any]:
     return {column: getattr(picture, column) for column in LEARNT}
-
-
-def picture_of(row: Mapping[Any, Any]) -> Picture:
-    return Picture(**{column: row[column] for column in Picture.__dataclass_fields__})
 
 
 class Pictures(Part):
@@ -122,20 +113,20 @@ class Pictures(Part):
     def find_stored(self, keys: Collection[str]) -> Mapping[str, Picture]:
         """Key → picture, of those that were seen before."""
         with self._read() as connection:
-            return {picture.key: picture for picture in _pictures(connection, map(picture_id, keys))}
+            return {picture.key: picture for picture in _pictures(connection, map(name_id, keys))}
 
     def saw(self, story: StoryPictures, pictures: Sequence[Picture], *, now: datetime) -> None:
         """The story shows these pictures (``story.pictures`` are their keys). Added to those it had before; what was learnt of a picture's
         bytes (``looked``) takes the place of what was known."""
         with self._write() as connection:
-            by_id = {picture_id(picture.key): picture for picture in pictures}
+            by_id = {name_id(picture.key): picture for picture in pictures}
             rows = {
                 id: {"id": id, "key": storable(one.key), "url": storable(one.url), "seen": now, **learnt(one)} for id, one in by_id.items()
             }
-            there = {picture_id(picture.key): picture for picture in _pictures(connection, rows)}
+            there = {name_id(picture.key): picture for picture in _pictures(connection, rows)}
             upsert(connection, PICTURES, list(rows.values()), update=("seen",))
             for picture in pictures:
-                id = picture_id(picture.key)
+                id = name_id(picture.key)
                 known = there.get(id)
                 if known is not None and picture.looked is not None and learnt(picture) != learnt(known):
                     connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**learnt(picture)))
@@ -145,20 +136,20 @@ class Pictures(Part):
 
     def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[StoryPictures, ...]]:
         """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
-        stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
+        stories are left out. The stories' ``pictures`` are named by their prints where those are known, else by their keys."""
         with self._read() as connection:
             same = _same(connection, keys)
             counts = _counts(connection, {id for ids in same.values() for id in ids})
             wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
             showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
-            told = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
-        return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
+            occurrences = _read_occurrences(connection, {id for ids in showing.values() for id in ids})
+        return {key: tuple(occurrences[id] for id in ids if id in occurrences) for key, ids in showing.items() if len(ids) >= least}
 
     def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Key → keys of the pictures that are this one: itself, and those with its print and size (a thumbnail has the print alone)."""
         with self._read() as connection:
             same = _same(connection, keys)
-            named = {picture_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
+            named = {name_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
         return {key: frozenset(named[id] for id in ids if id in named) | {key} for key, ids in same.items()}
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
@@ -167,18 +158,16 @@ class Pictures(Part):
             for key, reason in sorted(reasons.items()):
                 values = {"frequent": reason, "since": now if reason else None}
                 other = PICTURES.c.frequent.is_distinct_from(reason)
-                connection.execute(update(PICTURES).where(PICTURES.c.id == picture_id(key), other).values(**values))
+                connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), other).values(**values))
 
-    def marked(self, *, since: datetime | None = None) -> list[Picture]:
-        """The frequent pictures (marked at ``since`` or later), the latest first."""
+    def marked(self) -> list[Picture]:
+        """The frequent pictures, the latest first."""
         wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
-        if since is not None:
-            wanted = wanted.where(PICTURES.c.since >= since)
-        return [picture_of(row) for row in self._mappings(wanted)]
+        return [build(Picture, row) for row in self._mappings(wanted)]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         """Key → ids of the stories that show the picture."""
-        by_id = {picture_id(key): key for key in keys}
+        by_id = {name_id(key): key for key in keys}
         found: dict[str, set[str]] = defaultdict(set)
         for row in self._select_in(select(SIGHTINGS), SIGHTINGS.c.picture_id, by_id):
             found[by_id[row["picture_id"]]].add(row["story_id"])
@@ -196,7 +185,7 @@ class Pictures(Part):
         )
         with self._read() as connection:
             rows = connection.execute(counted).all()
-            by_key = {picture_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
+            by_key = {name_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
         return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
     def census(self) -> Census:
@@ -213,12 +202,12 @@ class Pictures(Part):
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
-    pictures = [picture for picture in _pictures(connection, map(picture_id, keys)) if picture.print]
+    pictures = [picture for picture in _pictures(connection, map(name_id, keys)) if picture.print]
     looks = {picture.key: (picture.print, picture.width, picture.height) for picture in pictures}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for row in select_in(connection, select(PICTURES), PICTURES.c.print, {look[0] for look in looks.values()}):
         alike[row["print"], row["width"], row["height"]].add(row["id"])
-    return {key: {picture_id(key)} | alike[looks.get(key, ())] for key in keys}
+    return {key: {name_id(key)} | alike[looks.get(key, ())] for key in keys}
 
 
 def _counts(connection: Connection, ids: Collection[str]) -> dict[str, int]:
@@ -246,4 +235,4 @@ def _read_occurrences(connection: Connection, ids: Collection[str]) -> dict[str,
 
 
 def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:
-    return [picture_of(row) for row in select_in(connection, select(PICTURES), PICTURES.c.id, ids)]
+    return [build(Picture, row) for row in select_in(connection, select(PICTURES), PICTURES.c.id, ids)]

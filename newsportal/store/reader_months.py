@@ -25,9 +25,14 @@ def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
         (connection.scalar(select(func.min(column))), connection.scalar(select(func.max(column))))
         for column in (VIEWS.c.first, OFFERS.c.day)
     ]
-    first = min((low for low, _ in ends if low), default=None)
-    last = max((high for _, high in ends if high), default=None)
-    return spans(first, last)
+    lows, highs = ([end for end in some if end] for some in zip(*ends, strict=True))
+    if not lows:
+        return
+    start, last = month_of(min(lows)), max(highs)
+    while start <= last:
+        end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        yield start, end
+        start = end
 
 
 def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:
@@ -66,17 +71,6 @@ class Month:
 
 FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
 """The columns of a month."""
-
-
-def spans(first: datetime | None, last: datetime | None) -> Iterator[tuple[datetime, datetime]]:
-    """The months from one moment to another, as (start, end)."""
-    if first is None or last is None:
-        return
-    start = month_of(first)
-    while start <= last:
-        end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
-        yield start, end
-        start = end
 
 
 def month_of(moment: datetime) -> datetime:

@@ -13,29 +13,14 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import (
-    BindParameter,
-    Column,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    Select,
-    String,
-    Table,
-    and_,
-    bindparam,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Column, Connection, ForeignKey, Index, Integer, LargeBinary, Select, String, Table, bindparam, or_, select, update
 
 from newsportal.items import content_id
 from newsportal.recommend.base import Recommendation, View
 from newsportal.store.columns import ID_CHARS, METADATA, Moment, storable
 from newsportal.store.dialects import upsert
-from newsportal.store.tables import ALIASES, ARTICLES
+from newsportal.store.reading import find_stored
+from newsportal.store.tables import ARTICLES
 
 VIEWS_KEPT: Final = timedelta(days=365)
 """A view is let go so long after the reader looked at the story last. Chosen: the promise of the portal's page on privacy."""
@@ -113,22 +98,7 @@ def looks(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> 
     return rows
 
 
-def choose_views(
-    views: Sequence[View], articles: Collection[str], silent: Collection[str], now: datetime
-) -> tuple[list[View], Brought]:  # fmt: skip
-    """The views that are taken over, and what became of all; ``articles``: names that are known, ``silent``: readers without a profile."""
-    recent = [view for view in views if view.at >= now - VIEWS_KEPT]
-    known = [view for view in recent if view.story in articles]
-    wanted = [view for view in known if reader_name(view.reader) not in silent]
-    return wanted, Brought(len(wanted), len(recent) - len(known), len(views) - len(recent), len(known) - len(wanted))
-
-
-def added(one: Brought, other: Brought) -> Brought:
-    """What became of both."""
-    return Brought(one.taken + other.taken, one.unknown + other.unknown, one.old + other.old, one.off + other.off)
-
-
-def view_of(row: Mapping[str, Any]) -> View:
+def view_of(row: Mapping[Any, Any]) -> View:
     """A row of ``views`` with the ``story_id`` of its article."""
     return View(row["reader"], row["story_id"], row["seen"], row["pictures"], row["at"])
 
@@ -195,14 +165,12 @@ a story goes when it is folded into another."""
 AT_ONCE: Final = 200
 """Views that :func:`bring` may be given: one statement asks for all of them, two values each."""
 
-_READER: BindParameter[str] = bindparam("reader")
-_ARTICLE: BindParameter[str] = bindparam("article")
 SITUATION: Final = (
     select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
     .select_from(ARTICLES)
-    .outerjoin(SWITCHED_OFF, SWITCHED_OFF.c.reader == _READER)
-    .outerjoin(VIEWS, (VIEWS.c.reader == _READER) & (VIEWS.c.article_id == ARTICLES.c.id))
-    .where(ARTICLES.c.id == _ARTICLE)
+    .outerjoin(SWITCHED_OFF, SWITCHED_OFF.c.reader == bindparam("reader"))
+    .outerjoin(VIEWS, (VIEWS.c.reader == bindparam("reader")) & (VIEWS.c.article_id == ARTICLES.c.id))
+    .where(ARTICLES.c.id == bindparam("article"))
 )
 """All that one look needs to know, in one statement."""
 
@@ -225,29 +193,27 @@ def save_look(connection: Connection, reader: str, article_id: str, places: Coll
     return True
 
 
-def bring(connection: Connection, views: Sequence[View], now: datetime) -> Brought:
-    """See ``Readers.bring``; some of the views."""
-    late = [view for view in views if view.at >= now - VIEWS_KEPT]
-    articles = _articles(connection, {view.story for view in late})
-    readers = {reader_name(view.reader) for view in late}
+def bring(connection: Connection, views: Sequence[View], now: datetime) -> dict[str, int]:
+    """See ``Readers.bring``; some of the views. Answers the counts of :class:`Brought`."""
+    recent = [view for view in views if view.at >= now - VIEWS_KEPT]
+    articles = _articles(connection, {view.story for view in recent})
+    known = [view for view in recent if view.story in articles]
+    readers = {reader_name(view.reader) for view in recent}
     off = set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(readers))))
-    wanted, brought = choose_views(views, articles, off, now)
+    wanted = [view for view in known if reader_name(view.reader) not in off]
     rows = looks(wanted, articles, now)
     for row in _there(connection, list(rows)):
         key = (row["reader"], row["article_id"])
         rows[key] = both(row, rows[key])
     upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
-    return brought
+    old, unknown = len(views) - len(recent), len(recent) - len(known)
+    return {"taken": len(wanted), "unknown": unknown, "old": old, "off": len(known) - len(wanted)}
 
 
 def _articles(connection: Connection, names: Collection[str]) -> dict[str, str]:
     """The articles that are meant, by id or by an identity."""
-    hashed = {content_id(storable(name)): name for name in names}
-    wanted = [*names, *hashed]
-    by_id = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(wanted))))
-    aliases = connection.execute(select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(list(hashed))))
-    found = {hashed[alias]: article for alias, article in aliases}
-    return found | {hashed.get(id, id): id for id in by_id}
+    by_id = connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(names)))
+    return find_stored(connection, names) | {id: id for id in by_id}
 
 
 def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
@@ -265,7 +231,7 @@ def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict
 def _of_keys() -> Select[Any]:
     """Looks up :data:`AT_ONCE` views by their keys. ``(reader, article_id) IN (…)`` would make SQLite read the whole table."""
     keys = (
-        and_(VIEWS.c.reader == bindparam(f"reader_{number}"), VIEWS.c.article_id == bindparam(f"article_{number}"))
+        (VIEWS.c.reader == bindparam(f"reader_{number}")) & (VIEWS.c.article_id == bindparam(f"article_{number}"))
         for number in range(AT_ONCE)
     )
     return select(VIEWS).where(or_(*keys))

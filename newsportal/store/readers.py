@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    Connection,
-    RowMapping,
-    Select,
-    Table,
-    cast,
-    delete,
-    distinct,
-    func,
-    insert,
-    or_,
-    select,
-    tuple_,
-    update,
-)
+from sqlalchemy import JSON, BigInteger, Column, Connection, Select, Table, delete, func, insert, or_, select, tuple_, update
 
 from newsportal.recommend.base import Recommendation, View
 from newsportal.store import reader_views
 from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
 from newsportal.store.dialects import Part, chunks, select_in, upsert
 from newsportal.store.reader_months import FIGURES, MONTHS, Month, months
-from newsportal.store.reader_views import (
-    OFFERS,
-    OFFERS_KEPT,
-    SWITCHED_OFF,
-    VIEWS,
-    VIEWS_KEPT,
-    Brought,
-    added,
-    by_story,
-    offer_rows,
-    reader_name,
-    view_of,
-)
+from newsportal.store.reader_views import OFFERS, SWITCHED_OFF, VIEWS, Brought, by_story, offer_rows, reader_name, view_of
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
 FITS_KEPT: Final = 400
@@ -74,25 +45,14 @@ class StoryOffer:
 
 
 VIEWS_AT_ONCE: Final = 5000
-"""Views read at once."""
-
-
 STORIES_AT_ONCE: Final = 1000
-
+"""Rows read at once."""
 
 BEGINNING: Final = 300
-"""Characters of a text that recommendation is told: they hold its first sentence."""
-
+"""Characters of a text that recommendation gets: they hold its first sentence."""
 
 KINDS: Final = ("topic", "category", "source")
-"""The labels of a story that recommendation is told, in order."""
-
-
-def in_order(labels: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The (kind, value) labels of a story that recommendation is told, by kind and value: ``topic:…``."""
-    told = sorted((KINDS.index(kind), value) for kind, value in labels if kind in KINDS)
-    return tuple(f"{KINDS[kind]}:{value}" for kind, value in told)
-
+"""The labels of a story that recommendation gets, in order."""
 
 FITS = Table(
     "fits",
@@ -124,7 +84,7 @@ class Readers(Part):
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
         """The stories that a reader looked at, the latest first."""
         wanted = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
-        return by_story(map(_view, self._mappings(wanted)))
+        return by_story(map(view_of, self._mappings(wanted)))
 
     def forget(self, reader: str, story: str | None = None) -> None:
         """Clear a reader's profile, or one story of it (named by its id or an article's); recommendations made to the reader go too."""
@@ -141,52 +101,42 @@ class Readers(Part):
                 _forget(connection, name, None)
                 upsert(connection, SWITCHED_OFF, [{"reader": name, "since": now}])
 
-    def is_on(self, reader: str) -> bool:
-        with self._read() as connection:
-            wanted = select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader == reader_name(reader))
-            return connection.execute(wanted).first() is None
-
     def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
         """Every view, streamed, by reader and story. ``after`` and ``until``: only of readers whose names lie behind the one, up to the
         other (see ``parts``)."""
-        rows = self._looks(since, after, until)
-        for _, views in groupby(rows, key=lambda view: view.reader):
-            yield from sorted(by_story(views), key=lambda view: view.story)
-
-    def _looks(self, since: datetime | None, after: str, until: str | None) -> Iterator[View]:
         among = [VIEWS.c.at >= since] if since else []
         among += [VIEWS.c.reader <= until] if until is not None else []
         key = tuple_(VIEWS.c.reader, VIEWS.c.article_id)
         wanted = LOOKS.where(*among).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
 
-        def read(connection: Connection, last: tuple[str, str] | None) -> Sequence[RowMapping]:
+        def read(connection: Connection, last: tuple[str, str] | None) -> Sequence[Any]:
             return connection.execute(wanted.where(VIEWS.c.reader > after if last is None else key > last)).mappings().all()
 
-        return map(_view, self._pages(read, lambda row: (row["reader"], row["article_id"]), None))
+        rows = self._pages(read, lambda row: (row["reader"], row["article_id"]), None)
+        for _, views in groupby(map(view_of, rows), key=lambda view: view.reader):
+            yield from sorted(by_story(views), key=lambda view: view.story)
 
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
         """What was looked at since a moment, the latest first: what a fit does not know yet."""
         wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
-        return by_story(map(_view, self._mappings(wanted)))
+        return by_story(map(view_of, self._mappings(wanted)))
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[StoryOffer]:
         """Stories from ``since`` on, streamed: what may be recommended. ``found``: only those stored at that moment or later.
         ``looked_at``: also all older ones that somebody looked at."""
         late = [STORIES.c.first_seen >= found] if found is not None else []
-        wanted = TOLD.where(STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
+        wanted = HEADS.where(STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
         yield from self._pages(
             lambda connection, last: _read_offers(connection, wanted.where(STORIES.c.id > last)), lambda one: one.story, ""
         )
-        if looked_at:
-            yield from self._older(since)
-
-    def _older(self, since: datetime) -> Iterator[StoryOffer]:
-        articles = self._scalars(select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id))
-        told: set[str] = set()
-        for chunk in chunks(articles):
+        articles = select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id)
+        done: set[str] = set()
+        for chunk in chunks(self._scalars(articles) if looked_at else ()):
+            theirs = STORIES.c.id.in_(select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(chunk)))
+            older = HEADS.where(theirs, STORIES.c.moment < since).order_by(STORIES.c.id)
             with self._read() as connection:
-                page = [one for one in older(connection, chunk, since) if one.story not in told]
-            told.update(one.story for one in page)
+                page = [one for one in _read_offers(connection, older) if one.story not in done]
+            done.update(one.story for one in page)
             yield from page
 
     def parts(self, number: int) -> list[str]:
@@ -199,15 +149,15 @@ class Readers(Part):
         return sorted({name for name in found if name is not None})
 
     def counts(self) -> tuple[int, int]:
-        ((views, readers),) = self._rows(select(func.count(), func.count(distinct(VIEWS.c.reader))))
+        ((views, readers),) = self._rows(select(func.count(), func.count(VIEWS.c.reader.distinct())))
         return views, readers
 
     def ages(self, *, hours: int) -> list[int]:
         """How many stories were looked at for the first time in each of the first hours after they were published."""
-        age = cast(VIEWS.c.first, BigInteger) - cast(ARTICLES.c.moment, BigInteger)
-        hour = (age // MICROSECONDS).label("hour")
+        age = VIEWS.c.first.cast(BigInteger) - ARTICLES.c.moment.cast(BigInteger)
+        hour = (age // HOUR).label("hour")
         counted = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
-        rows = self._rows(counted.where(age >= 0, age < hours * MICROSECONDS).group_by(hour))
+        rows = self._rows(counted.where(age >= 0, age < hours * HOUR).group_by(hour))
         found = {int(number): views for number, views in rows}
         return [found.get(number, 0) for number in range(hours)]
 
@@ -226,22 +176,21 @@ class Readers(Part):
     def bring(self, views: Iterable[View], *, now: datetime) -> Brought:
         """Take over views from elsewhere; ``View.story`` names an article by its id, or by an identity that it is known by. Repeated, it
         changes nothing. Written in small transactions, so that readers are not kept waiting."""
-        done = Brought(0)
-        rest = iter(views)
-        while batch := list(islice(rest, reader_views.WRITTEN_AT_ONCE)):
-            pieces = [batch[start : start + reader_views.AT_ONCE] for start in range(0, len(batch), reader_views.AT_ONCE)]
+        counts = Counter(taken=0)
+        for batch in chunks(views, reader_views.WRITTEN_AT_ONCE):
             with self._write() as connection:
-                done = reduce(added, (reader_views.bring(connection, piece, now) for piece in pieces), done)
-        return done
+                for piece in chunks(batch, reader_views.AT_ONCE):
+                    counts.update(reader_views.bring(connection, piece, now))
+        return Brought(**counts)
 
     def let_go(self, *, alpha: float, now: datetime) -> int:
         """Delete views and offers that are older than is promised; their months' figures stay. Answers how many rows went."""
         with self._write() as connection:
-            oldest = now - VIEWS_KEPT
+            oldest = now - reader_views.VIEWS_KEPT
             ending = [month for month in months(connection, alpha) if month.start < oldest]
             upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
             views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
-            return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - OFFERS_KEPT)).rowcount
+            return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - reader_views.OFFERS_KEPT)).rowcount
 
     def save_fit(self, fit: Fit) -> None:
         """Put a fit to use in place of the one before."""
@@ -266,10 +215,6 @@ class Readers(Part):
         return [(row.made, row.facts) for row in self._rows(select(FITS.c.made, FITS.c.facts).order_by(FITS.c.number.desc()))]
 
 
-def _view(row: RowMapping) -> View:
-    return view_of(dict(row))
-
-
 def _forget(connection: Connection, reader: str, story: str | None) -> None:
     views, offers = delete(VIEWS).where(VIEWS.c.reader == reader), delete(OFFERS).where(OFFERS.c.reader == reader)
     if story is not None:
@@ -281,18 +226,12 @@ def _forget(connection: Connection, reader: str, story: str | None) -> None:
     connection.execute(offers)
 
 
-MICROSECONDS: Final = 3_600_000_000
-"""Of an hour."""
+HOUR: Final = 3_600_000_000
+"""In microseconds."""
 
-
-TOLD: Final = select(
+HEADS: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
 ).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
-
-
-def older(connection: Connection, articles: Sequence[str], since: datetime) -> list[StoryOffer]:
-    theirs = select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(articles))
-    return _read_offers(connection, TOLD.where(STORIES.c.id.in_(theirs), STORIES.c.moment < since).order_by(STORIES.c.id))
 
 
 def _read_offers(connection: Connection, wanted: Select[Any]) -> list[StoryOffer]:
@@ -302,8 +241,9 @@ def _read_offers(connection: Connection, wanted: Select[Any]) -> list[StoryOffer
 
 
 def _labels(connection: Connection, ids: list[str]) -> dict[str, tuple[str, ...]]:
-    labels: dict[str, list[tuple[str, str]]] = {}
+    """Story → its labels, by kind and value."""
+    labels: dict[str, list[tuple[int, str]]] = {}
     these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.kind.in_(KINDS))
     for row in select_in(connection, these, LABELS.c.story_id, ids):
-        labels.setdefault(row["story_id"], []).append((row["kind"], row["value"]))
-    return {id: in_order(found) for id, found in labels.items()}
+        labels.setdefault(row["story_id"], []).append((KINDS.index(row["kind"]), row["value"]))
+    return {id: tuple(f"{KINDS[kind]}:{value}" for kind, value in sorted(found)) for id, found in labels.items()}

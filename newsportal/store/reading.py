@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam, func, select, tuple_, union_all
 
 from newsportal.items import TopicMark, content_id
 from newsportal.store.article_rows import article_from, story_from
-from newsportal.store.columns import EPOCH, name, storable
+from newsportal.store.columns import EPOCH, name, name_id, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in
 from newsportal.store.results import Change, StoredArticle, Story, Tally
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, CONTENT, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
@@ -30,27 +30,44 @@ def find(connection: Connection, identity: str) -> str | None:
     return found
 
 
-def find_stored(connection: Connection, identities: Collection[str]) -> set[str]:
-    by_id = {content_id(storable(identity)): identity for identity in identities}
-    found: set[str] = set()
+def find_stored(connection: Connection, identities: Collection[str]) -> dict[str, str]:
+    """Identity → id of the article that is known by it, itself or as an alias, of those that are stored."""
+    by_id = {name_id(identity): identity for identity in identities}
+    found: dict[str, str] = {}
     for chunk in chunks(by_id):
-        here = union_all(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(chunk)), select(ALIASES.c.id).where(ALIASES.c.id.in_(chunk)))
-        found.update(by_id[id] for id in connection.scalars(here))
+        itself = select(ARTICLES.c.id, ARTICLES.c.id.label("article_id")).where(ARTICLES.c.id.in_(chunk))
+        aliases = select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(chunk))
+        found |= {by_id[id]: article_id for id, article_id in connection.execute(union_all(itself, aliases))}
     return found
 
 
-def articles(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
+EXCERPT_CHARS: Final = 300
+"""How much of a text a list shows (``results.Story``)."""
+
+LISTED: Final = (
+    *(column for column in ARTICLES.c if column.name not in ("text", "html")),
+    func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text"),
+)
+"""The columns of an article that a list shows."""
+
+
+def articles(connection: Connection, ids: Sequence[str], columns: Sequence[ColumnElement[Any]] = tuple(ARTICLES.c)) -> list[StoredArticle]:
+    """The articles of these ids that exist, in this order."""
     found: dict[str, StoredArticle] = {}
     for chunk in chunks(dict.fromkeys(ids)):
-        for article in _articles(connection, select(ARTICLES).where(ARTICLES.c.id.in_(chunk))):
-            found[article.id] = article
+        found |= {article.id: article for article in _articles(connection, select(*columns).where(ARTICLES.c.id.in_(chunk)))}
     return [found[id] for id in ids if id in found]
 
 
 def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArticle]:
+    return [article for _, article in with_articles(connection, statement)]
+
+
+def with_articles(connection: Connection, statement: Select[Any]) -> list[tuple[RowMapping, StoredArticle]]:
+    """Rows that have the columns of an article, with the article of each."""
     rows = connection.execute(statement).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
-    return [article_from(dict(row), topics.get(row["id"], ())) for row in rows]
+    return [(row, article_from(row, topics.get(row["id"], ()))) for row in rows]
 
 
 def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[TopicMark]]:
@@ -91,18 +108,10 @@ def read_new_aliases(connection: Connection, after: tuple[int, str]) -> Sequence
     return connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
 
 
-def declared_by(connection: Connection, name: str) -> list[str]:
-    """The ids of the articles that declare ``name``, and of the one that is known by it, first."""
-    name = storable(name)
-    known = find(connection, name)
-    declaring = connection.scalars(select(DECLARED.c.article_id).where(DECLARED.c.id == content_id(name)).order_by(DECLARED.c.article_id))
-    return list(dict.fromkeys([*([known] if known else []), *declaring]))
-
-
 class Articles(Part):
     def find_stored(self, identities: Collection[str]) -> set[str]:
         with self._read() as connection:
-            return find_stored(connection, identities)
+            return set(find_stored(connection, identities))
 
     def identities(self, *, after: int = 0) -> Iterator[str]:
         """All stored identities and aliases, to fill a Bloom filter at the start; with ``after``, those entered since that change.
@@ -118,8 +127,10 @@ class Articles(Part):
 
     def declared_by(self, name: str) -> list[StoredArticle]:
         """The article that is known as ``name``, and those that declare it, with their texts."""
+        declaring = select(DECLARED.c.article_id).where(DECLARED.c.id == name_id(name)).order_by(DECLARED.c.article_id)
         with self._read() as connection:
-            return articles(connection, declared_by(connection, name))
+            known = find(connection, storable(name))
+            return articles(connection, list(dict.fromkeys(filter(None, (known, *connection.scalars(declaring))))))
 
     def article(self, id: str) -> StoredArticle | None:
         found = self.articles([id])
@@ -153,9 +164,8 @@ class Articles(Part):
             return story(connection, id, hidden)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
-        with self._read() as connection:
-            rows = connection.execute(select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)).mappings()
-            return [Change(**row) for row in rows]
+        wanted = select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)
+        return [Change(**row) for row in self._mappings(wanted)]
 
     def last_seq(self) -> int:
         return self._scalar(select(func.max(CHANGES.c.seq))) or 0
@@ -183,6 +193,5 @@ class Articles(Part):
 
     def stories_since(self, topic: str, since: datetime) -> int:
         """How many stories of a topic are no older than that. Read from an index: as quick as there are many of them."""
-        with self._read() as connection:
-            named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
-            return connection.scalar(select(func.count()).select_from(LABELS).where(*named)) or 0
+        named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
+        return self._scalar(select(func.count()).select_from(LABELS).where(*named)) or 0

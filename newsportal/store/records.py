@@ -15,25 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Float,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    delete,
-    func,
-    select,
-    tuple_,
-)
-from sqlalchemy.types import TypeEngine
+from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delete, func, select, tuple_, types
 
 from newsportal.store import crawl_state, gallery_tables, link_tables, models, outbox, pictures, readers, schema, tables, threads
 from newsportal.store.columns import METADATA, Moment
@@ -101,7 +83,7 @@ class Digest:
         return f"{self._sum:064x}"
 
 
-def digest(reading: Reading, form: Form) -> Digest:
+def digest(reading: TableReader, form: Form) -> Digest:
     made = Digest()
     for row in reading.rows(form):
         made.add(form, row)
@@ -129,13 +111,13 @@ TYPES: Final[Mapping[Kind, tuple[type[Any], ...]]] = {
 """What JSON must say for a column of each kind; a ``json`` column may be anything."""
 
 
-def from_plain(form: Form, said: Any) -> dict[str, Any]:
+def from_plain(form: Form, values: Any) -> dict[str, Any]:
     """The row of :func:`plain`. Raises ``ValueError`` for what is no row of this table: nothing is trusted that comes from a file."""
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         raise ValueError(f"no row of {form.name}: not an object")  # noqa: TRY004  a bad file, not a bad caller
-    if unknown := sorted(set(said) ^ set(form.columns)):
+    if unknown := sorted(set(values) ^ set(form.columns)):
         raise ValueError(f"no row of {form.name}: columns missing or unknown: {', '.join(unknown)[:200]}")
-    return {name: _value(form, name, kind, said[name]) for name, kind in form.columns.items()}
+    return {name: _value(form, name, kind, values[name]) for name, kind in form.columns.items()}
 
 
 def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
@@ -163,15 +145,15 @@ def _storable(value: Any) -> bool:
     return isinstance(value, bool) or (abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value))
 
 
-KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
+KINDS: Final[tuple[tuple[type[types.TypeEngine[Any]], Kind], ...]] = (
     (Moment, "moment"),
-    (JSON, "json"),
-    (Boolean, "flag"),
-    (LargeBinary, "bytes"),
-    (Float, "float"),
-    (BigInteger, "integer"),
-    (Integer, "integer"),
-    (String, "text"),
+    (types.JSON, "json"),
+    (types.Boolean, "flag"),
+    (types.LargeBinary, "bytes"),
+    (types.Float, "float"),
+    (types.BigInteger, "integer"),
+    (types.Integer, "integer"),
+    (types.String, "text"),
 )
 """Type of a column → kind of its values; the first that fits."""
 
@@ -200,7 +182,7 @@ def _raw(table: Table, into: MetaData) -> Table:
     columns = (
         Column(
             column.name,
-            BigInteger() if isinstance(column.type, Moment) else column.type,
+            types.BigInteger() if isinstance(column.type, Moment) else column.type,
             primary_key=column.primary_key,
             autoincrement=False,
         )
@@ -212,7 +194,7 @@ def _raw(table: Table, into: MetaData) -> Table:
 RAW: Final[Mapping[str, Table]] = (lambda into: {form.name: _raw(METADATA.tables[form.name], into) for form in FORMS})(MetaData())
 
 
-class Reading:
+class TableReader:
     """One look at a store's rows: one state of it, whoever writes meanwhile."""
 
     def __init__(self, connection: Connection) -> None:
@@ -245,9 +227,9 @@ class Records(Part):
     """A store as plain rows. Whoever writes records writes the whole truth: no folding, no change log of its own."""
 
     @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> Iterator[TableReader]:
         with snapshot(self._engine) as connection:
-            yield Reading(connection)
+            yield TableReader(connection)
 
     def write(self, form: Form, rows: Sequence[Record]) -> int:
         """Write rows (at most :data:`PAGE`) in place of those of their keys, in one transaction; answers how many.

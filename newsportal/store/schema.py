@@ -5,14 +5,10 @@ An up-to-date database costs one query; neither it nor an empty one, which is ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, Text, inspect, text
@@ -20,9 +16,9 @@ from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.types import TypeEngine
 
-from newsportal.errors import StoreError, StoreTooNew, StoreTooOld
+from newsportal.errors import StoreError, StoreTooNew, StoreTooOld, StoreUnfinished
 from newsportal.store.columns import METADATA
-from newsportal.store.dialect import half_restored, place_of
+from newsportal.store.dialect import place_of
 from newsportal.store.dialect_mysql import COLLATIONS
 from newsportal.store.dialects import reading, write_ahead, writing
 
@@ -35,8 +31,8 @@ RESTORING = "restoring "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
-    """A line of migrations: ``head`` its newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
+class MigrationChain:
+    """A chain of migrations: ``head`` its newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
 
     ``tables``: what a database of the newest revision has. ``way_over``: what to do with a database from before
     the first migration.
@@ -51,12 +47,16 @@ class Line:
 
 def newest(scripts: Traversable) -> str:
     """The newest revision: files of migrations begin with theirs."""
-    return max(script.name[:4] for script in scripts.iterdir() if script.name[:4].isdecimal())
+    return max(script.name[:4] for script in _scripts(scripts))
+
+
+def _scripts(folder: Traversable) -> list[Traversable]:
+    return [script for script in folder.iterdir() if script.name[:4].isdecimal()]
 
 
 MIGRATIONS: Final = files("newsportal.store") / "migrations"
 
-STORE = Line(
+STORE = MigrationChain(
     newest(MIGRATIONS),
     MIGRATIONS,
     VERSION_TABLE,
@@ -66,27 +66,27 @@ STORE = Line(
 )
 
 
-def prepare(engine: Engine, line: Line = STORE, *, unfinished: bool = False) -> None:
+def prepare(engine: Engine, chain: MigrationChain = STORE, *, unfinished: bool = False) -> None:
     """Make or migrate the tables. Safe when several processes start at once: the first one does it, the others find it done.
 
     Raises ``StoreTooNew`` for a database that a later newsportal wrote, ``StoreTooOld`` for one that no migration leads on from,
     ``StoreUnfinished`` for one that holds a part of a backup, unless ``unfinished`` says that somebody goes on with it.
     """
     with reading(engine) as connection:
-        if _is_ready(version(connection, line), line, place_of(engine.url), unfinished):
+        if _is_ready(version(connection, chain), chain, place_of(engine.url), unfinished):
             return
     write_ahead(engine)
     with writing(engine) as connection:
-        found = version(connection, line)
-        if _is_ready(found, line, place_of(engine.url), unfinished):
+        found = version(connection, chain)
+        if _is_ready(found, chain, place_of(engine.url), unfinished):
             return
         if found is None:
-            create(connection, line)
+            create(connection, chain)
         else:
-            migrate(connection, found, place_of(engine.url), line)
+            migrate(connection, found, place_of(engine.url), chain)
 
 
-def create(connection: Connection, line: Line = STORE) -> None:
+def create(connection: Connection, chain: MigrationChain = STORE) -> None:
     """Make the tables of an empty database, of the newest revision.
 
     MySQL ends its transaction at every table: what a killed process left there is completed.
@@ -94,31 +94,31 @@ def create(connection: Connection, line: Line = STORE) -> None:
     database = connection.dialect.name
     if database == "sqlite":
         raw = connection.connection.cursor()
-        for statement in _statements(line):
+        for statement in _statements(chain):
             raw.execute(statement)
         raw.close()
     else:
         resumed = database in COLLATIONS
-        for table in _tables(line, database):
+        for table in _tables(chain, database):
             table.create(connection, checkfirst=resumed)
             for index in table.indexes if resumed else ():
                 index.create(connection, checkfirst=True)
-    connection.execute(text(f"INSERT INTO {line.table} (version_num) VALUES (:head)"), {"head": line.head})  # noqa: S608  a constant
+    connection.execute(text(f"INSERT INTO {chain.table} (version_num) VALUES (:head)"), {"head": chain.head})  # noqa: S608  a constant
 
 
 @cache
-def _statements(line: Line) -> tuple[str, ...]:
-    made = _tables(line, "sqlite")
+def _statements(chain: MigrationChain) -> tuple[str, ...]:
+    made = _tables(chain, "sqlite")
     elements: list[ExecutableDDLElement] = [*map(CreateTable, made), *(CreateIndex(index) for table in made for index in table.indexes)]
     return tuple(str(element.compile(dialect=sqlite.dialect())) for element in elements)
 
 
-def _tables(line: Line, database: str) -> list[Table]:
+def _tables(chain: MigrationChain, database: str) -> list[Table]:
     """The tables, that of the revision first. Names compare and sort letter by letter: in SQLite of itself, elsewhere by collation."""
-    made = MetaData(naming_convention=line.tables.naming_convention)
+    made = MetaData(naming_convention=chain.tables.naming_convention)
     column = Column("version_num", String(32), nullable=False)
-    versions = Table(line.table, made, column, PrimaryKeyConstraint("version_num", name=f"{line.table}_pkc"))
-    tables = [table.to_metadata(made) for table in line.tables.sorted_tables]
+    versions = Table(chain.table, made, column, PrimaryKeyConstraint("version_num", name=f"{chain.table}_pkc"))
+    tables = [table.to_metadata(made) for table in chain.tables.sorted_tables]
     for table in tables:
         for column in table.columns:
             column.type = exact(column.type, database)
@@ -138,11 +138,14 @@ def exact(type_: TypeEngine[Any], database: str) -> TypeEngine[Any]:
     return Text(collation=collation) if database == "postgresql" else mysql.MEDIUMTEXT(collation=collation)
 
 
-def _is_ready(found: str | None, line: Line, where: str, unfinished: bool) -> bool:
+def _is_ready(found: str | None, chain: MigrationChain, where: str, unfinished: bool) -> bool:
     if found is None or not found.startswith(RESTORING):
-        return found == line.head
+        return found == chain.head
     if not unfinished:
-        raise half_restored(where)
+        raise StoreUnfinished(
+            f"{where}: a restore into this store was broken off, or is under way: only a part of the backup is there; to go on, run "
+            "`newsportal restore` with the same file again, or name another store in sources.yaml"
+        )
     return True
 
 
@@ -154,67 +157,40 @@ def restoring(connection: Connection) -> str | None:
 
 def mark(connection: Connection, backup: str | None) -> None:
     """Note that ``backup`` (at most 16 characters) is written into the database, or that it is whole. No newsportal opens it meanwhile."""
-    told = STORE.head if backup is None else f"{RESTORING}{STORE.head} {backup}"
-    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :told"), {"told": told})  # noqa: S608  a constant
+    noted = STORE.head if backup is None else f"{RESTORING}{STORE.head} {backup}"
+    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :noted"), {"noted": noted})  # noqa: S608  a constant
 
 
-def version(connection: Connection, line: Line = STORE) -> str | None:
+def version(connection: Connection, chain: MigrationChain = STORE) -> str | None:
     """The schema revision of the database, None for an empty one."""
-    if not inspect(connection).has_table(line.table):
+    if not inspect(connection).has_table(chain.table):
         return None
-    found: str | None = connection.scalar(text(f"SELECT version_num FROM {line.table}"))  # noqa: S608  a constant
+    found: str | None = connection.scalar(text(f"SELECT version_num FROM {chain.table}"))  # noqa: S608  a constant
     return found
 
 
-def migrate(connection: Connection, found: str, where: str, line: Line = STORE) -> None:
-    """Run the migrations that are missing, inside the caller's transaction."""
+def migrate(connection: Connection, found: str, where: str, chain: MigrationChain = STORE) -> None:
+    """Run the migrations that are missing, in order, inside the caller's transaction. They are read, not imported: eggs are zip files."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
 
-    with folder(line.scripts) as scripts:
-        script = ScriptDirectory(str(scripts), version_locations=[str(scripts)])
-        try:
-            script.get_revision(found)
-        except CommandError as error:
-            raise _unknown(found, where, line) from error
-        options = {
-            "version_table": line.table,
-            "target_metadata": line.tables,
-            "fn": lambda revision, _: script._upgrade_revs("head", revision),
-        }
-        context = MigrationContext.configure(connection, opts=options)
-        with Operations.context(context):
-            context.run_migrations()
+    steps = {script.name[:4]: script for script in _scripts(chain.scripts)}
+    if found not in steps:
+        raise _unknown(found, where, chain)
+    context = MigrationContext.configure(connection, opts={"version_table": chain.table, "target_metadata": chain.tables})
+    with Operations.context(context):
+        for revision in sorted(revision for revision in steps if revision > found):
+            step: dict[str, Any] = {}
+            exec(steps[revision].read_text("utf-8"), step)  # noqa: S102  a file of this package
+            step["upgrade"]()
+            connection.execute(text(f"UPDATE {chain.table} SET version_num = :revision"), {"revision": revision})  # noqa: S608  a constant
 
 
-def _unknown(found: str, where: str, line: Line) -> StoreError:
+def _unknown(found: str, where: str, chain: MigrationChain) -> StoreError:
     """The error of a database whose revision is none of the migrations'. Revisions are numbers that only grow."""
-    if found.isdecimal() and found < line.head:
-        return StoreTooOld(f"{where}: the database has schema {found}, which is too old for this newsportal; {line.way_over}")
+    if found.isdecimal() and found < chain.head:
+        return StoreTooOld(f"{where}: the database has schema {found}, which is too old for this newsportal; {chain.way_over}")
     return StoreTooNew(
-        f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {line.head}); "
+        f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {chain.head}); "
         "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
     )
-
-
-@contextmanager
-def folder(resource: Traversable) -> Iterator[Path]:
-    """``resource`` as a real folder. In an egg or zip it is unpacked for the time being (Python 3.11's ``as_file`` takes files alone)."""
-    if isinstance(resource, Path):
-        yield resource
-        return
-    with TemporaryDirectory() as place_for_it:
-        yield _unpack(resource, Path(place_for_it) / resource.name)
-
-
-def _unpack(resource: Traversable, target: Path) -> Path:
-    if resource.is_dir():
-        target.mkdir()
-        for child in resource.iterdir():
-            _unpack(child, target / child.name)
-    else:
-        with as_file(resource) as file:
-            target.write_bytes(file.read_bytes())
-    return target

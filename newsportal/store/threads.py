@@ -6,8 +6,8 @@ never folded. What is here is what only threads have.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -16,7 +16,7 @@ from sqlalchemy import JSON, Boolean, Column, Connection, ForeignKey, Index, Int
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image, Post, Thread, content_id
 from newsportal.store.article_rows import optional, topics_of
-from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, build, name_id, storable, to_json
 from newsportal.store.columns import name as looked_up
 from newsportal.store.dialects import Part
 from newsportal.store.folding import refresh
@@ -25,7 +25,7 @@ from newsportal.store.writing import add_topics, insert_separately, log
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedThread:
     """The answer of ``save``. ``posts`` are new ones, ``edited`` those whose text is another now."""
 
     outcome: Literal["stored", "grown", "same"]
@@ -83,16 +83,6 @@ MAX_TEXT: Final = 200_000
 """Characters of a thread's posts that are its article's text: what the search finds and lists show. All posts are kept."""
 
 
-@dataclass
-class Plan:
-    """What is to be written of a thread's posts: new rows; names that change, in order; columns that change, by the name after that."""
-
-    fresh: list[dict[str, Any]] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    changed: dict[str, dict[str, Any]] = field(default_factory=dict)
-    edited: int = 0
-
-
 SHARED: Final = ("url", "link", "fetched", "identity", "title", "language", "category", "topics", "topic_marks")
 """Fields that a thread has as its article has them."""
 
@@ -124,37 +114,7 @@ def state(thread: Thread, now: datetime) -> dict[str, Any]:
     }
 
 
-def plan(id: str, there: Mapping[str, Mapping[str, Any]], posts: Iterable[Post], now: datetime) -> Plan:
-    """Append the posts that are not ``there`` (name → row), change those that say something else."""
-    made, known = Plan(), dict(there)
-    named = {post_name(post): post for post in reversed(tuple(posts))}
-    place = max((row["place"] for row in known.values()), default=-1)
-    for name, post in reversed(named.items()):
-        row = {
-            "floor": post.floor,
-            "author": optional(post.author),
-            "published": post.published,
-            "date_text": optional(post.date_text),
-            "text": storable(post.text),
-            "quoted": optional(post.quoted),
-            "images": [{key: value for key, value in asdict(image).items() if value is not None} for image in post.images],
-        }
-        old = name if name in known else _renamed(known, named, name, post)
-        if old is None:
-            place += 1
-            made.fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
-            continue
-        if old != name:
-            made.renamed.append((old, name))
-            known[name] = known.pop(old)  # another post of the same author and minute is not this one
-        values = _values(row, known[name], now)
-        made.edited += "changed" in values
-        if values:
-            made.changed[name] = values
-    return made
-
-
-def _values(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def _changed_columns(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """The columns of a post to change: all if it says something else, its author if nobody knew him."""
     if row["text"] != known["text"]:
         former = [*known["earlier"], known["text"]][-EARLIER:]
@@ -162,7 +122,7 @@ def _values(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> 
     return {"author": row["author"]} if row["author"] and known["author"] is None else {}
 
 
-def _renamed(there: Mapping[str, Mapping[str, Any]], named: Collection[str], name: str, post: Post) -> str | None:
+def _former_name(there: Mapping[str, Mapping[str, Any]], named: Collection[str], name: str, post: Post) -> str | None:
     """The name of another kind that the post has, if it is there: one page shows the site's numbers, the next one floors alone; a post by
     itself may have shown no author. It takes the new name. Posts with numbers of their own are never taken for one another."""
     if post.published is None:
@@ -188,19 +148,18 @@ def post_name(post: Post) -> str:
 
 def text_of(texts: Iterable[str]) -> str:
     """The posts' texts in order as the article's, a paragraph a line."""
-    said: list[str] = []
+    parts: list[str] = []
     length = 0
     for text in texts:
-        said.append(text[: MAX_TEXT - length])
+        parts.append(text[: MAX_TEXT - length])
         length += len(text) + 1
         if length >= MAX_TEXT:
             break
-    return "\n".join(said)
+    return "\n".join(parts)
 
 
-def post_of(row: Mapping[str, Any]) -> StoredPost:
-    values = {key: row[key] for key in StoredPost.__dataclass_fields__}
-    return StoredPost(**{**values, "images": tuple(Image(**image) for image in row["images"]), "earlier": tuple(row["earlier"])})
+def post_of(row: Mapping[Any, Any]) -> StoredPost:
+    return build(StoredPost, row, images=lambda images: tuple(Image(**image) for image in images), earlier=tuple)
 
 
 THREADS = Table(
@@ -245,7 +204,7 @@ STORED: Final = select(*THREADS.c, ARTICLES.c.identity).join(ARTICLES, ARTICLES.
 
 
 class Threads(Part):
-    def save(self, thread: Thread, *, now: datetime) -> Saved:
+    def save(self, thread: Thread, *, now: datetime) -> SavedThread:
         """Write a thread with the posts that were read of it, in one transaction with its row of the change log.
 
         Posts are known by their ``id`` (else by what they say): one that is there is not written again, but takes another text if it has
@@ -254,7 +213,7 @@ class Threads(Part):
         with self._write() as connection:
             if thread.identity is None:
                 raise StoreError(f"{thread.url}: a thread without an identity cannot be stored")
-            id = content_id(storable(thread.identity))
+            id = name_id(thread.identity)
             there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
             story_id = there or insert_separately(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
@@ -271,11 +230,11 @@ class Threads(Part):
             if grown or met or there is None:
                 refresh(connection, story_id)
                 log(connection, "article", id, now)
-            return Saved("stored" if there is None else "grown" if grown else "same", id, story_id, new, edited)
+            return SavedThread("stored" if there is None else "grown" if grown else "same", id, story_id, new, edited)
 
     def find_stored(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
         """Identity → thread, of those that are stored."""
-        by_id = {content_id(storable(identity)): identity for identity in identities}
+        by_id = {name_id(identity): identity for identity in identities}
         return {by_id[row["id"]]: StoredThread(**row) for row in self._select_in(STORED, THREADS.c.id, by_id)}
 
     def thread(self, id: str) -> StoredThread | None:
@@ -283,18 +242,38 @@ class Threads(Part):
 
     def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
         wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
-        return [post_of(dict(row)) for row in self._mappings(wanted)]
+        return list(map(post_of, self._mappings(wanted)))
 
 
-def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: datetime) -> tuple[int, int]:
-    """Append those that are not there, change those that say something else; how many of either."""
-    there = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(POSTS.c.thread_id == id)).mappings()}
-    made = plan(id, there, posts, now)
-    at = POSTS.c.thread_id == id
-    for old, name in made.renamed:
-        connection.execute(update(POSTS).where(at, POSTS.c.name == old).values(name=name))
-    for name, values in made.changed.items():
-        connection.execute(update(POSTS).where(at, POSTS.c.name == name).values(**values))
-    if made.fresh:
-        connection.execute(insert(POSTS), made.fresh)
-    return len(made.fresh), made.edited
+def _write_posts(connection: Connection, id: str, posts: Sequence[Post], now: datetime) -> tuple[int, int]:
+    """Append the posts that are not there, change those that say something else; answers how many of either."""
+    its = POSTS.c.thread_id == id
+    known = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(its)).mappings()}
+    named = {post_name(post): post for post in reversed(posts)}
+    place = max((row["place"] for row in known.values()), default=-1)
+    fresh: list[dict[str, Any]] = []
+    edited = 0
+    for name, post in reversed(named.items()):
+        row = {
+            "floor": post.floor,
+            "author": optional(post.author),
+            "published": post.published,
+            "date_text": optional(post.date_text),
+            "text": storable(post.text),
+            "quoted": optional(post.quoted),
+            "images": to_json(post.images),
+        }
+        old = name if name in known else _former_name(known, named, name, post)
+        if old is None:
+            place += 1
+            fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
+            continue
+        if old != name:
+            connection.execute(update(POSTS).where(its, POSTS.c.name == old).values(name=name))
+            known[name] = known.pop(old)  # another post of the same author and minute is not this one
+        if values := _changed_columns(row, known[name], now):
+            connection.execute(update(POSTS).where(its, POSTS.c.name == name).values(**values))
+            edited += "changed" in values
+    if fresh:
+        connection.execute(insert(POSTS), fresh)
+    return len(fresh), edited

@@ -125,14 +125,10 @@ def insert_separately(connection: Connection, article: Article, now: datetime) -
 
 def add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:
     """Add what is not there yet; answers whether anything was."""
-    before = _topics(connection, article_id)
+    before = set(connection.scalars(TOPICS_OF, {"article": article_id}))
     fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
     _save_topics(connection, article_id, fresh)
     return bool(fresh)
-
-
-def _topics(connection: Connection, article_id: str) -> set[str]:
-    return set(connection.scalars(TOPICS_OF, {"article": article_id}))
 
 
 def _save_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> None:
@@ -165,18 +161,13 @@ def _move(connection: Connection, article_id: str, story_id: str, **columns: Any
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(story_id=story_id, **columns))
 
 
-def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:
-    settled(connection, stories, {article_id}, now)
-    log(connection, "fold", article_id, now)
-
-
-def settled(connection: Connection, stories: Iterable[str], told: Collection[str], now: datetime) -> None:
-    """Work out what follows for stories once the articles ``told`` changed. A version that leads a story from now on is told as changed:
-    who goes by heads has not looked at it yet."""
+def refresh_changed(connection: Connection, stories: Iterable[str], changed: Collection[str], now: datetime) -> None:
+    """Refresh stories once the articles ``changed`` did. A version that leads a story from now on is logged as changed, too: who follows
+    heads alone has not looked at it yet."""
     for story_id in stories:
         before = _head(connection, story_id)
         refresh_galleries(connection, story_id)
-        if (head := _head(connection, story_id)) not in (None, before, *told):
+        if (head := _head(connection, story_id)) not in (None, before, *changed):
             log(connection, "article", str(head), now)
 
 
@@ -208,13 +199,7 @@ class Writing(Part):
         Known identity, same text: ``same``. Known identity, other title or text: ``revised`` (the earlier text is kept as a revision).
         Topics met later are added to those known (outcome ``same`` still).
         """
-        new = printed(self._prints, article)
-        self._read_prints()
-        with self._write() as connection:
-            self._follow(connection)
-            added = add(connection, article, keys, new, now)
-            finish_stored(connection, [article])
-            return added
+        return self.add_all([(article, keys)], now=now)[0]
 
     def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
         """:meth:`add` each of ``articles`` with its keys, in order, in one transaction; they fold into one another, too.
@@ -288,8 +273,9 @@ class Writing(Part):
                 return
             # the editor's word is the newer one: what was taken apart before may be together again
             connection.execute(UNFOLDED.delete().where(UNFOLDED.c.article_id == article_id, UNFOLDED.c.story_id == story_id))
-            _move(connection, article_id, story_id, fold_of=head, fold_reason=storable(reason), fold_score=1.0)
-            _settle(connection, (old, story_id), article_id, now)
+            _move(connection, article_id, story_id, **fold_columns(Fold(story_id, head, storable(reason), 1.0)))
+            refresh_changed(connection, (old, story_id), {article_id}, now)
+            log(connection, "fold", article_id, now)
 
     def unfold(self, article_id: str, *, now: datetime) -> str:
         """Take an article out into a story of its own (and never fold the two again by key); answers the new story's id."""
@@ -298,9 +284,10 @@ class Writing(Part):
             old = str(row["story_id"])
             if len(_members(connection, old)) == 1:
                 return old
-            story_id = new_story(connection, row, _topics(connection, article_id))
-            _move(connection, article_id, story_id, fold_of=None, fold_reason=None, fold_score=None)
+            story_id = new_story(connection, row, set(connection.scalars(TOPICS_OF, {"article": article_id})))
+            _move(connection, article_id, story_id, **fold_columns(None))
             upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
             upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])
-            _settle(connection, (old, story_id), article_id, now)
+            refresh_changed(connection, (old, story_id), {article_id}, now)
+            log(connection, "fold", article_id, now)
             return story_id

@@ -223,12 +223,13 @@ class TestModels:
             store.corpora.rollback(CORPUS, now=NOW)
         assert store.corpora.active(CORPUS) == 1
 
-    def test_old_ones_are_let_go_but_for_the_one_in_use(self, store: Store) -> None:
+    def test_old_ones_are_let_go_but_for_the_one_in_use(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("newsportal.store.models.MODELS_KEPT", 2)
         bring(store, MATCH)
         save(store)
         store.corpora.activate(CORPUS, 1, now=NOW)
         for _ in range(4):
-            save(store, keep=2)
+            save(store)
         assert {model.version: model.size for model in store.corpora.models(CORPUS)} == {1: 5, 2: 0, 3: 0, 4: 5, 5: 5}
         assert store.corpora.models(CORPUS)[3].facts == {"macro_f1": 0.5}
         for act in (lambda: store.corpora.blob(CORPUS, 2), lambda: store.corpora.activate(CORPUS, 3, now=NOW)):

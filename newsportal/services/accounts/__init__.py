@@ -31,7 +31,7 @@ from newsportal.store.dialects import open_engine
 
 MIGRATIONS: Final = files("newsportal.services.accounts") / "migrations"
 
-LINE = schema.Line(
+LINE = schema.MigrationChain(
     schema.newest(MIGRATIONS),
     MIGRATIONS,
     "accounts_version",
