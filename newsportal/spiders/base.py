@@ -100,6 +100,9 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
         raise NotImplementedError
 
+    def note_left_out(self, key: str) -> None:
+        """Say in the report what a visit of this source left out; called when it ends."""
+
     def is_selected(self, source: Source) -> bool:
         """Whether the spider's arguments name this source, or none."""
         return self.only in (None, source.name, source.key) and (self.among is None or source.key in self.among)
@@ -268,6 +271,8 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     async def _close(self, keys: Collection[str], *, finished: bool) -> None:
         """The visits of these sources are over. ``finished``: not cut short."""
         note_rendering(self.tracker, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
+        for key in keys:
+            self.note_left_out(key)
         await self.visiting.write(keys)
         await note_health(self.tracker, keys, utcnow())
         try:

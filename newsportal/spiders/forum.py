@@ -286,16 +286,7 @@ class ForumSpider(NewsSpider):
             category=link.category,
         )
 
-    async def ended(self, key: str) -> None:
-        self._note_old(key)
-        await super().ended(key)
-
-    async def finish(self, reason: str) -> None:
-        for key in list(self._old):
-            self._note_old(key)
-        await super().finish(reason)
-
-    def _note_old(self, key: str) -> None:
+    def note_left_out(self, key: str) -> None:
         if number := self._old.pop(key, 0):
             self.tracker.note(key, Message("left.old", number=number))
 

@@ -153,8 +153,7 @@ class GallerySpider(NewsSpider):
             return False
         if reading.name in await asyncio.to_thread(self.tracker.stored_urls.find_stored, [reading.name]):
             return False  # it is the same story, which waits for pages
-        await asyncio.to_thread(self.tracker.store.add_alias, reading.name, other)
-        await asyncio.to_thread(self.tracker.stored_urls.enter, [reading.name])
+        await asyncio.to_thread(self.tracker.stored_urls.alias, [reading.name], other)
         await self.tracker.settle(reading.link, "same")
         return True
 

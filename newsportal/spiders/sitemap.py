@@ -147,17 +147,7 @@ class SitemapSpider(NewsSpider):
     def _count_skipped(self, source: Sitemap, left: Counter[str]) -> None:
         self._progress[source.key].skipped.update(left)
 
-    async def ended(self, key: str) -> None:
-        self._note_skipped(key)
-        await super().ended(key)
-
-    async def finish(self, reason: str) -> None:
-        for key in list(self._progress):
-            self._note_skipped(key)
-        await super().finish(reason)
-
-    def _note_skipped(self, key: str) -> None:
-        """What was left out goes into the report; the next visit begins anew."""
+    def note_left_out(self, key: str) -> None:
         progress = self._progress.pop(key, None)
         for why, number in sorted(progress.skipped.items()) if progress else ():
             self.tracker.note(key, Message(f"left.{why}", number=number))
