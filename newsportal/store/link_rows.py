@@ -51,6 +51,7 @@ class Row(NamedTuple):
 
 
 ROW: Final = [LINKS.c[name] for name in Row._fields]
+TASK: Final = [*ROW, LINKS.c.body, LINKS.c.not_before]
 OF_IDS = select(*ROW).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 DUE = (
     select(*ROW)
@@ -283,6 +284,11 @@ class Turn:
         values = {"waiting": waiting, "ready": ready, "top": top, "holder": holder, "free_at": free_at}
         resting = int(holder == 0 and free_at > self.ticks)
         self.connection.execute(insert(LINES).values(host=host, queue=queue, resting=resting, **values))
+
+
+def task_of(row: Any) -> Task:
+    """The task of a row with the columns of :data:`TASK`."""
+    return Task(row.id, row.host, row.body, -row.precedence, row.not_before, row.lane, row.source, None, bool(row.link))
 
 
 def rows_of(connection: Connection, ids: Iterable[str]) -> list[Row]:

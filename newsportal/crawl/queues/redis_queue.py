@@ -15,11 +15,10 @@ nobody sees a queue half changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import islice
 from secrets import token_hex
 from threading import RLock
 from time import monotonic
@@ -30,16 +29,17 @@ from newsportal.crawl.queues.base import (
     HostState,
     Identity,
     Lease,
+    Queue,
     QueueState,
     Taken,
     Task,
     Terms,
-    WaitingLinks,
     WorkerState,
     gone,
     identity,
 )
 from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained
+from newsportal.store.dialects import chunks
 from newsportal.store.link_rows import SUSPECT_TRIES
 
 BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
@@ -57,7 +57,7 @@ def script(name: str) -> str:
     return f"{(folder / 'common.lua').read_text('utf-8')}\n{(folder / f'{name}.lua').read_text('utf-8')}"
 
 
-class RedisQueue:
+class RedisQueue(Queue):
     """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``clock`` replaces Redis' in tests."""
 
     def __init__(
@@ -97,11 +97,11 @@ class RedisQueue:
         self._looked = -LOOK
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
-        return {id for batch in _batches(tasks) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
+        return {id for batch in chunks(tasks, BATCH) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
 
     def hasten(self, tasks: Sequence[Task]) -> None:
         """If these wait for a moment, let them wait for their hosts alone."""
-        for batch in _batches(tasks):
+        for batch in chunks(tasks, BATCH):
             self._call("push", "now", *(one for task in batch for one in _fields(task)))
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
@@ -121,9 +121,6 @@ class RedisQueue:
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         self._finish("" if at is None else repr(at), ids)
-
-    def refresh(self, ids: Collection[str]) -> None:
-        """There is no table that others change."""
 
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         with self._lock:
@@ -171,9 +168,6 @@ class RedisQueue:
 
     def outstanding(self, source: str) -> int:
         return int(self._send(lambda: self.client.hget(f"{self._keys[0]}:sources", source)) or 0)
-
-    def retries(self) -> list[WaitingLinks]:
-        return []
 
     def aside(self, limit: int = 100) -> list[Aside]:
         def read() -> list[Aside]:
@@ -226,13 +220,13 @@ class RedisQueue:
         """Redis was away: give back what it handed out in an answer that was lost."""
         strays = self._ids("beat", "") - self._leased.keys()
         self.away = False
-        for batch in _batches(strays):
+        for batch in chunks(strays, BATCH):
             self._call("finish", "", *batch)
 
     def _finish(self, how: str, ids: Collection[str]) -> None:
         """They are in this worker's hands no more."""
         with self._lock:
-            for batch in _batches([id for id in ids if id in self._leased]):
+            for batch in chunks([id for id in ids if id in self._leased], BATCH):
                 self._call("finish", how, *batch)
                 for id in batch:
                     del self._leased[id]
@@ -240,7 +234,7 @@ class RedisQueue:
     def _settle(self, what: str, ids: Collection[str] | None) -> int:
         if ids is None:
             return sum(iter(lambda: int(self._call("settle", what)), 0))
-        return sum(int(self._call("settle", what, *batch)) for batch in _batches(ids))
+        return sum(int(self._call("settle", what, *batch)) for batch in chunks(ids, BATCH))
 
     def _bury_neighbours(self) -> bool:
         """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
@@ -293,9 +287,3 @@ def _task(id: Any, stored: Any) -> tuple[Task, int]:
     head, _, body = text[PREFIX:].partition("\n")
     host, priority, lane, source, at = json.loads(head)
     return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX], 16)
-
-
-def _batches(things: Collection[One]) -> Iterator[list[One]]:
-    rest = iter(things)
-    while batch := list(islice(rest, BATCH)):
-        yield batch
