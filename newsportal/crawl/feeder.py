@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-    from newsportal.crawl.host_locks import Crawl
     from newsportal.crawl.queues.base import Queue, Task
     from newsportal.crawl.redis_connection import StartUrls
+    from newsportal.crawl.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Pace:
 class Feeder:
     open: Callable[[], Queue]
     host_queues: HostQueues
-    crawl: Crawl
+    crawl: Scheduler
     pace: Pace
     starts: StartUrls | None = None
     doing: dict[str, str] = field(default_factory=dict)

@@ -196,14 +196,17 @@ class Scheduler(BaseScheduler):
         return engine is not None and (engine._slot is None or engine._slot.closing is not None)
 
     def wait_after(self, host: str) -> float:
+        """Seconds until another process may ask a host that this one asked."""
         slot = self._slot(host)
         return 0.0 if slot is None or not slot.lastseen else slot.lastseen + slot.delay - time.monotonic()
 
     def busy(self, host: str) -> bool:
+        """Whether a request to it is under way."""
         slot = self._slot(host)
         return slot is not None and bool(slot.active)
 
     def request_of(self, task: Task) -> Request:
+        """Raises ``Unreadable``."""
         return request_of(task, self.spider)
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
@@ -230,6 +233,7 @@ class Scheduler(BaseScheduler):
                     self._crawler.engine.crawl(request)
 
     def stir(self) -> None:
+        """Let the engine ask for the next request now."""
         engine = self._crawler.engine
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
             engine._slot.nextcall.schedule()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,7 +26,7 @@ from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Topic
 from newsportal.sources.timing import refusal
-from newsportal.spiders.base import NewsSpider, in_thread, logger
+from newsportal.spiders.base import NewsSpider, logger
 from newsportal.spiders.command_line import TopicArguments
 from newsportal.spiders.fetcher import document_of
 from newsportal.spiders.pages import USUAL_PRIORITY
@@ -174,7 +175,7 @@ class MetasearchSpider(NewsSpider):
         if self._blocked.get(source.key):
             return
         try:
-            found = await in_thread(self.read, response, source.engine)
+            found = await asyncio.to_thread(self.read, response, source.engine)
         except EngineBlocked as block:
             self._blocked[source.key] = True
             reason = f"{BLOCKED}: {block.reason}"

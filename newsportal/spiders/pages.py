@@ -23,9 +23,6 @@ from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from twisted.python.failure import Failure
-
 
 logger = logging.getLogger(__name__)
 
