@@ -20,7 +20,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.feeder import Feeder, Pace
+from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.link_tracker import STORE_FAILS
@@ -81,8 +81,8 @@ class Scheduler(BaseScheduler):
         self.host_queues = HostQueues(self._free_places, self.delay_of)
         addon = crawler.get_addon(SourcesAddon)
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
-        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH), self._delay, lease)
-        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, pace)
+        prefetch = max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH)
+        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, prefetch, self._delay, lease)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

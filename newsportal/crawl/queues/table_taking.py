@@ -54,6 +54,9 @@ SUSPECT = (
     .order_by(LINKS.c.tries, LINKS.c.since)
     .limit(SUSPECTS)
 )
+DRAINING = (
+    select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"), WORKERS.c.draining == 1, WORKERS.c.number != bindparam("w")).limit(1)
+)
 SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SOME).subquery()
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
 NEXT = select(func.min(LINKS.c.not_before)).where(LINKS.c.queue == bindparam("q"), LINKS.c.state == LATER)
@@ -62,7 +65,7 @@ FOR_EVER: Final = 1e300
 
 @dataclass(slots=True)
 class Taking:
-    """One call. ``held_by_host``: tasks that the worker has of each host."""
+    """One call. ``held_by_host``: tasks that the worker has of each host. ``draining``: it makes room for a suspect."""
 
     number: int
     places: int
@@ -70,6 +73,7 @@ class Taking:
     held_by_host: Mapping[str, int]
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
+    draining: bool = False
 
 
 def idle(turn: Turn) -> Taken | None:
@@ -93,18 +97,16 @@ def take(turn: Turn, number: int, delay: float, ahead: float, held_by_host: Mapp
     turn.settle()
     held, yielded = table_workers.held_hosts(turn)
     hungry = number > 0 and not suspect_only and len(taking.leases) < number
-    until = turn.ticks + HUNGER if hungry else 0.0
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(delay=delay, hungry=until))
+    state = {"delay": delay, "hungry": turn.ticks + HUNGER if hungry else 0.0, "draining": int(taking.draining)}
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(state))
     if hungry:
         request_hosts(turn)
     waiting = int(turn.connection.scalar(WAITS, {"q": turn.queue}) or 0)
     due = turn.connection.scalar(NEXT, {"q": turn.queue})
-    soon: float | None = None
+    waits = [] if due is None else [max(0.0, due - turn.wall)]
     if waiting:
-        soon = 0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay)
-    if due is not None:
-        soon = max(0.0, due - turn.wall) if soon is None else min(soon, max(0.0, due - turn.wall))
-    return Taken(tuple(taking.leases), waiting, soon, held, yielded)
+        waits.append(0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay))
+    return Taken(tuple(taking.leases), waiting, min(waits, default=None), held, yielded)
 
 
 def lease(turn: Turn, host: str, number: int) -> list[Lease]:
@@ -117,12 +119,10 @@ def lease(turn: Turn, host: str, number: int) -> list[Lease]:
 def _fill(turn: Turn, taking: Taking) -> None:
     suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
     empty = not any(taking.held_by_host.values())
-    if not any(turn.ticks - one.since > PATIENCE for one in suspects):
-        _drains_no_more(turn)
-    elif _drains(turn):
-        if not empty:
-            return  # nothing new, until nothing is in hand
-        if _take_suspect(turn, taking, suspects):
+    overdue = any(turn.ticks - one.since > PATIENCE for one in suspects)
+    if overdue and turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None:
+        taking.draining = not empty  # nothing new, until nothing is in hand
+        if taking.draining or _take_suspect(turn, taking, suspects):
             return
     share, own, poorer = _poorer(turn)
     _reserve(turn, own - share, poorer)
@@ -176,22 +176,8 @@ def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
         turn.move([row], LEASED, worker=turn.worker)
         table_workers.take_host(turn, row.host)
         taking.leases = [Lease(task_of(row), row.tries)]
-        break
-    _drains_no_more(turn)
-    return bool(taking.leases)
-
-
-def _drains(turn: Turn) -> bool:
-    """Whether this worker makes room for a suspect."""
-    others = (WORKERS.c.queue == turn.queue, WORKERS.c.draining == 1, WORKERS.c.number != turn.worker)
-    if turn.connection.scalar(select(WORKERS.c.number).where(*others).limit(1)) is not None:
-        return False
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(draining=1))
-    return True
-
-
-def _drains_no_more(turn: Turn) -> None:
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker, WORKERS.c.draining == 1).values(draining=0))
+        return True
+    return False
 
 
 def _hosts_of(number: Any) -> Any:
