@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
@@ -75,28 +76,23 @@ class MetasearchSpider(NewsSpider):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.topic = self.args.topic
-        self._searches: tuple[Search, ...] | None = None
         self._blocked = self.of_visits(bool)
 
     def sources(self) -> Iterable[Search]:
-        if self._searches is None:
-            self._searches = tuple(self._plan())
         return self._searches
 
-    def _plan(self) -> Iterable[Search]:
-        sources = self.tracker.sources
+    @cached_property
+    def _searches(self) -> tuple[Search, ...]:
+        sources, found = self.tracker.sources, []
         asked = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
         own = {engine.name: engine for engine in sources.engines}
         for name in dict.fromkeys(name for topic in asked for name in topic.engines):
-            if name in own and not own[name].enabled:
-                continue
-            engine = own[name].built() if name in own else engines.load(name)
             topics, given = tuple(topic for topic in asked if name in topic.engines), own.get(name)
-            yield (
-                Search(engine, topics, given.rest * 60, priority=given.priority, robots_on_results=given.obey_robots)
-                if given
-                else Search(engine, topics)
-            )
+            if given is None:
+                found.append(Search(engines.load(name), topics))
+            elif given.enabled:
+                found.append(Search(given.built(), topics, given.rest * 60, priority=given.priority, robots_on_results=given.obey_robots))
+        return tuple(found)
 
     async def start(self) -> AsyncIterator[Any]:
         names = [topic.name for topic in self.tracker.sources.topics if topic.enabled]
