@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from forked import crawl
 
-from newsportal.crawl.handlers.guarded import Gate
+from newsportal.crawl.handlers.guarded import HostPacer
 
 DELAY = 0.3
 SHARE = 0.8
@@ -49,10 +49,10 @@ class Clock(asyncio.SelectorEventLoop):
 
 def passed(hosts: str, delay: float) -> list[float]:
     """When each of ``hosts``, one letter each, that all come at once, is let through."""
-    gate = Gate()
+    pacer = HostPacer()
 
     async def passes(host: str) -> float:
-        await gate.passing(host, delay)
+        await pacer.wait_turn(host, delay)
         return asyncio.get_running_loop().time() - START
 
     async def all_pass() -> list[float]:

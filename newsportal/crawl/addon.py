@@ -62,16 +62,14 @@ class SourcesAddon:
         file = "the sources file in the egg" if deployed else self.sources.path
         logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_own_words(self.sources)
-        for name, value in scrapy_settings(self.sources).items():
-            settings.set(name, value, priority=ABOVE_PROJECT)
+        settings.update(scrapy_settings(self.sources), ABOVE_PROJECT)
         if settings.get("NEWSPORTAL_REPLAY"):
-            for name, value in UNHURRIED.items():
-                settings.set(name, value, priority=ABOVE_PROJECT)
+            settings.update(UNHURRIED, ABOVE_PROJECT)
         register()
         if self.spider is not None and is_single_page(self.spider):
             read_single_pages(settings)
-            for name, value in BENCH.items() if self.spider.__module__.startswith(COMMANDS) else ():
-                settings.set(name, value, priority=ABOVE_PROJECT)
+            if self.spider.__module__.startswith(COMMANDS):
+                settings.update(BENCH, ABOVE_PROJECT)
         elif settings.get("JOBDIR"):
             logger.warning("JOBDIR keeps no requests: they wait in the store, and each crawl goes on where the last one stopped")
 

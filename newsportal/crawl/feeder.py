@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from scrapy import Request
 
-    from newsportal.crawl.host_locks import Crawl
     from newsportal.crawl.queues.base import Queue, Task
     from newsportal.crawl.redis_connection import StartUrls
+    from newsportal.crawl.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
 
@@ -45,25 +45,16 @@ STORE_TRIES: Final = 6  # in a row; then the store that has the queue has failed
 CLOSING: Final = 5.0  # seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+@dataclass(slots=True)
+class Feeder:
     """``prefetch``: leased requests in memory; ``delay``: seconds between two to a host; ``lease``: seconds without a sign of life."""
 
+    open: Callable[[], Queue]
+    host_queues: HostQueues
+    crawl: Scheduler
     prefetch: int
     delay: float
     lease: float = Terms().lease
-
-    @property
-    def beat(self) -> float:
-        return min(BEAT, self.lease / BEATS)
-
-
-@dataclass(slots=True)
-class Feeder:
-    open: Callable[[], Queue]
-    host_queues: HostQueues
-    crawl: Crawl
-    pace: Pace
     starts: StartUrls | None = None
     doing: dict[str, str] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
@@ -112,6 +103,11 @@ class Feeder:
     def request_work(self) -> None:
         """Ask the queue for work soon."""
         self._wake.set()
+
+    @property
+    def beat_seconds(self) -> float:
+        """Between two signs of life."""
+        return min(BEAT, self.lease / BEATS)
 
     @property
     def quiet(self) -> bool:
@@ -186,7 +182,7 @@ class Feeder:
                 self.queue = self.open()
         except FrontierUnavailable as error:
             return Answer(fault=error)
-        return send_batch(self.queue, order, delay=self.pace.delay, ahead=AHEAD)
+        return send_batch(self.queue, order, delay=self.delay, ahead=AHEAD)
 
     async def _in_thread(self, function: Callable[[], Found]) -> Found:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
@@ -201,9 +197,9 @@ class Feeder:
             return order
         now = time.monotonic()
         order.hold = list(dict.fromkeys([*self.turns.waiters, *self.host_queues.unheld()]))[:HOLDS]
-        if now - self._beaten >= self.pace.beat:
+        if now - self._beaten >= self.beat_seconds:
             order.beat, self._beaten = dict(self.doing), now
-        places = max(self.pace.prefetch - self.host_queues.waiting, 0)
+        places = max(self.prefetch - self.host_queues.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._last_take >= min(max(self._soon, LEAST), TICK)):
             order.take, self._last_take = places, now
         return order

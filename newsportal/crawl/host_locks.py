@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-
     from scrapy import Request
 
     from newsportal.crawl.leases import Leases, Order
-    from newsportal.crawl.queues.base import Taken, Task
+    from newsportal.crawl.queues.base import Taken
+    from newsportal.crawl.scheduler import Scheduler
 
 
 RECHECK: Final = 0.02  # seconds after which a host whose places are full is looked at again: a fraction of any answer's time
@@ -168,29 +167,13 @@ class HostPaused(Exception):
         super().__init__(f"it asked to be left alone for {seconds:.0f} s")
 
 
-class Crawl(Protocol):
-    """What host locks and feeder ask of the crawl; given by the scheduler."""
-
-    @property
-    def ending(self) -> bool: ...
-    @property
-    def in_progress(self) -> Container[Request]: ...
-    def wait_after(self, host: str) -> float: ...  # seconds until another process may ask a host that we asked
-    def busy(self, host: str) -> bool: ...  # whether a request to it is under way
-    def request_of(self, task: Task) -> Request: ...  # raises Unreadable
-    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]: ...  # what to ask for instead, or nothing
-    async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
-    def stir(self) -> None: ...  # let the engine look again
-    def count(self, what: str, number: int = 1) -> None: ...
-
-
 @dataclass(slots=True)
 class HostLocks:
     """``wake``: ask the queue now, since a host is waited for."""
 
     host_queues: HostQueues
     leases: Leases
-    crawl: Crawl
+    crawl: Scheduler
     wake: Callable[[], None]
     waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
 

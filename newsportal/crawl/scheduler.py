@@ -20,7 +20,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from newsportal.crawl.addon import SourcesAddon
-from newsportal.crawl.feeder import Feeder, Pace
+from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import Entry, Host, HostQueues
 from newsportal.crawl.leases import LEASE, PARENT, Errback
 from newsportal.crawl.link_tracker import STORE_FAILS
@@ -81,8 +81,8 @@ class Scheduler(BaseScheduler):
         self.host_queues = HostQueues(self._free_places, self.delay_of)
         addon = crawler.get_addon(SourcesAddon)
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
-        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH), self._delay, lease)
-        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, pace)
+        prefetch = max(2 * settings.getint("CONCURRENT_REQUESTS"), MIN_PREFETCH)
+        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.host_queues, self, prefetch, self._delay, lease)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -196,14 +196,17 @@ class Scheduler(BaseScheduler):
         return engine is not None and (engine._slot is None or engine._slot.closing is not None)
 
     def wait_after(self, host: str) -> float:
+        """Seconds until another process may ask a host that this one asked."""
         slot = self._slot(host)
         return 0.0 if slot is None or not slot.lastseen else slot.lastseen + slot.delay - time.monotonic()
 
     def busy(self, host: str) -> bool:
+        """Whether a request to it is under way."""
         slot = self._slot(host)
         return slot is not None and bool(slot.active)
 
     def request_of(self, task: Task) -> Request:
+        """Raises ``Unreadable``."""
         return request_of(task, self.spider)
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
@@ -230,6 +233,7 @@ class Scheduler(BaseScheduler):
                     self._crawler.engine.crawl(request)
 
     def stir(self) -> None:
+        """Let the engine ask for the next request now."""
         engine = self._crawler.engine
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
             engine._slot.nextcall.schedule()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkstemp
@@ -49,6 +49,13 @@ class StoredUrls(ABC):
     def find_stored(self, identities: Collection[str]) -> set[str]:
         perhaps = self.perhaps(identities)
         return self._store.find_stored(perhaps) if perhaps else set()
+
+    def alias(self, names: Iterable[str], known: str) -> None:
+        """These names lead to the article that is stored as ``known``, too. Raises ``StoreError`` if there is none."""
+        others = set(names) - {known}
+        for name in others:
+            self._store.add_alias(name, known)
+        self.enter({known, *others})
 
     @abstractmethod
     def perhaps(self, identities: Collection[str]) -> set[str]:

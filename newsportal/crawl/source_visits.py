@@ -24,8 +24,6 @@ from newsportal.sources.watched import BRINGING, LATEST
 from newsportal.store.crawl_state import Subscription
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from scrapy.http import Response
 
     from newsportal.crawl.link_tracker import LinkTracker
@@ -48,9 +46,6 @@ class Timing:
 
     def rules(self, source: Any) -> Rules:
         return timing.rules(self._tracker.sources, source, self._worth)
-
-    def due(self, source: Any, state: SourceState, now: datetime) -> bool:
-        return self.due_at(source, state, now) <= now
 
     def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:
         return timing.due_at(state, self.rules(source), now)

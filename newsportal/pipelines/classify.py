@@ -152,8 +152,6 @@ class ClassifyPipeline(Stage):
         self.tracker.note(article.source, Message(code, version=loaded.version, corpus=corpus, figure=figure, least=float(self._least)))
         return None
 
-    # topics
-
 
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
     """What a classifier chooses for an article; ``None`` if no category fits."""

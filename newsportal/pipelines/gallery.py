@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 SAMPLE: Final = 3 * rules.MOST
 """Stories with a picture that are looked at: enough to find :data:`~filter.MOST` different ones among copies."""
 
+CLASSIFIED: Final = ("category", "category_by", "category_score", "category_reason", "topics", "topic_marks", "keywords", "language")
+"""What the stage that classifies articles says of a story, too."""
+
 LATELY: Final = timedelta(days=1)
 """A crawl that was killed may have marked a picture and not taken it out: the next one does."""
 
@@ -130,23 +133,10 @@ class GalleryPipeline(Stage):
         text = "\n".join(filter(None, (gallery.text, *captions)))
         article = Article(gallery.url, gallery.link, gallery.fetched, gallery.identity, title=gallery.title, text=text)
         found = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
-        gallery = replace(
-            gallery,
-            category=found.category,
-            category_by=found.category_by,
-            category_score=found.category_score,
-            category_reason=found.category_reason,
-            topics=found.topics,
-            topic_marks=found.topic_marks,
-            keywords=found.keywords,
-            language=found.language,
-        )
+        gallery = replace(gallery, **{name: getattr(found, name) for name in CLASSIFIED})
         saved = await retry(self.tracker.store.galleries.save, gallery, now=utcnow())
-        name = gallery.identity or ""  # it is known under the addresses of all its pages: an index page may lead to any of them
-        others = [other for other in dict.fromkeys(map(identity, (gallery.url, *gallery.pages))) if other != name]
-        for other in others:
-            await asyncio.to_thread(self.tracker.store.add_alias, other, name)
-        await asyncio.to_thread(self.tracker.stored_urls.enter, [name, *others])
+        names = [identity(url) for url in (gallery.url, *gallery.pages)]  # an index page may lead to any of its pages
+        await asyncio.to_thread(self.tracker.stored_urls.alias, names, gallery.identity or "")
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         counts = self._brought.setdefault(gallery.link.source, Counter())
         counts["finished" if saved.outcome == "grown" and saved.complete else "complete" if saved.complete else "incomplete"] += 1

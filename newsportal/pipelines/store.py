@@ -88,12 +88,10 @@ class StorePipeline(Stage):
         if article.identity is None:
             raise ValueError(f"{article.url}: the URL filter gave no identity")
         others = () if article.link.identity else (article.url, *article.pages)  # else other articles have this URL's identity, too
-        names = {name_of(article.link), *map(identity, others)} - {article.identity}
+        names = {name_of(article.link), *map(identity, others)}
         if article.canonical is not None:
             await retry(self.tracker.store.declare, article.canonical, article.identity)
-        for name in names:
-            await retry(self.tracker.store.add_alias, name, article.identity)
-        await retry(self.tracker.stored_urls.enter, [article.identity, *names])
+        await retry(self.tracker.stored_urls.alias, names, article.identity)
         await self.tracker.settle(article.link, COLUMN[added.outcome], written=True)
         if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
             self.tracker.visit_counts.published(article.link.source, [article.published])

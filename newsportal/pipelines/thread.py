@@ -32,11 +32,8 @@ class ThreadPipeline(Stage):
         marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
         thread = replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
         saved = await retry(self.tracker.store.threads.save, thread, now=utcnow())
-        name = thread.identity or ""
-        other = identity(thread.url)  # a search engine may lead to it, too
-        if other != name:
-            await asyncio.to_thread(self.tracker.store.add_alias, other, name)
-        await asyncio.to_thread(self.tracker.stored_urls.enter, [name, other])
+        # a search engine may lead to its address
+        await asyncio.to_thread(self.tracker.stored_urls.alias, [identity(thread.url)], thread.identity or "")
         counts = self._brought.setdefault(thread.link.source, Counter())
         counts["posts"] += saved.posts
         counts["edited"] += saved.edited

@@ -23,7 +23,7 @@ class UrlFilterPipeline(Stage):
         said = declared(article.url, article.canonical) if article.link.identity is None else None
         known = await retry(self._stored_identity, article, own, said)
         if known is not None:
-            await retry(self._join, {name_of(article.link), own}, known)
+            await retry(self.tracker.stored_urls.alias, {name_of(article.link), own}, known)
             await self.tracker.settle(article.link, "same")
             raise ItemDone(f"{article.url}: known as {known}")
         name, claim = await retry(self._named, article, own, said)
@@ -47,12 +47,6 @@ class UrlFilterPipeline(Stage):
                 if agree(ours, Content(other.title, other.text, other.published)):
                     return other.identity
         return None
-
-    def _join(self, names: set[str], known: str) -> None:
-        aliases = names - {known}
-        for name in aliases:
-            self.tracker.store.add_alias(name, known)
-        self.tracker.stored_urls.enter(aliases)
 
     def _named(self, article: Article, own: str, said: Declared | None) -> tuple[str, str | None]:
         """The identity of a new article, and what it claims beyond. An address that is another article's is neither."""

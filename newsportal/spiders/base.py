@@ -100,6 +100,9 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
         raise NotImplementedError
 
+    def note_left_out(self, key: str) -> None:
+        """Say in the report what a visit of this source left out; called when it ends."""
+
     def is_selected(self, source: Source) -> bool:
         """Whether the spider's arguments name this source, or none."""
         return self.only in (None, source.name, source.key) and (self.among is None or source.key in self.among)
@@ -128,14 +131,13 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
 
     async def _once(self, chosen: Sequence[Any]) -> AsyncIterator[Any]:
         """What one visit of each begins with. Raises ``StoreError``."""
-        states = await self._states() if self.due_only and len(chosen) > FEW else {}
+        states: Mapping[str, SourceState] = {}
+        if self.due_only and len(chosen) > FEW:
+            states = {state.source: state for state in await asyncio.to_thread(self.tracker.store.source_states)}
         for source in chosen:
             await self.visiting.wait_for_place()
             async for wanted in self.begin(source, states.get(source.key)):
                 yield wanted
-
-    async def _states(self) -> Mapping[str, SourceState]:
-        return {state.source: state for state in await asyncio.to_thread(self.tracker.store.source_states)}
 
     async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
         """What a visit of a source begins with; nothing if it is not its time, or another worker's. Raises ``StoreError``."""
@@ -213,9 +215,8 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         if rest is not None and rest > self.began and not self.only:
             self.tracker.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
             return True
-        if not self.due_only:
-            return False
-        return not self.timing.due(source, state, utcnow())
+        now = utcnow()
+        return self.due_only and self.timing.due_at(source, state, now) > now
 
     # what other processes left or pushed
 
@@ -268,6 +269,8 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
     async def _close(self, keys: Collection[str], *, finished: bool) -> None:
         """The visits of these sources are over. ``finished``: not cut short."""
         note_rendering(self.tracker, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
+        for key in keys:
+            self.note_left_out(key)
         await self.visiting.write(keys)
         await note_health(self.tracker, keys, utcnow())
         try:
@@ -279,8 +282,3 @@ class NewsSpider(ValidatedArguments, SinglePage, ListPages, ArticlePages, scrapy
         for key in keys:
             await self.visiting.end(key)
         self.visited.difference_update(keys)
-
-
-async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
-    """Parse in a thread, so that the downloads go on meanwhile."""
-    return await asyncio.to_thread(function, *args)

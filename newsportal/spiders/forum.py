@@ -23,7 +23,7 @@ from newsportal.extractors.pages import read_thread
 from newsportal.items import Link, Page, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum
-from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.fetcher import Outcome, PageUnavailable, document_of, outcome_of
 from newsportal.spiders.multipage import fetch_pages
 from newsportal.store.results import SourceState
@@ -51,7 +51,7 @@ for the longest delay."""
 
 
 @dataclass(slots=True)
-class Reading:
+class ThreadVisit:
     """A thread on its way: what was read of it in this visit, page by page. It is stored as a whole, so a crash costs its pages alone."""
 
     link: Link
@@ -145,7 +145,7 @@ class ForumSpider(NewsSpider):
     async def parse_forum(
         self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
     ) -> AsyncIterator[Any]:
-        found = await in_thread(self.classify_page, response)
+        found = await asyncio.to_thread(self.classify_page, response)
         self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
             self.tracker.count_skipped_list(source.key, "login")
@@ -226,9 +226,9 @@ class ForumSpider(NewsSpider):
         url = wanted.link.url if wanted.stored is None else wanted.stored.last_page
         return self.first_request(url, wanted.link, source, listed=wanted.listed, board=board)
 
-    async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> Reading:
+    async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> ThreadVisit:
         """A thread at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
-        reading = Reading(link, listed, source, link.url, board)
+        reading = ThreadVisit(link, listed, source, link.url, board)
         kept = (await asyncio.to_thread(self.tracker.store.threads.find_stored, [listed.key])).get(listed.key)
         if kept is not None:
             reading.board = board or kept.board
@@ -246,7 +246,7 @@ class ForumSpider(NewsSpider):
             self.tracker.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
         return self.done(reading)
 
-    async def _page(self, reading: Reading, url: str, first: Response | PageUnavailable) -> tuple[str, ThreadPage]:
+    async def _page(self, reading: ThreadVisit, url: str, first: Response | PageUnavailable) -> tuple[str, ThreadPage]:
         """The page, and the address that answered. Raises ``PageUnavailable``, ``NotApplicable``, ``Interrupted``."""
         response = first if not reading.begun else await self.fetch(url, reading.source.key)
         reading.begun = True
@@ -255,7 +255,7 @@ class ForumSpider(NewsSpider):
         if not reading.counted:
             reading.counted = True  # a thread is one entry, however many pages it has
             self.tracker.count(reading.source.key, "fetched")
-        page = await in_thread(self.read, response, not reading.pages and reading.listed.replies in (0, None))
+        page = await asyncio.to_thread(self.read, response, not reading.pages and reading.listed.replies in (0, None))
         return response.request.url if response.request else response.url, page
 
     def read(self, response: Response, alone: bool) -> ThreadPage:
@@ -264,7 +264,7 @@ class ForumSpider(NewsSpider):
             raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
         return read_page(document_of(response), self._posts, utcnow(), alone=alone, asked=asked)
 
-    def done(self, reading: Reading) -> Thread:
+    def done(self, reading: ThreadVisit) -> Thread:
         link, listed = reading.link, reading.listed
         told = link.title if link.title and not link.title.endswith(CUT) else None
         title = told or (reading.first.title if reading.first else None) or link.title or link.url
@@ -286,16 +286,7 @@ class ForumSpider(NewsSpider):
             category=link.category,
         )
 
-    async def ended(self, key: str) -> None:
-        self._note_old(key)
-        await super().ended(key)
-
-    async def finish(self, reason: str) -> None:
-        for key in list(self._old):
-            self._note_old(key)
-        await super().finish(reason)
-
-    def _note_old(self, key: str) -> None:
+    def note_left_out(self, key: str) -> None:
         if number := self._old.pop(key, 0):
             self.tracker.note(key, Message("left.old", number=number))
 

@@ -24,12 +24,12 @@ from newsportal.extractors.lists.pagination import is_front_page
 from newsportal.extractors.pages import read_gallery
 from newsportal.items import Gallery, GalleryPage, Link, Page
 from newsportal.sources import Gallery as Source
-from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.command_line import SAMPLE
 from newsportal.spiders.fetcher import PageUnavailable, document_of
 from newsportal.spiders.image_fetcher import StoryImages, image_bytes
 from newsportal.spiders.multipage import fetch_pages
-from newsportal.spiders.photo_story import Guesses, Reading
+from newsportal.spiders.photo_story import Guesses, StoryVisit
 from newsportal.store.results import SourceState
 
 MAX_SECONDS: Final = 600.0
@@ -75,7 +75,7 @@ class GallerySpider(NewsSpider):
                 yield self.list_page(url, source, self.parse_index, state=state, page=1)
 
     async def parse_index(self, response: Response, source: Source, page: int) -> AsyncIterator[Any]:
-        found, more = await in_thread(_index, response, source)
+        found, more = await asyncio.to_thread(_index, response, source)
         listed = self._listed[source.key]
         listed.add(identity(response.url))  # a redirect may have led there
         links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
@@ -110,9 +110,9 @@ class GallerySpider(NewsSpider):
         wanted = [*first, *reading.wanted()]
         return self.first_request(wanted[0], link, source, asked=wanted[0]) if wanted else request
 
-    async def reading(self, source: Source, link: Link) -> Reading:
+    async def reading(self, source: Source, link: Link) -> StoryVisit:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
-        reading = Reading(link, source, guesses=self._guesses[source.key])
+        reading = StoryVisit(link, source, guesses=self._guesses[source.key])
         kept = await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name)
         if kept:
             await asyncio.to_thread(reading.begin, kept)
@@ -146,19 +146,18 @@ class GallerySpider(NewsSpider):
             await refuse(self.tracker, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
         return None
 
-    async def _is_stored_elsewhere(self, url: str, reading: Reading) -> bool:
+    async def _is_stored_elsewhere(self, url: str, reading: StoryVisit) -> bool:
         """Whether the first page answered under the address of a story that is stored: then it has its fate. Raises ``StoreError``."""
         other = identity(url)
         if other == reading.name or not await asyncio.to_thread(self.tracker.stored_urls.find_stored, [other]):
             return False
         if reading.name in await asyncio.to_thread(self.tracker.stored_urls.find_stored, [reading.name]):
             return False  # it is the same story, which waits for pages
-        await asyncio.to_thread(self.tracker.store.add_alias, reading.name, other)
-        await asyncio.to_thread(self.tracker.stored_urls.enter, [reading.name])
+        await asyncio.to_thread(self.tracker.stored_urls.alias, [reading.name], other)
         await self.tracker.settle(reading.link, "same")
         return True
 
-    async def _keep(self, reading: Reading) -> None:
+    async def _keep(self, reading: StoryVisit) -> None:
         """Into the store at once, unless the story is whole, or has one page alone: then it is written in a moment."""
         if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
@@ -169,7 +168,7 @@ class GallerySpider(NewsSpider):
         except StoreError as error:
             self.logger.warning("pages of %s are not kept before it is complete: %s", reading.link.url, error)
 
-    def _count(self, reading: Reading) -> None:
+    def _count(self, reading: StoryVisit) -> None:
         """A story is one entry, however many pages it has."""
         if not reading.counted:
             reading.counted = True
@@ -185,7 +184,7 @@ def _link(entry: Entry, source: Source) -> Link:
     return Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published, category=source.category)
 
 
-def _read(response: Response, reading: Reading, asked: str) -> GalleryPage:
+def _read(response: Response, reading: StoryVisit, asked: str) -> GalleryPage:
     """A page of the story. Raises ``NotApplicable`` for what is none, or none of this story's."""
     if is_front_page(response.url) and not is_front_page(asked):
         raise NotApplicable("front-page", f"{asked} leads to {response.url}")

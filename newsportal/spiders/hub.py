@@ -18,7 +18,7 @@ from newsportal.extractors.lists import hub as lists
 from newsportal.items import Link
 from newsportal.schedule.policies import add_hubs, ask_hub, choose_hubs, count_articles
 from newsportal.sources import Region
-from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.command_line import SAMPLE
 from newsportal.spiders.fetcher import document_of
 from newsportal.store.results import SourceState
@@ -58,7 +58,7 @@ class HubSpider(NewsSpider):
 
     async def parse_hub(self, response: Response, source: Region, page: int, hub: str | None = None) -> AsyncIterator[Any]:
         """``hub``: the hub page to whose list the page belongs; ``None``: it is a seed's."""
-        links, hubs, more = await in_thread(self.read, response, source)
+        links, hubs, more = await asyncio.to_thread(self.read, response, source)
         requests, found = await self.filter_new(links)
         for request in requests:
             yield request

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
@@ -25,7 +27,7 @@ from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Topic
 from newsportal.sources.timing import refusal
-from newsportal.spiders.base import NewsSpider, in_thread, logger
+from newsportal.spiders.base import NewsSpider, logger
 from newsportal.spiders.command_line import TopicArguments
 from newsportal.spiders.fetcher import document_of
 from newsportal.spiders.pages import USUAL_PRIORITY
@@ -74,28 +76,23 @@ class MetasearchSpider(NewsSpider):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.topic = self.args.topic
-        self._searches: tuple[Search, ...] | None = None
         self._blocked = self.of_visits(bool)
 
     def sources(self) -> Iterable[Search]:
-        if self._searches is None:
-            self._searches = tuple(self._plan())
         return self._searches
 
-    def _plan(self) -> Iterable[Search]:
-        sources = self.tracker.sources
+    @cached_property
+    def _searches(self) -> tuple[Search, ...]:
+        sources, found = self.tracker.sources, []
         asked = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
         own = {engine.name: engine for engine in sources.engines}
         for name in dict.fromkeys(name for topic in asked for name in topic.engines):
-            if name in own and not own[name].enabled:
-                continue
-            engine = own[name].built() if name in own else engines.load(name)
             topics, given = tuple(topic for topic in asked if name in topic.engines), own.get(name)
-            yield (
-                Search(engine, topics, given.rest * 60, priority=given.priority, robots_on_results=given.obey_robots)
-                if given
-                else Search(engine, topics)
-            )
+            if given is None:
+                found.append(Search(engines.load(name), topics))
+            elif given.enabled:
+                found.append(Search(given.built(), topics, given.rest * 60, priority=given.priority, robots_on_results=given.obey_robots))
+        return tuple(found)
 
     async def start(self) -> AsyncIterator[Any]:
         names = [topic.name for topic in self.tracker.sources.topics if topic.enabled]
@@ -174,7 +171,7 @@ class MetasearchSpider(NewsSpider):
         if self._blocked.get(source.key):
             return
         try:
-            found = await in_thread(self.read, response, source.engine)
+            found = await asyncio.to_thread(self.read, response, source.engine)
         except EngineBlocked as block:
             self._blocked[source.key] = True
             reason = f"{BLOCKED}: {block.reason}"

@@ -23,9 +23,6 @@ from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from twisted.python.failure import Failure
-
 
 logger = logging.getLogger(__name__)
 
@@ -85,17 +82,16 @@ class PageRequests:
         """Fetches further pages and pictures inside a callback."""
         return Fetcher(self.crawler, self.request_meta)
 
+    def source_request(
+        self, url: str, key: str, callback: Callable[..., Any], errback: Callable[..., Any], meta: dict[str, Any], **about: Any
+    ) -> Request:
+        """A request for a source, by its key, which is never filtered; ``about`` goes to its callback."""
+        meta = {**self.request_meta(key), **meta}
+        return Request(url, callback, errback=errback, dont_filter=True, priority=self.urgency(key), meta=meta, cb_kwargs=about)
+
     def first_request(self, url: str, link: Link, source: Source, **about: Any) -> Request:
         """The first request of a visit of a thread or photo story, which any process may take up."""
-        return Request(
-            url,
-            callback=self.parse_first,
-            errback=self.first_failed,
-            dont_filter=True,
-            priority=self.urgency(source.key),
-            meta=self.request_meta(source.key),
-            cb_kwargs={"source": source, "link": link, **about},
-        )
+        return self.source_request(url, source.key, self.parse_first, self.first_failed, {}, source=source, link=link, **about)
 
     async def parse_first(self, response: Response, link: Link, **about: Any) -> AsyncIterator[Any]:
         """The callback of a thread or photo story: its first page has come."""
@@ -247,15 +243,7 @@ class ArticlePages(PageRequests):
         return Article(url=link.url, link=link, fetched=utcnow())
 
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
-        return Request(
-            link.url,
-            callback=callback or self.parse_article,
-            errback=self.article_failed,
-            dont_filter=True,
-            priority=self.urgency(link.source),
-            meta={**self.request_meta(link.source), **(meta or {})},
-            cb_kwargs={"link": link},
-        )
+        return self.source_request(link.url, link.source, callback or self.parse_article, self.article_failed, meta or {}, link=link)
 
     async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
         """A fetched page becomes an item, with what is read of it and of its further pages. What is no article is counted and left."""

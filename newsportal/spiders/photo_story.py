@@ -43,7 +43,7 @@ class Guesses:
 
 
 @dataclass(slots=True)
-class Reading:
+class StoryVisit:
     """``met`` are the story's pages, ``earlier`` the addresses of those that lie in the store. Of the addresses that were asked for
     (``requested``), ``pending`` are under way, ``answered`` led to a page under another address, ``ended`` are none of its pages, and
     ``lost`` may come another time. ``open`` wait for their turn. ``guess`` is the pattern that is tried where the source has none and the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from html import escape
 from typing import Any
@@ -16,7 +17,7 @@ from newsportal.items import Link, content_id
 from newsportal.messages import Message
 from newsportal.schedule.freshness import cached_for, skipped_for
 from newsportal.sources import Feed
-from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.fetcher import header
 from newsportal.store.results import SourceState
 
@@ -37,7 +38,7 @@ class RssSpider(NewsSpider):
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
 
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
-        found = await in_thread(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
+        found = await asyncio.to_thread(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
         for seconds in requested_waits(response, found):
             self.tracker.visit_counts.record_wait(source.key, seconds)
         await note_hub(self.tracker, source.key, response, found.hub, found.topic)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from newsportal.extractors.lists.hub import HubRules
 from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Sitemap
-from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.fetcher import header
 from newsportal.store.results import SourceState
 
@@ -72,7 +73,7 @@ class SitemapSpider(NewsSpider):
         return self.list_page(url, source, self.parse_sitemap, state=state, meta=meta, depth=depth)
 
     async def parse_sitemap(self, response: Response, source: Sitemap, depth: int = 0) -> AsyncIterator[Any]:
-        found = await in_thread(_read, response)
+        found = await asyncio.to_thread(_read, response)
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
@@ -121,7 +122,7 @@ class SitemapSpider(NewsSpider):
             self.tracker.note(source.key, Message("warning.lastmod-moves"))
         self.tracker.validate(source.key, response.url + PRINT, (now, newest))
         rules = HubRules(allow=source.allow, deny=source.deny)
-        chosen = await in_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
+        chosen = await asyncio.to_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
         self._count_skipped(source, chosen.left)
         async for request in self._fresh(response, source, chosen):
             yield request
@@ -147,17 +148,7 @@ class SitemapSpider(NewsSpider):
     def _count_skipped(self, source: Sitemap, left: Counter[str]) -> None:
         self._progress[source.key].skipped.update(left)
 
-    async def ended(self, key: str) -> None:
-        self._note_skipped(key)
-        await super().ended(key)
-
-    async def finish(self, reason: str) -> None:
-        for key in list(self._progress):
-            self._note_skipped(key)
-        await super().finish(reason)
-
-    def _note_skipped(self, key: str) -> None:
-        """What was left out goes into the report; the next visit begins anew."""
+    def note_left_out(self, key: str) -> None:
         progress = self._progress.pop(key, None)
         for why, number in sorted(progress.skipped.items()) if progress else ():
             self.tracker.note(key, Message(f"left.{why}", number=number))

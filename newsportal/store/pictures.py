@@ -160,9 +160,11 @@ class Pictures(Part):
                 other = PICTURES.c.frequent.is_distinct_from(reason)
                 connection.execute(update(PICTURES).where(PICTURES.c.id == name_id(key), other).values(**values))
 
-    def marked(self) -> list[Picture]:
-        """The frequent pictures, the latest first."""
+    def marked(self, *, since: datetime | None = None) -> list[Picture]:
+        """The frequent pictures (marked at ``since`` or later), the latest first."""
         wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
+        if since is not None:
+            wanted = wanted.where(PICTURES.c.since >= since)
         return [build(Picture, row) for row in self._mappings(wanted)]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:

@@ -13,7 +13,7 @@ from scrapy import Request
 
 from newsportal.crawl import feeder as module
 from newsportal.crawl import host_locks
-from newsportal.crawl.feeder import Feeder, Pace
+from newsportal.crawl.feeder import Feeder
 from newsportal.crawl.host_locks import Ending, HostPaused, HostQueues
 from newsportal.crawl.queues.base import Task, Terms
 from newsportal.crawl.queues.opening import open_table
@@ -33,7 +33,7 @@ class Crawl:
         self.busy_hosts: set[str] = set()
         self.counts: dict[str, int] = {}
         self.hand = HostQueues(lambda host: 9, lambda host: 0.0)
-        self.feeder = Feeder(queue, self.hand, self, Pace(16, 0.0))
+        self.feeder = Feeder(queue, self.hand, self, 16, 0.0)
 
     def wait_after(self, host: str) -> float:
         return 0.25
@@ -181,13 +181,15 @@ def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(fil
 
 @pytest.mark.parametrize(("lease", "beat"), [(1.0, 0.25), (60.0, 5.0), (3600.0, 5.0)])
 def test_a_worker_says_four_times_a_lease_that_it_lives(lease: float, beat: float) -> None:
-    assert Pace(16, 0.0, lease).beat == beat
+    crawl = Crawl(lambda: None)
+    crawl.feeder.lease = lease
+    assert crawl.feeder.beat_seconds == beat
 
 
 def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: Path) -> None:
     terms = Terms(lease=0.2)
     crawl, other = Crawl(lambda: open_table(file, "test", terms=terms)), open_table(file, "test", terms=terms)
-    crawl.feeder.pace = Pace(16, 0.0, terms.lease)
+    crawl.feeder.lease = terms.lease
 
     async def crawled() -> None:
         crawl.feeder.push(task("1"))

@@ -16,7 +16,7 @@ def test_a_visit_that_is_over_is_followed_by_a_plan(tracker: LinkTracker) -> Non
     source = next(iter(tracker.sources.feeds)).model_copy(update={"interval": None})
     now, timing, store = utcnow(), Timing(tracker), tracker.store
     state = store.source_state(source.key)
-    assert timing.due(source, state, now)
+    assert timing.due_at(source, state, now) <= now
     for hours in range(30, -1, -1):
         store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=20, new=10))
     store.save_source_state(replace(state, last_run=now))
@@ -26,8 +26,8 @@ def test_a_visit_that_is_over_is_followed_by_a_plan(tracker: LinkTracker) -> Non
     assert timedelta(minutes=9) < found.next_visit - now < timedelta(hours=12)
     assert found.rate is not None
     assert 100 < found.rate < 400
-    assert not timing.due(source, found, now)
-    assert timing.due(source, found, found.next_visit)
+    assert timing.due_at(source, found, now) > now
+    assert timing.due_at(source, found, found.next_visit) <= found.next_visit
 
 
 def test_a_push_that_came_during_a_visit_is_not_forgotten(tracker: LinkTracker) -> None:

@@ -11,7 +11,7 @@ from newsportal.extractors.gallery.pattern import MAX_PAGES
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.sources import Gallery
 from newsportal.spiders.fetcher import Outcome
-from newsportal.spiders.photo_story import AT_ONCE, FIRST_GUESSES, Guesses, Reading
+from newsportal.spiders.photo_story import AT_ONCE, FIRST_GUESSES, Guesses, StoryVisit
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 GONE = Outcome("http-404", "HTTP 404")
@@ -26,22 +26,22 @@ def page(number: int, total: int | None = None, **more: object) -> GalleryPage:
     return GalleryPage(url(number), number, total, "老桥", images=(image,), published=NOW, **more)  # type: ignore[arg-type]
 
 
-def reading(pattern: str | None = "{id}_{n}.html") -> Reading:
-    return Reading(Link(url(1), "gallery:图站"), Gallery(name="图站", seeds=("https://pic.example/",), pattern=pattern))
+def reading(pattern: str | None = "{id}_{n}.html") -> StoryVisit:
+    return StoryVisit(Link(url(1), "gallery:图站"), Gallery(name="图站", seeds=("https://pic.example/",), pattern=pattern))
 
 
-def ask(story: Reading) -> list[int]:
+def ask(story: StoryVisit) -> list[int]:
     """The numbers of the pages that are asked for now."""
     urls = story.wanted()
     return [int(one.rpartition("_")[2].partition(".")[0]) for one in urls]
 
 
-def came(story: Reading, number: int, total: int | None = None, **more: object) -> None:
+def came(story: StoryVisit, number: int, total: int | None = None, **more: object) -> None:
     story.ask(url(number))
     story.take(page(number, total, **more), url(number))
 
 
-def failed(story: Reading, number: int, outcome: Outcome) -> None:
+def failed(story: StoryVisit, number: int, outcome: Outcome) -> None:
     story.fail(url(number), outcome)
 
 

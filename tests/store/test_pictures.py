@@ -91,6 +91,8 @@ def test_marks_come_and_go_and_keep_their_first_time(store: Store) -> None:
     store.pictures.mark({LOGO: "frequent", "nobody": "frequent"}, now=NOW)
     store.pictures.mark({LOGO: "frequent"}, now=LATER)
     assert [(one.key, one.frequent, one.since) for one in store.pictures.marked()] == [(LOGO, "frequent", NOW)]
+    assert [one.key for one in store.pictures.marked(since=NOW)] == [LOGO]
+    assert store.pictures.marked(since=LATER) == []
     assert store.pictures.census().frequent == 1
     save(store, shown(2, LOGO))
     assert store.pictures.find_stored([LOGO])[LOGO].frequent == "frequent"

@@ -10,7 +10,6 @@ import asyncio
 from collections import OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from scrapy.core.downloader.contextfactory import _ScrapyClientContextFactory
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _LenientHTTP11ClientProtocol
@@ -43,14 +42,14 @@ MAX_HOSTS = 10_000
 """Hosts remembered; the one that was asked longest ago is forgotten first."""
 
 
-class Gate:
+class HostPacer:
     """Lets a request through when its host's delay has passed since the one before, whichever spider sent that."""
 
     def __init__(self) -> None:
         self._next: OrderedDict[str, float] = OrderedDict()
         self._passed: dict[str, float] = {}
 
-    async def passing(self, host: str, delay: float) -> None:
+    async def wait_turn(self, host: str, delay: float) -> None:
         """Wait for ``host``'s turn. ``delay`` in seconds; 0 never waits. What passed late, because the process stood still for a moment,
         makes the next one late, too."""
         if delay <= 0:
@@ -68,7 +67,7 @@ class Gate:
         self._passed[host] = clock()
 
 
-GATE = Gate()
+PACER = HostPacer()
 """The process's own."""
 
 
@@ -77,10 +76,6 @@ def delay_of(crawler: Crawler, request: Request) -> float:
     slots = crawler.engine.downloader.slots if crawler.engine is not None else {}
     slot = slots.get(request.meta.get("download_slot", ""))
     return slot.delay if slot is not None else crawler.settings.getfloat("DOWNLOAD_DELAY")
-
-
-def host_of(request: Request) -> str:
-    return urlsplit(request.url).hostname or ""
 
 
 MAX_HEAD = 256 * 1024

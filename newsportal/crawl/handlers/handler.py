@@ -17,7 +17,8 @@ from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from newsportal.crawl.handlers.guarded import GATE, OF_PAGE, GuardedHandler, delay_of, host_of
+from newsportal.crawl.handlers.guarded import OF_PAGE, PACER, GuardedHandler, delay_of
+from newsportal.crawl.requests import host_of
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
 from newsportal.messages import Message, joined
 from newsportal.net.archive import Exchange, Index, Recorded, Writer, open_index
@@ -171,7 +172,7 @@ class Handler(BaseDownloadHandler):
 
     async def _network(self, request: Request) -> Response:
         if not request.meta.get(OF_PAGE):  # a browser asks for what belongs to a page together with it
-            await GATE.passing(host_of(request), delay_of(self.crawler, request))
+            await PACER.wait_turn(host_of(request.url), delay_of(self.crawler, request))
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)

@@ -18,9 +18,10 @@ from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
 from newsportal.crawl.handlers.guarded import OF_PAGE
 from newsportal.errors import RenderFailed
-from newsportal.net.egress import TooLarge, decompress
+from newsportal.net.egress import Answer, TooLarge, decompress
+from newsportal.net.egress.client import joined_headers
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup
-from newsportal.net.rendering.exchange import Answer, PageRequest, shows
+from newsportal.net.rendering.exchange import PageRequest, shows
 from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
 
 if TYPE_CHECKING:
@@ -174,8 +175,8 @@ def answer_of(response: Response, most: int) -> Answer:
     body = decompress(response.body, encodings, most) if encodings and response.body else response.body
     if len(body) > most:
         raise TooLarge(f"more than {most} bytes")
-    headers = tuple((name.decode("latin-1").lower(), _value(name, value)) for name, values in response.headers.items() for value in values)
-    return Answer(response.status, headers, body)
+    pairs = ((name.decode("latin-1"), _value(name, value)) for name, values in response.headers.items() for value in values)
+    return Answer(response.status, joined_headers(pairs), body)
 
 
 def _value(name: bytes, value: bytes) -> str:

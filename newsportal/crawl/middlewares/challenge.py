@@ -6,7 +6,7 @@ Recognised by marks that their makers put on these pages and on no other, and by
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 MAX_PAGE = 200_000
@@ -106,10 +105,6 @@ def _demanded(body: bytes) -> str | None:
 
 class ChallengeMiddleware:
     """Turns such answers to a source's requests into counted failures. Engines recognise their own, and rest."""
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls()
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises :class:`ChallengePage`."""

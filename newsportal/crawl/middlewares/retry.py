@@ -109,10 +109,6 @@ class TurnsMiddleware:
 class ChildrenMiddleware:
     """A spider middleware: marks what a callback made with the lease of the request whose answer it read."""
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls()
-
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         lease = response.request.meta.get(LEASE) if response.request is not None else None
         async for one in result:

@@ -55,26 +55,42 @@ class RobotsDenied(IgnoreRequest):
         self.passing = reason != "robots" if passing is None else passing
 
 
-class RobotsMiddleware:
-    """Obeys robots.txt where ``request.meta["obey_robots"]`` or, if that is None or missing, the setting ``ROBOTSTXT_OBEY`` says so."""
+class ObeyingMiddleware:
+    """What the middlewares share that obey sites: ``request.meta["obey_robots"]`` or, if that is None or missing, the setting
+    ``ROBOTSTXT_OBEY`` says whether they do."""
 
-    def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
         self._crawler = crawler
-        self._clock = clock
         self._obey = settings.getbool("ROBOTSTXT_OBEY")
-        self._hurried = bool(settings.get("NEWSPORTAL_REPLAY"))  # nobody's server is spared by a delay
         self._token = settings.get("ROBOTSTXT_USER_AGENT") or product_token(settings.get("USER_AGENT") or "")
-        self._cached: dict[str, tuple[float, Rules]] = {}
-        self._pending: dict[str, asyncio.Task[Rules]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
+    def _obeys(self, request: Request) -> bool:
+        asked = request.meta.get("obey_robots")
+        return self._obey if asked is None else bool(asked)
+
+    def _count(self, name: str) -> None:
+        if self._crawler.stats:
+            self._crawler.stats.inc_value(name)
+
+
+class RobotsMiddleware(ObeyingMiddleware):
+    """Obeys robots.txt."""
+
+    def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(crawler)
+        self._clock = clock
+        self._hurried = bool(crawler.settings.get("NEWSPORTAL_REPLAY"))  # nobody's server is spared by a delay
+        self._cached: dict[str, tuple[float, Rules]] = {}
+        self._pending: dict[str, asyncio.Task[Rules]] = {}
+
     async def process_request(self, request: Request) -> None:
         """Raises :class:`RobotsDenied`, or :class:`EgressDenied` if the host's robots.txt lies at a forbidden address."""
-        if not self._applies(request):
+        if not self._obeys(request) or request.meta.get("dont_obey_robotstxt") or not request.url.startswith(("http:", "https:")):
             return
         rules = await self._rules(request)
         if not rules.allows(request.url):
@@ -83,11 +99,6 @@ class RobotsMiddleware:
             raise RobotsDenied(request.url, reason, rules.refusal or "forbidden by robots.txt")
         if rules.delay and not self._hurried:
             self._slow_down(request, rules)
-
-    def _applies(self, request: Request) -> bool:
-        asked = request.meta.get("obey_robots")
-        obey = self._obey if asked is None else bool(asked)
-        return obey and not request.meta.get("dont_obey_robotstxt") and request.url.startswith(("http:", "https:"))
 
     async def _rules(self, request: Request) -> Rules:
         """The rules of the request's origin, asked for once however many requests wait for them."""
@@ -163,7 +174,3 @@ class RobotsMiddleware:
         wanted |= {"crawl-delay": rules.delay, "delay": max(rules.delay, current), "concurrency": 1, "jitter": 0.0}
         if slot:
             slot.delay, slot.concurrency, slot.jitter = wanted["delay"], 1, 0.0
-
-    def _count(self, name: str) -> None:
-        if self._crawler.stats:
-            self._crawler.stats.inc_value(name)

@@ -9,14 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import unescape
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from newsportal.crawl.middlewares.robots import RobotsDenied
-from newsportal.net.egress.robots import product_token
+from newsportal.crawl.middlewares.robots import ObeyingMiddleware, RobotsDenied
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 
@@ -146,23 +144,13 @@ READABLE = (b"html", b"xml", b"text")
 NOINDEX, NOFOLLOW = "robots-noindex", "robots-nofollow"
 
 
-class RobotsTagsMiddleware:
+class RobotsTagsMiddleware(ObeyingMiddleware):
     """Counts ``robots/noarchive`` besides, which only operators can decide about."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        settings = crawler.settings
-        self._stats = crawler.stats
-        self._obey = settings.getbool("ROBOTSTXT_OBEY")
-        self._token = settings.get("ROBOTSTXT_USER_AGENT") or product_token(settings.get("USER_AGENT") or "")
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Raises :class:`RobotsDenied`, reason ``robots-noindex`` or ``robots-nofollow``."""
         source = str(request.meta.get("source") or ENGINE)
-        if source.startswith(ENGINE) or not self._applies(request) or not 200 <= response.status < 300:
+        if source.startswith(ENGINE) or not self._obeys(request) or not 200 <= response.status < 300:
             return response
         headers = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
         kind = (response.headers.get("Content-Type") or b"html").lower()
@@ -176,14 +164,6 @@ class RobotsTagsMiddleware:
             self._count("robots/noarchive")
         return response
 
-    def _applies(self, request: Request) -> bool:
-        asked = request.meta.get("obey_robots")
-        return self._obey if asked is None else bool(asked)
-
     def _denied(self, request: Request, reason: str, detail: str) -> RobotsDenied:
         self._count(f"robots/denied/{reason}")
         return RobotsDenied(request.url, reason, detail, passing=False)
-
-    def _count(self, name: str) -> None:
-        if self._stats:
-            self._stats.inc_value(name)

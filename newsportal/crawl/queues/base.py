@@ -172,7 +172,8 @@ class Queue(Protocol):
         """Give tasks back that were not done (the worker leaves): no try is counted. ``at``: not before."""
 
     def refresh(self, ids: Collection[str]) -> None:
-        """These rows of the table of links wait for nothing any more but their hosts."""
+        """These rows of the table of links wait for nothing any more but their hosts. A queue that is that table has nothing to do."""
+        return
 
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         """I live: leases and holds go on. Answers the ids of leases that are not mine any more (I was thought dead)."""
@@ -200,6 +201,7 @@ class Queue(Protocol):
 
     def retries(self) -> list[WaitingLinks]:
         """Links of this queue that failed in passing, by source and reason, with the time of the next try."""
+        return []
 
     def aside(self, limit: int = 100) -> list[Aside]: ...
 

@@ -4,7 +4,7 @@ Keys, of a queue whose waiting tasks lie under ``Q`` (``rss:requests``): ``Q`` s
 NUMBER|ID, so that the order of a place is that of its characters (a place is a host, ``~LANE`` for those behind another of their lane,
 ``!`` for suspects); ``Q:tasks`` hash of the tasks by id; ``Q:later`` by their moment; ``Q:ready`` hosts that nobody holds, the most urgent
 first; ``Q:resting`` those that may not be had yet, by their moment; ``Q:blocked`` hosts held for another queue; ``Q:hosts``, ``Q:sources``
-what waits, what is outstanding; ``Q:lanes``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
+what waits, what is outstanding; ``Q:in_flight``, ``Q:aside``, ``Q:reasons``, ``Q:workers``; ``Q:about`` whose queue it is. Of all queues
 together, under ``newsportal:``: ``workers`` by the moment at which they count as dead, ``machines`` where each runs, ``worker:NAME`` and
 what each has in hand, ``holders`` of hosts, ``free`` moments of hosts, ``wanted`` hosts, ``jobs:OWNER``, ``clock``. A script is one step:
 nobody sees a queue half changed.
@@ -15,11 +15,10 @@ nobody sees a queue half changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import islice
 from secrets import token_hex
 from threading import RLock
 from time import monotonic
@@ -30,16 +29,18 @@ from newsportal.crawl.queues.base import (
     HostState,
     Identity,
     Lease,
+    Queue,
     QueueState,
     Taken,
     Task,
     Terms,
-    WaitingLinks,
     WorkerState,
     gone,
     identity,
 )
 from newsportal.crawl.redis_connection import QUEUE_KEY, SEEN_KEY, SHARED, as_text, explained
+from newsportal.store.dialects import chunks
+from newsportal.store.link_rows import SUSPECT_TRIES
 
 BATCH: Final = 100  # tasks a call: some milliseconds in which Redis serves nobody else
 MOST: Final = 1000  # tasks that one call hands out
@@ -56,7 +57,7 @@ def script(name: str) -> str:
     return f"{(folder / 'common.lua').read_text('utf-8')}\n{(folder / f'{name}.lua').read_text('utf-8')}"
 
 
-class RedisQueue:
+class RedisQueue(Queue):
     """``owner`` tells portals on one Redis apart, ``owner_name`` is for people; ``clock`` replaces Redis' in tests."""
 
     def __init__(
@@ -91,17 +92,16 @@ class RedisQueue:
         }
         self._keys = [queue_key % {"spider": name}, seen_key % {"spider": name}]
         self._scripts = {name: client.register_script(script(name)) for name in ("take", "calls")}
-        self._leased: set[str] = set()
-        self._lost: set[str] = set()
+        self._leased: dict[str, int] = {}  # id -> tries
         self._lock = RLock()
         self._looked = -LOOK
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
-        return {id for batch in _batches(tasks) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
+        return {id for batch in chunks(tasks, BATCH) for id in self._ids("push", "", *(one for task in batch for one in _fields(task)))}
 
     def hasten(self, tasks: Sequence[Task]) -> None:
         """If these wait for a moment, let them wait for their hosts alone."""
-        for batch in _batches(tasks):
+        for batch in chunks(tasks, BATCH):
             self._call("push", "now", *(one for task in batch for one in _fields(task)))
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
@@ -109,9 +109,10 @@ class RedisQueue:
             if self.away:
                 self._recover()
             self._bury_neighbours()
-            answer = self._run("take", [min(number, MOST), repr(float(delay)), repr(float(ahead))])
+            alone = any(tries >= SUSPECT_TRIES for tries in self._leased.values())
+            answer = self._run("take", [0 if alone else min(number, MOST), repr(float(delay)), repr(float(ahead))])
             leases = tuple(Lease(*_task(id, text)) for id, text in zip(answer[1::2], answer[2::2], strict=True))
-            self._leased.update(lease.task.id for lease in leases)
+            self._leased.update((lease.task.id, lease.tries) for lease in leases)
         how = json.loads(as_text(answer[0]))
         return Taken(leases, how["waiting"], how.get("soon"), dict(how["held"] or {}), frozenset(how["yielded"] or ()))
 
@@ -121,16 +122,13 @@ class RedisQueue:
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         self._finish("" if at is None else repr(at), ids)
 
-    def refresh(self, ids: Collection[str]) -> None:
-        """There is no table that others change."""
-
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         with self._lock:
             has = self._ids("beat", "" if doing is None else json.dumps(dict(doing)))
-            lost = (self._leased - has) | self._lost
-            self._leased &= has
-            self._lost.clear()
-        return lost
+            lost = self._leased.keys() - has
+            for id in lost:
+                del self._leased[id]
+            return lost
 
     def hold(self, host: str) -> float | None:
         answer = self._call("hold", host)
@@ -170,9 +168,6 @@ class RedisQueue:
 
     def outstanding(self, source: str) -> int:
         return int(self._send(lambda: self.client.hget(f"{self._keys[0]}:sources", source)) or 0)
-
-    def retries(self) -> list[WaitingLinks]:
-        return []
 
     def aside(self, limit: int = 100) -> list[Aside]:
         def read() -> list[Aside]:
@@ -223,23 +218,23 @@ class RedisQueue:
 
     def _recover(self) -> None:
         """Redis was away: give back what it handed out in an answer that was lost."""
-        strays = self._ids("beat", "") - self._leased
+        strays = self._ids("beat", "") - self._leased.keys()
         self.away = False
-        for batch in _batches(strays):
+        for batch in chunks(strays, BATCH):
             self._call("finish", "", *batch)
 
     def _finish(self, how: str, ids: Collection[str]) -> None:
-        """They are in this worker's hands no more. Those that had been taken away, ``beat`` answers."""
+        """They are in this worker's hands no more."""
         with self._lock:
-            for batch in _batches([id for id in ids if id in self._leased]):
-                mine = self._ids("finish", how, *batch)
-                self._leased.difference_update(batch)
-                self._lost |= set(batch) - mine
+            for batch in chunks([id for id in ids if id in self._leased], BATCH):
+                self._call("finish", how, *batch)
+                for id in batch:
+                    del self._leased[id]
 
     def _settle(self, what: str, ids: Collection[str] | None) -> int:
         if ids is None:
             return sum(iter(lambda: int(self._call("settle", what)), 0))
-        return sum(int(self._call("settle", what, *batch)) for batch in _batches(ids))
+        return sum(int(self._call("settle", what, *batch)) for batch in chunks(ids, BATCH))
 
     def _bury_neighbours(self) -> bool:
         """Bury workers of this machine whose processes are gone; looks once a second. Whether there were any."""
@@ -292,9 +287,3 @@ def _task(id: Any, stored: Any) -> tuple[Task, int]:
     head, _, body = text[PREFIX:].partition("\n")
     host, priority, lane, source, at = json.loads(head)
     return Task(as_text(id), host, body, priority, None if at == "" else at, lane or None, source or None), int(text[10:PREFIX], 16)
-
-
-def _batches(things: Collection[One]) -> Iterator[list[One]]:
-    rest = iter(things)
-    while batch := list(islice(rest, BATCH)):
-        yield batch

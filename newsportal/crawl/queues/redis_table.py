@@ -15,9 +15,8 @@ from sqlalchemy import func, select
 from newsportal.crawl.queues.base import Taken, Task
 from newsportal.crawl.queues.redis_queue import RedisQueue
 from newsportal.crawl.queues.table import LinksBacked, end_requests
-from newsportal.crawl.queues.table_taking import task_of
 from newsportal.store.dialects import chunks
-from newsportal.store.link_rows import ROW, Row, Turn
+from newsportal.store.link_rows import TASK, Turn, task_of
 from newsportal.store.link_tables import FAILED, LATER, LINKS, WAITING
 from newsportal.store.links import Links
 
@@ -108,18 +107,16 @@ class RedisTableQueue(LinksBacked, RedisQueue):
             number = self._table(lambda turn: turn.connection.scalar(count) or 0, write=False)
             there = self.state(0)
             self._compared = monotonic()
-            asked, last = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(*waits).order_by(LINKS.c.number).limit(PAGE), 0
+            asked, last = select(*TASK).where(*waits).order_by(LINKS.c.number).limit(PAGE), 0
             while number > there.waiting + there.later + there.leased + there.aside:
                 page = asked.where(LINKS.c.number > last)
                 found = self._table(lambda turn, page=page: turn.connection.execute(page).all(), write=False)  # type: ignore[misc]
                 if not found:
                     return
-                last = found[-1][0]
-                super().push([task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found])
+                last = found[-1].number
+                super().push([task_of(one) for one in found])
 
     def _waiting_tasks(self, turn: Turn, ids: Collection[str]) -> list[Task]:
         """Those of these rows that wait."""
-        asked = select(*ROW, LINKS.c.body, LINKS.c.not_before).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER)))
-        asked = asked.order_by(LINKS.c.number)
-        found = [one for some in chunks(list(ids)) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some))).all()]
-        return [task_of(Row(*one[:-2]), one[-2], one[-1]) for one in found]
+        asked = select(*TASK).where(LINKS.c.queue == self.name, LINKS.c.state.in_((*WAITING, LATER))).order_by(LINKS.c.number)
+        return [task_of(one) for some in chunks(ids) for one in turn.connection.execute(asked.where(LINKS.c.id.in_(some)))]

@@ -20,6 +20,7 @@ from newsportal.crawl.queues.base import (
     HostState,
     Identity,
     Lease,
+    Queue,
     QueueState,
     Taken,
     Task,
@@ -31,7 +32,7 @@ from newsportal.crawl.queues.base import (
 )
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.store.columns import name as cut
-from newsportal.store.link_rows import ROW, SUSPECT_TRIES, Row, Turn
+from newsportal.store.link_rows import ROW, SUSPECT_TRIES, TASK, Row, Turn, task_of
 from newsportal.store.link_tables import ASIDE, DONE, FAILED, HOSTS, LATER, LEASED, LINES, LINKS, OUTSTANDING, WAITING, WORKERS
 from newsportal.store.links import Links
 
@@ -45,7 +46,7 @@ def stay_open() -> None:
     """The store stays open: others use it."""
 
 
-class LinksBacked:
+class LinksBacked(Queue):
     """A queue over the ``links`` of a store."""
 
     name: str
@@ -79,7 +80,6 @@ class TableQueue(LinksBacked):
         self._lock = RLock()
         self._number = 0
         self._mine: dict[str, Lease] = {}
-        self._lost: set[str] = set()
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
         return self._table(lambda turn: turn.add(tasks)) if tasks else set()
@@ -93,7 +93,6 @@ class TableQueue(LinksBacked):
             alone = any(lease.tries >= SUSPECT_TRIES for lease in self._mine.values())
             taken = self._work(lambda turn: table_taking.take(turn, number, delay, ahead, in_hand, suspect_only=alone), sweep=True)
             self._mine.update((lease.task.id, lease) for lease in taken.leases)
-            self._lost.difference_update(lease.task.id for lease in taken.leases)
             return taken
 
     def _idle(self, turn: Turn) -> Taken | None:
@@ -103,7 +102,7 @@ class TableQueue(LinksBacked):
     def done(self, ids: Collection[str]) -> None:
         def step(turn: Turn) -> None:
             rows = turn.rows(ids)
-            lost = [row for row in rows if not row.link and row.id in self._lost and row.state in WAITING]
+            lost = [row for row in rows if not row.link and row.id in self._mine and row.state in WAITING]
             end_requests(turn, [*_leased(turn, rows), *lost])
 
         self._given(ids, step)
@@ -111,17 +110,16 @@ class TableQueue(LinksBacked):
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         self._given(ids, lambda turn: turn.give_back(_leased(turn, turn.rows(ids)), at))
 
-    def refresh(self, ids: Collection[str]) -> None:
-        """The table is what this queue hands out."""
-
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
-        def step(turn: Turn) -> None:
+        def step(turn: Turn) -> set[str]:
             if doing is not None:
                 table_workers.save_doing(turn, doing)
+            return {row.id for row in table_workers.leased(turn, turn.worker)}
 
         with self._lock:
-            self._work(step, sweep=True)
-            lost, self._lost = self._lost, set()
+            lost = self._mine.keys() - self._work(step, sweep=True)
+            for id in lost:
+                del self._mine[id]
             return lost
 
     def hold(self, host: str) -> float | None:
@@ -169,11 +167,10 @@ class TableQueue(LinksBacked):
 
     def aside(self, limit: int = 100) -> list[Aside]:
         """The last first."""
-        asked = select(*ROW, LINKS.c.body, LINKS.c.not_before, LINKS.c.reason, LINKS.c.since)
-        asked = asked.where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE).order_by(LINKS.c.since.desc(), LINKS.c.number.desc())
-        found = self._table(lambda turn: turn.connection.execute(asked.limit(limit)).all(), write=False)
-        rows = [(Row(*one[:-4]), *one[-4:]) for one in found]
-        return [Aside(table_taking.task_of(row, body, at), reason or "", row.tries, since) for row, body, at, reason, since in rows]
+        asked = select(*TASK, LINKS.c.reason, LINKS.c.since).where(LINKS.c.queue == self.name, LINKS.c.state == ASIDE)
+        asked = asked.order_by(LINKS.c.since.desc(), LINKS.c.number.desc()).limit(limit)
+        found = self._table(lambda turn: turn.connection.execute(asked).all(), write=False)
+        return [Aside(task_of(one), one.reason or "", one.tries, one.since) for one in found]
 
     def again(self, ids: Collection[str] | None = None) -> int:
         def step(turn: Turn) -> int:
@@ -207,21 +204,16 @@ class TableQueue(LinksBacked):
             self._work(step)
             for id in ids:
                 self._mine.pop(id, None)
-            self._lost.difference_update(ids)
 
     def _work(self, step: Callable[[Turn], Answer], *, sweep: bool = False) -> Answer:
         """``step`` by a worker that the others know: it joins them at its first step, and again if it was taken for dead."""
 
         def whole(turn: Turn) -> tuple[Answer, int]:
             turn.worker = self._number
-            joins = not (turn.worker and table_workers.lives(turn, turn.worker))
-            if joins:
+            if not (turn.worker and table_workers.lives(turn, turn.worker)):
                 turn.worker = table_workers.join(turn, self.worker)
             if sweep:
                 table_workers.sweep(turn)
-            if joins:
-                self._lost |= set(self._mine)
-                self._mine.clear()
             return step(turn), turn.worker
 
         with self._lock:

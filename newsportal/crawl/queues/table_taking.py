@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Final
@@ -18,8 +18,8 @@ from sqlalchemy import bindparam, exists, func, select, update
 
 from newsportal.crawl.queues import table_workers
 from newsportal.crawl.queues.base import Lease, Taken
-from newsportal.store.link_rows import ROW, Row, Turn
-from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS, Task
+from newsportal.store.link_rows import ROW, TASK, Row, Turn, task_of
+from newsportal.store.link_tables import HOSTS, LATER, LEASED, LINES, LINKS, WORKERS
 
 WAKE: Final = 1000  # rows for later that one call lets wait, at most; the rest comes with the next ones
 HUNGER: Final = 5.0  # seconds for which a worker that got less than it asked for counts as hungry. It asks several times a second.
@@ -32,12 +32,11 @@ SOME: Final = 100  # hosts whose waiting rows are added up: whether something wa
 ROUNDING: Final = 1e-9  # 0.3 / 0.1 is 3
 
 READY = (
-    select(*ROW, LINKS.c.body, LINKS.c.not_before)
+    select(*TASK)
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "ready", LINKS.c.host == bindparam("h"))
     .order_by(LINKS.c.precedence, LINKS.c.number)
     .limit(bindparam("most"))
 )
-ONE = select(LINKS.c.body, LINKS.c.not_before).where(LINKS.c.number == bindparam("n"))
 OPEN = (
     select(LINES.c.host, LINES.c.top, LINES.c.free_at)
     .where(
@@ -50,10 +49,13 @@ OPEN = (
     .limit(bindparam("most"))
 )
 SUSPECT = (
-    select(*ROW, LINKS.c.since)
+    select(*TASK, LINKS.c.since)
     .where(LINKS.c.queue == bindparam("q"), LINKS.c.state == "suspect")
     .order_by(LINKS.c.tries, LINKS.c.since)
     .limit(SUSPECTS)
+)
+DRAINING = (
+    select(WORKERS.c.number).where(WORKERS.c.queue == bindparam("q"), WORKERS.c.draining == 1, WORKERS.c.number != bindparam("w")).limit(1)
 )
 SOME_LINES = select(LINES.c.waiting).where(LINES.c.queue == bindparam("q")).limit(SOME).subquery()
 WAITS = select(func.coalesce(func.sum(SOME_LINES.c.waiting), 0))
@@ -63,7 +65,7 @@ FOR_EVER: Final = 1e300
 
 @dataclass(slots=True)
 class Taking:
-    """One call. ``held_by_host``: tasks that the worker has of each host."""
+    """One call. ``held_by_host``: tasks that the worker has of each host. ``draining``: it makes room for a suspect."""
 
     number: int
     places: int
@@ -71,6 +73,7 @@ class Taking:
     held_by_host: Mapping[str, int]
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
+    draining: bool = False
 
 
 def idle(turn: Turn) -> Taken | None:
@@ -94,49 +97,39 @@ def take(turn: Turn, number: int, delay: float, ahead: float, held_by_host: Mapp
     turn.settle()
     held, yielded = table_workers.held_hosts(turn)
     hungry = number > 0 and not suspect_only and len(taking.leases) < number
-    until = turn.ticks + HUNGER if hungry else 0.0
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(delay=delay, hungry=until))
+    state = {"delay": delay, "hungry": turn.ticks + HUNGER if hungry else 0.0, "draining": int(taking.draining)}
+    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(state))
     if hungry:
         request_hosts(turn)
     waiting = int(turn.connection.scalar(WAITS, {"q": turn.queue}) or 0)
     due = turn.connection.scalar(NEXT, {"q": turn.queue})
-    soon: float | None = None
+    waits = [] if due is None else [max(0.0, due - turn.wall)]
     if waiting:
-        soon = 0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay)
-    if due is not None:
-        soon = max(0.0, due - turn.wall) if soon is None else min(soon, max(0.0, due - turn.wall))
-    return Taken(tuple(taking.leases), waiting, soon, held, yielded)
-
-
-def task_of(row: Row, body: str, at: float | None) -> Task:
-    return Task(row.id, row.host, body, -row.precedence, at, row.lane, row.source, None, bool(row.link))
+        waits.append(0.0 if 0 < number <= len(taking.leases) else POLL if delay <= 0 else min(POLL, delay))
+    return Taken(tuple(taking.leases), waiting, min(waits, default=None), held, yielded)
 
 
 def lease(turn: Turn, host: str, number: int) -> list[Lease]:
     """Lease ready rows of a host that this worker holds."""
     found = turn.connection.execute(READY, {"q": turn.queue, "h": host, "most": number}).all()
-    rows = [(Row(*one[:-2]), one[-2], one[-1]) for one in found]
-    turn.move([row for row, _, _ in rows], LEASED, worker=turn.worker)
-    return [Lease(task_of(row, body, at), row.tries) for row, body, at in rows]
+    turn.move([Row(*one[: len(ROW)]) for one in found], LEASED, worker=turn.worker)
+    return [Lease(task_of(one), one.tries) for one in found]
 
 
 def _fill(turn: Turn, taking: Taking) -> None:
-    found = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
-    waiting = [(Row(*one[:-1]), one[-1]) for one in found]
+    suspects = turn.connection.execute(SUSPECT, {"q": turn.queue}).all()
     empty = not any(taking.held_by_host.values())
-    if not any(turn.ticks - since > PATIENCE for _, since in waiting):
-        _drains_no_more(turn)
-    elif _drains(turn):
-        if not empty:
-            return  # nothing new, until nothing is in hand
-        if _take_suspect(turn, taking, waiting):
+    overdue = any(turn.ticks - one.since > PATIENCE for one in suspects)
+    if overdue and turn.connection.scalar(DRAINING, {"q": turn.queue, "w": turn.worker}) is None:
+        taking.draining = not empty  # nothing new, until nothing is in hand
+        if taking.draining or _take_suspect(turn, taking, suspects):
             return
     share, own, poorer = _poorer(turn)
     _reserve(turn, own - share, poorer)
     taking.yielded = table_workers.held_hosts(turn)[1]
     _take_ready(turn, taking, max(0, share - own) if poorer else taking.number)
     if empty and not taking.leases:
-        _take_suspect(turn, taking, waiting)
+        _take_suspect(turn, taking, suspects)
 
 
 def _take_ready(turn: Turn, taking: Taking, allowance: int) -> None:
@@ -171,8 +164,8 @@ def _lines(turn: Turn, holder: int, limit: int, until: float = FOR_EVER) -> list
     return [(host, top) for host, top, free_at in found if free_at <= until]
 
 
-def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) -> bool:
-    for row, _ in waiting:
+def _take_suspect(turn: Turn, taking: Taking, suspects: Sequence[Any]) -> bool:
+    for row in suspects:
         of = table_workers.holder(turn, row.host)
         if of not in (0, turn.worker, -turn.worker):
             table_workers.want(turn, row.host)
@@ -180,26 +173,11 @@ def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) 
         busy = select(LINKS.c.number).where(LINKS.c.queue == row.queue, LINKS.c.lane == row.lane, LINKS.c.state == LEASED)
         if row.lane is not None and turn.connection.scalar(busy.limit(1)) is not None:
             continue
-        body, at = turn.connection.execute(ONE, {"n": row.number}).one()
         turn.move([row], LEASED, worker=turn.worker)
         table_workers.take_host(turn, row.host)
-        taking.leases = [Lease(task_of(row, body, at), row.tries)]
-        break
-    _drains_no_more(turn)
-    return bool(taking.leases)
-
-
-def _drains(turn: Turn) -> bool:
-    """Whether this worker makes room for a suspect."""
-    others = (WORKERS.c.queue == turn.queue, WORKERS.c.draining == 1, WORKERS.c.number != turn.worker)
-    if turn.connection.scalar(select(WORKERS.c.number).where(*others).limit(1)) is not None:
-        return False
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(draining=1))
-    return True
-
-
-def _drains_no_more(turn: Turn) -> None:
-    turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker, WORKERS.c.draining == 1).values(draining=0))
+        taking.leases = [Lease(task_of(row), row.tries)]
+        return True
+    return False
 
 
 def _hosts_of(number: Any) -> Any:

@@ -44,6 +44,11 @@ def save_doing(turn: Turn, doing: Mapping[str, str]) -> None:
     turn.connection.execute(update(WORKERS).where(WORKERS.c.number == turn.worker).values(doing=text))
 
 
+def leased(turn: Turn, number: int) -> list[Row]:
+    """What a worker has in hand."""
+    return [Row(*row) for row in turn.connection.execute(LEASES, {"w": number})]
+
+
 def is_due(turn: Turn) -> bool:
     found = turn.connection.execute(SWEPT).first()
     return found is None or not found[0] <= turn.ticks < found[0] + SWEEP
@@ -102,15 +107,15 @@ def bury_if_dead(turn: Turn, number: int) -> bool:
 def bury(turn: Turn, number: int) -> None:
     """What a dead worker had goes back, with one try more."""
     name = turn.connection.scalar(select(WORKERS.c.name).where(WORKERS.c.number == number)) or ""
-    for row in turn.connection.execute(LEASES, {"w": number}).all():
-        turn.bury(Row(*row), name)
+    for row in leased(turn, number):
+        turn.bury(row, name)
     part(turn, number)
 
 
 def part(turn: Turn, number: int) -> None:
     """A worker is there no more: what it has goes back, and its hosts wait as if they had been asked just now."""
     delay = turn.connection.scalar(select(WORKERS.c.delay).where(WORKERS.c.number == number)) or 0.0
-    turn.give_back([Row(*row) for row in turn.connection.execute(LEASES, {"w": number})])
+    turn.give_back(leased(turn, number))
     for host in turn.connection.scalars(select(HOSTS.c.host).where(HOSTS.c.holder == number)).all():
         let_go(turn, host, number, delay)
     turn.connection.execute(update(HOSTS).where(HOSTS.c.wanted_by == number).values(wanted_until=0.0))

@@ -294,13 +294,11 @@ def _one_stream(file: IO[bytes]) -> Any:
 def _of(record: Any) -> Record:
     http = record.http_headers
     body, _ = body_of(record, LONGEST)
-    code = (http.get_statuscode() or "") if http is not None else ""
     content_type = (http or record.rec_headers).get_header("Content-Type") or ""
     url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
     when = _moment(record.rec_headers.get_header("WARC-Date") or "")
     encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
-    status = int(code) if code.isascii() and code.isdigit() else 0
-    return Record(record.rec_type, url, when, content_type, status, encodings, body)
+    return Record(record.rec_type, url, when, content_type, _status(record) or 0, encodings, body)
 
 
 def _moment(said: str) -> datetime:

@@ -8,11 +8,11 @@ connected to: no name is looked up twice.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import re
 import socket
 import threading
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from urllib.parse import quote, urlsplit
@@ -45,29 +45,17 @@ def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
 
 async def resolve_async(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
     """:func:`resolve` in a thread of its own that nobody waits for: a resolver that hangs must not hold up the end of the program."""
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[tuple[str, ...]] = loop.create_future()
-
-    def settle(addresses: tuple[str, ...], error: Exception | None) -> None:
-        if found.done():
-            return  # given up meanwhile
-        if error is not None:
-            found.set_exception(error)
-        else:
-            found.set_result(addresses)
+    answer: Future[tuple[str, ...]] = Future()
+    answer.set_running_or_notify_cancel()  # who gives up waiting does not stop the thread
 
     def look() -> None:
-        addresses: tuple[str, ...] = ()
-        failure: Exception | None = None
         try:
-            addresses = resolve(host, policy, port)
+            answer.set_result(resolve(host, policy, port))
         except (OSError, EgressDenied) as error:
-            failure = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, addresses, failure)
+            answer.set_exception(error)
 
     threading.Thread(target=look, name=f"resolve {host}", daemon=True).start()
-    return await found
+    return await asyncio.wrap_future(answer)
 
 
 def _is_literal(name: str) -> bool:

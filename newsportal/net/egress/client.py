@@ -9,7 +9,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Protocol
@@ -44,9 +44,20 @@ SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """``headers`` as :func:`joined_headers` writes them; ``body`` unpacked."""
+
     status: int
-    headers: Mapping[str, str]  # names in lower case; of repeated ones all values, joined by commas (set-cookie: by line ends)
-    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+def joined_headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Names in lower case; of repeated ones all values, joined by commas (``set-cookie``: by line ends)."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        lower = name.lower()
+        found[lower] = f"{found[lower]}{chr(10) if lower == 'set-cookie' else ', '}{value}" if lower in found else value
+    return found
 
 
 def fetch(
@@ -196,10 +207,7 @@ async def _ask(
     body = bytearray()
     pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
-        found: dict[str, str] = {}
-        for raw_name, raw_value in response.headers:
-            name, value = raw_name.decode("latin-1").lower(), _text(raw_value)
-            found[name] = f"{found[name]}{chr(10) if name == 'set-cookie' else ', '}{value}" if name in found else value
+        found = joined_headers((name.decode("latin-1"), _text(value)) for name, value in response.headers)
         if response.status not in REDIRECTS:
             async for chunk in response.aiter_stream():
                 body += chunk

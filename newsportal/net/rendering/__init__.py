@@ -5,7 +5,7 @@ with its download handler (``handlers``), commands with ``egress``. See ``docs/d
 """
 
 from newsportal.net.rendering.chromium import Chromium, find_chromium, missing
-from newsportal.net.rendering.exchange import Answer, Limits, PageRequest, renderable
+from newsportal.net.rendering.exchange import Limits, PageRequest, renderable
 from newsportal.net.rendering.visit import Rendered, Tally, Visit
 
-__all__ = ["Answer", "Chromium", "Limits", "PageRequest", "Rendered", "Tally", "Visit", "find_chromium", "missing", "renderable"]
+__all__ = ["Chromium", "Limits", "PageRequest", "Rendered", "Tally", "Visit", "find_chromium", "missing", "renderable"]

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urldefrag, urljoin
 
 from newsportal.errors import FetchFailed
-from newsportal.net.egress.client import MAX_REDIRECTS, REDIRECTS, SECRETS, origin
+from newsportal.net.egress.client import MAX_REDIRECTS, REDIRECTS, SECRETS, Answer, origin
 from newsportal.text.encoding import LABELS, decode
 
 
@@ -52,18 +52,6 @@ class PageRequest:
     max_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """``headers`` in order, names in lower case, values of one name may repeat; ``body`` unpacked."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes = b""
-
-    def header(self, name: str) -> str | None:
-        return next((value for known, value in self.headers if known == name), None)
-
-
 # Answers one request, redirects not followed. Raises ``EgressDenied``, or whatever else went wrong: the page gets no answer then.
 Ask = Callable[[PageRequest], Awaitable[Answer]]
 
@@ -80,14 +68,13 @@ def shows(body: bytes) -> bool:
 
 def declared(answer: Answer) -> Answer:
     """A page that says in its header what encoding its bytes have, whatever it declares: the browser believes the header."""
-    content_type = answer.header("content-type")
+    content_type = answer.headers.get("content-type")
     codec = decode(answer.body, content_type)[1]
     label = next((label for label, known in LABELS.items() if known == codec.removesuffix("-sig")), None)
     if label is None:
         return answer
     kind = (content_type or "text/html").partition(";")[0].strip()
-    others = tuple(pair for pair in answer.headers if pair[0] != "content-type")
-    return replace(answer, headers=(*others, ("content-type", f"{kind}; charset={label}")))
+    return replace(answer, headers={**answer.headers, "content-type": f"{kind}; charset={label}"})
 
 
 def sent(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -95,21 +82,16 @@ def sent(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers if name.lower() not in OURS and not name.startswith(":")}
 
 
-def header_map(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """An answer's headers for the browser; repeated ones joined as it expects them."""
-    found: dict[str, str] = {}
-    for name, value in headers:
-        if name in UNTRUE:
-            continue
-        found[name] = f"{found[name]}{chr(10) if name == 'set-cookie' else ', '}{value}" if name in found else value
-    return found
+def true_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """An answer's headers for the browser."""
+    return {name: value for name, value in headers.items() if name not in UNTRUE}
 
 
 async def followed(ask: Ask, asked: PageRequest) -> Answer:
     """The answer at the end of all redirects: the browser has no network on which to follow one. Raises ``FetchFailed``."""
     for _ in range(MAX_REDIRECTS + 1):
         answer = await ask(asked)
-        target = answer.header("location")
+        target = answer.headers.get("location")
         if answer.status not in REDIRECTS or not target:
             return answer
         asked = _next(asked, answer.status, target)

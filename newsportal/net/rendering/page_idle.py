@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import json
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
+
+    from newsportal.net.rendering.visit import Visit
 
 QUIET: Final = 0.4  # Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths
 # Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
@@ -42,31 +44,15 @@ SCROLL: Final = """() => {
 }"""  # A busy machine draws late, and what is lazy asks when it is drawn
 
 
-class Busy(Protocol):
-    """What the one who answers a page's requests knows of it."""
-
-    @property
-    def busy(self) -> bool:
-        """A request waits for its answer."""
-
-    @property
-    def request_count(self) -> int:
-        """Requests so far: one that came and went between two looks is a sign of life, too."""
-
-    @property
-    def has_navigated(self) -> bool:
-        """The page leads elsewhere; what it shows does not matter any more."""
-
-
-async def wait_until_idle(page: Page, visit: Busy, wait: float) -> bool:
+async def wait_until_idle(page: Page, visit: Visit, wait: float) -> bool:
     """Wait for rest, scrolling down; whether it came within ``wait`` seconds. A page that hangs is the caller's to time."""
     began = since = monotonic()
     last, scrolls, looks = (-1, -1), 0, 0
     while monotonic() - began < wait and not visit.has_navigated:
         loading, changes, below = await _look(page)
         now = monotonic()
-        if loading or visit.busy or (changes, visit.request_count) != last:
-            last, since, looks = (changes, visit.request_count), now, 0
+        if loading or visit.busy or (changes, visit.tally.requests) != last:
+            last, since, looks = (changes, visit.tally.requests), now, 0  # a request that came and went is a sign of life, too
             await asyncio.sleep(STEP)
             continue
         looks += 1

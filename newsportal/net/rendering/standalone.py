@@ -12,7 +12,7 @@ from newsportal.errors import FetchFailed, NewsportalError, RenderFailed
 from newsportal.items import Page
 from newsportal.net import egress
 from newsportal.net.rendering.chromium import CLOSE_SECONDS, Chromium, Setup, find_chromium, missing
-from newsportal.net.rendering.exchange import Answer, Ask, PageRequest, followed, renderable, shows
+from newsportal.net.rendering.exchange import Ask, PageRequest, followed, renderable, shows
 from newsportal.net.rendering.visit import CONTEXT, Rendered, Visit
 
 MAX_PLACES = 5  # Addresses to which one page may lead after another, as redirects
@@ -50,7 +50,11 @@ async def _fetched(url: str, policy: egress.Policy, setup: Setup, headers: Mappi
     chromium.take()
     try:
         async with egress.exchanges(policy, verify=verify) as exchange:
-            ask = _asker(exchange)
+
+            async def ask(asked: PageRequest) -> egress.Answer:
+                wanted = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
+                return await exchange(asked.method, asked.url, wanted, asked.body, asked.max_bytes)
+
             for _ in range(MAX_PLACES):
                 page, found = await _render(url, ask, chromium, headers)
                 if found.elsewhere is None:
@@ -63,26 +67,16 @@ async def _fetched(url: str, policy: egress.Policy, setup: Setup, headers: Mappi
         await chromium.leave()
 
 
-def _asker(exchange: egress.Exchange) -> Ask:
-    async def ask(asked: PageRequest) -> Answer:
-        wanted = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
-        answer = await exchange(asked.method, asked.url, wanted, asked.body, asked.max_bytes)
-        pairs = ((name, one) for name, value in answer.headers.items() for one in (value.split("\n") if name == "set-cookie" else [value]))
-        return Answer(answer.status, tuple(pairs), answer.body)
-
-    return ask
-
-
 async def _render(url: str, ask: Ask, chromium: Chromium, headers: Mapping[str, str]) -> tuple[Page, Rendered]:
     limits, last = chromium.setup.limits, url
 
-    async def remembering(asked: PageRequest) -> Answer:
+    async def remembering(asked: PageRequest) -> egress.Answer:
         nonlocal last
         last = asked.url
         return await ask(asked)
 
     first = await followed(remembering, PageRequest(url, headers={"accept": "*/*", **headers}, max_bytes=limits.max_bytes))
-    page = Page(url=last, body=first.body, fetched=datetime.now(UTC), status=first.status, content_type=first.header("content-type"))
+    page = Page(url=last, body=first.body, fetched=datetime.now(UTC), status=first.status, content_type=first.headers.get("content-type"))
     if not (renderable(first.status, page.content_type) and shows(first.body)):
         return page, Rendered()
     browser = await chromium.started()

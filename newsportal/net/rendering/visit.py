@@ -14,7 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import EgressDenied, RenderFailed
-from newsportal.net.rendering.exchange import METHODS, Answer, Ask, Limits, PageRequest, declared, followed, header_map, same_page, sent
+from newsportal.net.egress import Answer
+from newsportal.net.rendering.exchange import METHODS, Ask, Limits, PageRequest, declared, followed, same_page, sent, true_headers
 from newsportal.net.rendering.page_idle import WATCHER, WINDOW, taken, wait_until_idle
 
 if TYPE_CHECKING:
@@ -84,14 +85,12 @@ class Visit:
 
     @property
     def busy(self) -> bool:
+        """Whether a request waits for its answer."""
         return bool(self._pending or self._reading)
 
     @property
-    def request_count(self) -> int:
-        return self.tally.requests
-
-    @property
     def has_navigated(self) -> bool:
+        """Whether the page leads elsewhere: what it shows does not matter any more."""
         return self._elsewhere is not None
 
     async def read(self, page: Page) -> Rendered:
@@ -165,7 +164,7 @@ class Visit:
         if reason is None and main:
             answer, reason = self._main(request)
             if answer is not None:
-                await route.fulfill(status=answer.status, headers=header_map(answer.headers), body=answer.body)
+                await route.fulfill(status=answer.status, headers=true_headers(answer.headers), body=answer.body)
                 return
         if reason is not None:
             await self._block(route, reason)
@@ -210,7 +209,7 @@ class Visit:
                 return
             self.tally.received += len(answer.body)
             self._reading.add(request)  # until the browser says that it has it: on a busy machine that takes a while
-            await route.fulfill(status=answer.status, headers=header_map(answer.headers), body=answer.body)
+            await route.fulfill(status=answer.status, headers=true_headers(answer.headers), body=answer.body)
         finally:
             self._pending.discard(asking)
 

@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from zoneinfo import ZoneInfo
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from newsportal.cli.click_files import form_of, moment, opened, read
 from newsportal.errors import ClicksError
-from newsportal.messages import show_in
 from newsportal.messages import show_in
 from newsportal.recommend.base import View
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from newsportal.errors import FetchFailed
-from newsportal.net.rendering.exchange import Answer, PageRequest, declared, followed, header_map, renderable, same_page, sent, shows
+from newsportal.net.egress.client import Answer, joined_headers
+from newsportal.net.rendering.exchange import PageRequest, declared, followed, renderable, same_page, sent, shows, true_headers
 from newsportal.net.rendering.visit import refusal
 
 
@@ -77,7 +78,7 @@ def test_headers_that_are_ours_to_write_are_dropped() -> None:
 
 def test_headers_that_no_longer_hold_are_not_told() -> None:
     written = (("content-encoding", "gzip"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "a"), ("vary", "b"), ("alt-svc", "h3"))
-    assert header_map(written) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
+    assert true_headers(joined_headers(written)) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
 
 
 @pytest.mark.parametrize(
@@ -90,9 +91,9 @@ def test_headers_that_no_longer_hold_are_not_told() -> None:
     ],
 )
 def test_the_browser_is_told_the_encoding_that_the_bytes_have(body: bytes, content_type: str | None, expected: str) -> None:
-    headers = (("content-type", content_type), ("vary", "a")) if content_type else (("vary", "a"),)
+    headers = {"vary": "a"} | ({"content-type": content_type} if content_type else {})
     found = declared(Answer(200, headers, body))
-    assert found.headers == (("vary", "a"), ("content-type", expected))
+    assert found.headers == {"vary": "a", "content-type": expected}
 
 
 def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
@@ -102,8 +103,8 @@ def _server(**moved: tuple[int, str]) -> tuple[Any, list[PageRequest]]:
         seen.append(asked)
         name = asked.url.rpartition("/")[2]
         if name in moved:
-            return Answer(moved[name][0], (("location", moved[name][1]),))
-        return Answer(200, (), b"end")
+            return Answer(moved[name][0], {"location": moved[name][1]})
+        return Answer(200, body=b"end")
 
     return ask, seen
 

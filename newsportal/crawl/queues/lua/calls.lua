@@ -11,7 +11,7 @@ function calls.push()
   claim_queue()
   local now = table.remove(given, 1) == 'now'
   local seq = call('HINCRBY', Q .. ':about', 'seq', #given / 3) - #given / 3
-  local taken, plain, hosts = {}, {}, {}  -- what has no lane is written once a call
+  local taken, waiting, hosts = {}, {}, {}  -- written once a call
   call('ZREMRANGEBYSCORE', SEEN, '-inf', NOW - ctx.forget)
   for n = 1, #given, 3 do
     local id, mark = given[n], given[n + 1]
@@ -26,34 +26,29 @@ function calls.push()
         call('ZADD', Q .. ':later', t.at, id)
       else
         outstanding(t, 1)
-        if t.lane then
-          enter(id, t)
-        else
-          plain[#plain + 1] = 0
-          plain[#plain + 1] = member(line(t.host), id, t)
-          hosts[t.host] = (hosts[t.host] or 0) + 1
-        end
+        waiting[#waiting + 1] = 0
+        waiting[#waiting + 1] = member(line(t.host), id, t)
+        hosts[t.host] = (hosts[t.host] or 0) + 1
       end
       taken[#taken + 1] = id
     end
   end
   call('EXPIRE', SEEN, math.ceil(ctx.forget) + 60)
-  if #plain > 0 then call('ZADD', Q, unpack(plain)) end
+  if #waiting > 0 then call('ZADD', Q, unpack(waiting)) end
   for host, number in pairs(hosts) do
     call('ZINCRBY', Q .. ':hosts', number, host)
-    awake(host)
+    list_host(Q, host)
   end
   return taken
 end
 
--- 'done', or from when they may be had ('' is now), then ids that I took. Answers those that were in my hands.
+-- 'done', or from when they may be had ('' is now), then ids that I took.
 function calls.finish()
   sign_of_life()
-  local how, mine = table.remove(given, 1), {}
+  local how = table.remove(given, 1)
   local at = tonumber(how)
   for _, id in ipairs(given) do
     local t = unlease(ME, id)
-    if t then mine[#mine + 1] = id end
     if how == 'done' then
       if t then
         outstanding(t, -1)
@@ -68,9 +63,8 @@ function calls.finish()
     elseif t then
       enter(id, t)
     end
-    if t and t.lane then advance(t.lane) end
   end
-  return mine
+  return 0
 end
 
 -- What I do, as JSON ('' is as before). Answers the ids that I have.
@@ -112,16 +106,14 @@ end
 -- A job, and for how many seconds; '' releases it. Answers 1 if it is mine.
 function calls.claim()
   sign_of_life()
-  bury_dead()
   local job, seconds, jobs = given[1], tonumber(given[2]), P .. 'jobs:' .. ctx.owner
-  if not seconds then
-    release(job, ME, ctx.owner)
-    return call('SREM', record(ME) .. ':jobs', job)
-  end
   local until_, worker = string.match(call('HGET', jobs, job) or '', '^(%S+) (.*)$')
   if worker and worker ~= ME and tonumber(until_) > NOW and lives(worker) then return 0 end
-  call('HSET', jobs, job, string.format('%.3f ', NOW + seconds) .. ME)
-  call('SADD', record(ME) .. ':jobs', job)
+  if seconds then
+    call('HSET', jobs, job, string.format('%.3f ', NOW + seconds) .. ME)
+  else
+    call('HDEL', jobs, job)
+  end
   return 1
 end
 

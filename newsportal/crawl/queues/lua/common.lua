@@ -7,10 +7,10 @@ local ctx = cjson.decode(ARGV[1])
 local ME, P = ctx.me, ctx.frontier
 local call = redis.call
 
-local FORM = '2'
+local FORM = '3'
 local SUSPECT = 2          -- workers died with it: handed out alone (base.py)
 local WANT = 10            -- seconds for which a wish for a host counts
-local RESERVE = 2          -- seconds for which a freed host is kept for the worker that wished it
+local RESERVE = 2          -- seconds for which a freed host rests for all but the worker that wished it
 local GRACE = 10           -- seconds in which nobody is taken for dead after Redis was away
 local PATIENCE = 10        -- seconds after which a worker stops taking others, so that a suspect gets its turn
 
@@ -75,7 +75,7 @@ end
 local function sign_of_life()
   if call('ZADD', P .. 'workers', NOW + ctx.lease, ME) == 1 then
     claim_queue()
-    call('HSET', record(ME), 'name', ctx.name, 'queue', Q, 'owner', ctx.owner, 'since', WALL, 'tries', ctx.tries)
+    call('HSET', record(ME), 'name', ctx.name, 'queue', Q, 'since', WALL)
     call('HSET', P .. 'machines', ME, ctx.machine)
     call('SADD', Q .. ':workers', ME)
     call('SADD', P .. 'queues', Q)
@@ -137,8 +137,7 @@ end
 
 local function holder(host) return call('HGET', P .. 'holders', host) or nil end
 
--- The worker that waits for a host, and until when it counts.
-local function wished(host)
+local function wished(host)  -- the living worker that waits for a host, and until when it counts
   local until_, worker = string.match(call('HGET', P .. 'wanted', host) or '', '^(%S+) (.*)$')
   if worker and (tonumber(until_) <= NOW or not lives(worker)) then
     call('HDEL', P .. 'wanted', host)
@@ -161,39 +160,28 @@ local function urgency(found)
   return -math.max(-32767, math.min(32767, priority)) * 4294967296 + NOW
 end
 
--- A host that nobody holds has tasks: it is ready, or rests until a moment.
-local function offer(queue, host, from)
-  local found = first(queue, line(host), 1)[1]
+-- Lists a host that has waiting tasks in a queue: ready, resting until a moment (after `soon`), or held for another queue.
+local function list_host(queue, host, soon)
+  local found, held = first(queue, line(host), 1)[1], holder(host)
   if not found then return end
-  if from > NOW then
-    call('ZREM', queue .. ':ready', host)
-    call('ZADD', queue .. ':resting', from, host)
+  if held then
+    if call('HGET', record(held), 'queue') ~= queue then call('SADD', queue .. ':blocked', host) end
     return
   end
-  local score, before = urgency(found), call('ZSCORE', queue .. ':ready', host)
-  if not before or tonumber(before) > score then call('ZADD', queue .. ':ready', score, host) end
-end
-
-local function kept_until(host, from)  -- the worker it is kept for, and until when nobody else may have it
-  local worker, until_ = wished(host)
-  return worker, worker and math.max(from, math.min(until_, from + RESERVE)) or from
-end
-
--- A host has tasks that may be had: it joins those that are to be had, or (held for another queue) those that are blocked.
-local function awake(host)
-  local held = holder(host)
-  if not held then
-    local _, from = kept_until(host, math.max(NOW, free_at(host)))
-    offer(Q, host, from)
-  elseif call('HGET', record(held), 'queue') ~= Q then
-    call('SADD', Q .. ':blocked', host)
+  local from, worker, until_ = free_at(host), wished(host)
+  if worker then from = math.max(from, math.min(until_, NOW + RESERVE)) end
+  if from > (soon or NOW) then
+    call('ZREM', queue .. ':ready', host)
+    call('ZADD', queue .. ':resting', from, host)
+  else
+    local score, before = urgency(found), call('ZSCORE', queue .. ':ready', host)
+    if not before or tonumber(before) > score then call('ZADD', queue .. ':ready', score, host) end
   end
 end
 
 local function grab(host)
   call('HSET', P .. 'holders', host, ME)
   call('HSET', record(ME) .. ':hosts', host, 0)
-  call('SREM', record(ME) .. ':kept', host)
   if wished(host) == ME then call('HDEL', P .. 'wanted', host) end
   for _, queue in ipairs(call('SMEMBERS', P .. 'queues')) do
     local was = call('ZREM', queue .. ':ready', host) + call('ZREM', queue .. ':resting', host)
@@ -207,42 +195,22 @@ local function let_go(worker, host, moment)
   call('HDEL', P .. 'holders', host)
   call('ZREMRANGEBYSCORE', P .. 'free', '-inf', NOW)
   if moment > NOW then call('ZADD', P .. 'free', moment, host) end
-  local waits, from = kept_until(host, moment)
-  if waits == worker then from = moment elseif waits then call('SADD', record(waits) .. ':kept', host) end
   for _, queue in ipairs(call('SMEMBERS', P .. 'queues')) do
     call('SREM', queue .. ':blocked', host)
-    offer(queue, host, from)
+    list_host(queue, host)
   end
 end
 
--- Lanes: of each, the best task waits at its host ('=') or is in flight ('!'), the others stand in the lane's siding.
+-- Lanes: one task of each is in flight (`Q:in_flight`). Others that are met at their hosts meanwhile stand in the lane's siding.
 
-local function step_aside(lane, id)  -- the task that waits at its host gives way to another of its lane
-  local t = task(id)
-  if not t then return end
-  call('ZREM', Q, member(line(t.host), id, t))
-  call('ZADD', Q, 0, member(siding(lane), id, t))
-end
-
-local function advance(lane)
-  local head = call('HGET', Q .. ':lanes', lane)
+local function advance(lane)  -- unless one is in flight, the best of the siding waits at its host again
   local best = first(Q, siding(lane), 1)[1]
-  if not best or (head and string.sub(head, 1, 1) == '!') then return end
+  if not best or call('HEXISTS', Q .. ':in_flight', lane) == 1 then return end
   local id = id_of(best)
   local t = task(id)
-  if head then
-    local waiting = task(string.sub(head, 2))
-    if waiting and rank(waiting) <= rank(t) then return end
-    step_aside(lane, string.sub(head, 2))
-  end
   call('ZREM', Q, best)
   call('ZADD', Q, 0, member(line(t.host), id, t))
-  call('HSET', Q .. ':lanes', lane, '=' .. id)
-  awake(t.host)
-end
-
-local function leave_lane(lane, id)
-  if string.sub(call('HGET', Q .. ':lanes', lane) or '', 2) == id then call('HDEL', Q .. ':lanes', lane) end
+  list_host(Q, t.host)
 end
 
 -- From state to state
@@ -252,12 +220,9 @@ local function enter(id, t)  -- it begins to wait
   if t.tries >= SUSPECT then
     call('ZADD', Q, 0, member(SUSPECTS, id, t))
     call('HSETNX', Q .. ':about', 'suspect', NOW)
-  elseif t.lane then
-    call('ZADD', Q, 0, member(siding(t.lane), id, t))
-    advance(t.lane)
   else
     call('ZADD', Q, 0, member(line(t.host), id, t))
-    awake(t.host)
+    list_host(Q, t.host)
   end
 end
 
@@ -281,7 +246,7 @@ local function unwait(id, t)  -- a task that waits, wherever, waits no more; fal
   if not found then return false end
   less_waiting(t.host, 1)
   outstanding(t, -1)
-  if t.lane then leave_lane(t.lane, id) end
+  if t.lane then advance(t.lane) end
   return true
 end
 
@@ -290,20 +255,17 @@ local function unlease(worker, id)  -- a task leaves its worker's hands; answers
   local t = task(id)
   if not t then return nil end
   if call('HEXISTS', record(worker) .. ':hosts', t.host) == 1 then call('HINCRBY', record(worker) .. ':hosts', t.host, -1) end
-  if t.lane then leave_lane(t.lane, id) end
-  if t.tries >= SUSPECT then call('HDEL', record(worker), 'suspect') end
+  if t.lane then
+    if call('HGET', Q .. ':in_flight', t.lane) == id then call('HDEL', Q .. ':in_flight', t.lane) end
+    advance(t.lane)
+  end
   return t
-end
-
-local function release(job, worker, owner)
-  local jobs = P .. 'jobs:' .. owner
-  if string.match(call('HGET', jobs, job) or '', '^%S+ (.*)$') == worker then call('HDEL', jobs, job) end
 end
 
 -- A worker is no more: what it had goes back. `died`: 1, or 0 for one that leaves, whose tasks count no try.
 local function bury(worker, died)
   local key = record(worker)
-  local about = call('HMGET', key, 'queue', 'tries', 'delay', 'owner', 'name')
+  local about = call('HMGET', key, 'queue', 'delay', 'name')
   Q = about[1] or Q
   call('ZREM', P .. 'workers', worker)
   for _, id in ipairs(call('SMEMBERS', key .. ':leased')) do
@@ -311,19 +273,17 @@ local function bury(worker, died)
     if t then
       t.tries = t.tries + died
       keep(id, t)
-      if died == 1 and t.tries >= (tonumber(about[2]) or 6) then
+      if died == 1 and t.tries >= ctx.tries then
         call('ZADD', Q .. ':aside', WALL, id)
-        call('HSET', Q .. ':reasons', id, t.tries .. ' workers died with it, the last was ' .. (about[5] or worker))
+        call('HSET', Q .. ':reasons', id, t.tries .. ' workers died with it, the last was ' .. (about[3] or worker))
         outstanding(t, -1)
       else
         enter(id, t)
       end
-      if t.lane then advance(t.lane) end
     end
   end
-  for _, host in ipairs(call('HKEYS', key .. ':hosts')) do let_go(worker, host, NOW + (tonumber(about[3]) or 0)) end
-  for _, job in ipairs(call('SMEMBERS', key .. ':jobs')) do release(job, worker, about[4] or '') end
-  call('DEL', key, key .. ':leased', key .. ':hosts', key .. ':jobs', key .. ':kept')
+  for _, host in ipairs(call('HKEYS', key .. ':hosts')) do let_go(worker, host, NOW + (tonumber(about[2]) or 0)) end
+  call('DEL', key, key .. ':leased', key .. ':hosts')
   call('HDEL', P .. 'machines', worker)
   call('SREM', Q .. ':workers', worker)
   Q = HOME

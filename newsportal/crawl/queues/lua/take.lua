@@ -32,31 +32,40 @@ if call('HLEN', P .. 'wanted') > 0 then
   end
 end
 
--- Tasks of one place and host come into my hands. Answers how many there were.
+-- Tasks of one place and host come into my hands, but for those whose lane has another in flight. Answers how many there were.
 local function lease(found)
   if #found == 0 then return 0 end
-  local ids = {}
+  local ids, got, host = {}, {}, nil
   for n, one in ipairs(found) do ids[n] = id_of(one) end
   local texts = call('HMGET', Q .. ':tasks', unpack(ids))
   call('ZREM', Q, unpack(found))
-  call('SADD', record(ME) .. ':leased', unpack(ids))
-  local host
   for n, id in ipairs(ids) do
     local t = unpack_task(texts[n])
     host = t.host
-    if t.lane then call('HSET', Q .. ':lanes', t.lane, '!' .. id) end
-    leases[#leases + 1] = id
-    leases[#leases + 1] = texts[n]
+    if t.lane and call('HSETNX', Q .. ':in_flight', t.lane, id) == 0 then
+      call('ZADD', Q, 0, member(siding(t.lane), id, t))
+    else
+      got[#got + 1] = id
+      leases[#leases + 1] = id
+      leases[#leases + 1] = texts[n]
+    end
   end
-  less_waiting(host, #ids)
-  call('HINCRBY', record(ME) .. ':hosts', host, #ids)
-  count = count + #ids
-  return #ids
+  if #got == 0 then return 0 end
+  call('SADD', record(ME) .. ':leased', unpack(got))
+  less_waiting(host, #got)
+  call('HINCRBY', record(ME) .. ':hosts', host, #got)
+  count = count + #got
+  return #got
 end
 
 local function serve(host, limit)
-  local quota = math.min(limit, most - held[host], room())
-  local got = quota < 1 and 0 or lease(first(Q, line(host), quota))
+  local quota, got = math.min(limit, most - held[host], room()), 0
+  while got < quota do
+    local found = first(Q, line(host), quota - got)
+    local whole = #found == quota - got
+    got = got + lease(found)
+    if not whole then break end
+  end
   held[host] = held[host] + got
   return got
 end
@@ -71,8 +80,7 @@ end
 local function may_have(host)
   if held[host] then return true end
   if holder(host) or free_at(host) > NOW + ahead then return false end
-  local worker = wished(host)
-  return not worker or worker == ME
+  return (wished(host) or ME) == ME
 end
 
 local function waits_at(host) return #first(Q, line(host), 1) > 0 end
@@ -97,12 +105,9 @@ local function try_suspects()
   for _, found in ipairs(suspects) do
     local id = id_of(found)
     local t = task(id)
-    local head = t.lane and call('HGET', Q .. ':lanes', t.lane)
-    if not (head and string.sub(head, 1, 1) == '!') then
+    if not (t.lane and call('HEXISTS', Q .. ':in_flight', t.lane) == 1) then
       if may_have(t.host) and not yields[t.host] then
-        if head then step_aside(t.lane, string.sub(head, 2)) end
         if not held[t.host] then take_host(t.host) end
-        call('HSET', record(ME), 'suspect', id)
         call('HDEL', Q .. ':about', 'suspect', 'tester')
         lease({ found })
         return true
@@ -129,28 +134,21 @@ local function count_others()
 end
 
 local function new_hosts()
-  local found, seen = {}, {}
-  for _, host in ipairs(call('SMEMBERS', record(ME) .. ':kept')) do
-    call('SREM', record(ME) .. ':kept', host)
-    if may_have(host) and not held[host] and waits_at(host) then
-      found[#found + 1] = host
-      seen[host] = true
-    end
-  end
+  local found = {}
   for _, host in ipairs(call('ZRANGEBYSCORE', Q .. ':resting', '-inf', NOW + ahead, 'LIMIT', 0, 1000)) do
     call('ZREM', Q .. ':resting', host)
-    offer(Q, host, NOW)
+    list_host(Q, host, NOW + ahead)
   end
   local ready = call('ZRANGE', Q .. ':ready', 0, room() - 1, 'WITHSCORES')
   for n = 1, #ready, 2 do
     local host = ready[n]
     local since = tonumber(ready[n + 1]) % 4294967296  -- see urgency
-    if (held_count + #found < share or since < NOW - OVERDUE) and not seen[host] then
+    if held_count + #found < share or since < NOW - OVERDUE then
       if waits_at(host) and may_have(host) then
         found[#found + 1] = host
       else
         call('ZREM', Q .. ':ready', host)
-        awake(host)
+        list_host(Q, host)
       end
     end
   end
@@ -177,6 +175,11 @@ local function fill()
     if room() < 1 then break end
     take_host(host)
     some(host)
+    if held[host] == 0 then  -- lanes have all of its tasks
+      let_go(ME, host, NOW)
+      held[host] = nil
+      held_count = held_count - 1
+    end
   end
   for _, host in ipairs(busy) do some(host) end
   for _, host in ipairs(more) do serve(host, room()) end
@@ -198,7 +201,7 @@ local function ask_for_more()
   end
 end
 
-if number > 0 and not call('HGET', record(ME), 'suspect') and not try_suspects() then
+if number > 0 and not try_suspects() then
   count_others()
   fill()
   if room() > 0 then ask_for_more() end
@@ -210,7 +213,7 @@ for _, host in ipairs(call('SRANDMEMBER', Q .. ':blocked', 4)) do  -- hosts that
     wish(host)
   else
     call('SREM', Q .. ':blocked', host)
-    if waits then awake(host) end
+    if waits then list_host(Q, host) end
   end
 end
 
