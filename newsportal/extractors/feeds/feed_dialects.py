@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,8 +29,6 @@ class FeedHead:
 
     format: str
     title: str | None = None
-    home: str | None = None
-    language: str | None = None
     ttl_minutes: int | None = None
     hub: str | None = None
     topic: str | None = None
@@ -58,13 +56,12 @@ class RawEntry:
     published: RawDate | None = None
     updated: RawDate | None = None
     author: str | None = None
-    images: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RawFeed(FeedHead):
-    updated: RawDate | None = None
+    home: str | None = None
+    language: str | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -101,7 +98,6 @@ def read_xml(text: str, url: str) -> RawFeed:
         hub=_rel(head, "hub"),
         topic=_rel(head, "self"),
         **_skips(text),
-        updated=_date(head, "updated") or _date(head, "published"),
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
     )
@@ -150,8 +146,6 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
         published=_date(entry, "published") or _date(entry, "created"),
         updated=_date(entry, "updated"),
         author=(_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author"),
-        images=tuple(_images(entry)),
-        categories=tuple(tag for item in _list(entry, "tags") if (tag := _text(item, "term") or _text(item, "label"))),
     )
 
 
@@ -199,20 +193,6 @@ def _number(text: str | None) -> int | None:
 
 def _rel(values: Mapping[str, Any], rel: str) -> str | None:
     return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
-
-
-def _images(entry: Mapping[str, Any]) -> Iterable[str]:
-    for item in (*_list(entry, "media_content"), *_list(entry, "enclosures")):
-        kind = f"{_text(item, 'type') or ''} {_text(item, 'medium') or ''}"
-        url = _text(item, "url") or _text(item, "href")
-        if "image" in kind and url:
-            yield url
-    for item in _list(entry, "media_thumbnail"):
-        if url := _text(item, "url"):
-            yield url
-    image = _get(entry, "image")
-    if isinstance(image, dict) and (url := _text(image, "href") or _text(image, "url")):
-        yield url
 
 
 ITEMS = re.compile(r'"items"\s*:\s*\[')
@@ -297,7 +277,7 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
     html, plain = _text(item, "content_html"), _text(item, "content_text")
     published, updated = _text(item, "date_published"), _text(item, "date_modified")
     number = item.get("id")
-    author, tags = item.get("author"), item.get("tags")
+    author = item.get("author")
     people = [*_list(item, "authors"), *([author] if isinstance(author, dict) else [])]
     names = [name for person in people if (name := _text(person, "name"))]
     return RawEntry(
@@ -309,8 +289,6 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
         published=RawDate(published) if published else None,
         updated=RawDate(updated) if updated else None,
         author=", ".join(dict.fromkeys(names)) or None,
-        images=tuple(url for url in (_text(item, "image"), _text(item, "banner_image")) if url),
-        categories=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
 
 

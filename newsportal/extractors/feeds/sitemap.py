@@ -39,8 +39,6 @@ class SitemapEntry:
     changed: datetime | None = None
     title: str | None = None
     published: datetime | None = None
-    keywords: tuple[str, ...] = ()
-    language: str | None = None
     publication: str | None = None
 
     @property
@@ -95,13 +93,12 @@ MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
 MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
 MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
 MAX_TEXT = 500
-MAX_KEYWORDS = 20
 MAX_NAMED = 100  # Sitemaps that one robots.txt may name
 MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
 RECORDS = frozenset(("url", "sitemap"))
 OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
-FIELDS = frozenset("loc lastmod title publication_date keywords name language".split())
+FIELDS = frozenset("loc lastmod title publication_date name".split())
 ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
 NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 
@@ -164,15 +161,12 @@ class _Reader:
         if url is None:
             self.broken += 1
             return
-        keywords = (clean(word)[:60] for word in re.split("[,，、;；]", unescape(fields.get("keywords", "")))[:MAX_KEYWORDS])
         self.entries.append(
             SitemapEntry(
                 url=url,
                 changed=self.date(fields.get("lastmod")),
                 title=clean(unescape(fields.get("title", "")))[:MAX_TEXT] or None,
                 published=self.date(fields.get("publication_date")),
-                keywords=tuple(dict.fromkeys(filter(None, keywords))),
-                language=clean(fields.get("language", ""))[:35] or None,
                 publication=clean(unescape(fields.get("name", "")))[:100] or None,
             )
         )
