@@ -6,10 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final
 
 from newsportal.text import clean, dom
 
@@ -70,15 +67,9 @@ def named(name: str) -> int:
     return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(words))
 
 
-def says_aside(mask: int) -> bool:
-    """Navigation, comments, sharing, hidden boxes and the like, by what the element says of itself."""
-    return bool(mask & ASIDE) and not (mask & BODY and not mask & (HIDDEN | 7 << 17))
-
-
-def say_aside(masks: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """:func:`says_aside` for many."""
-    beside: NDArray[np.bool_] = (masks & ASIDE != 0) & ((masks & BODY == 0) | (masks & (HIDDEN | 7 << 17) != 0))
-    return beside
+def says_aside(mask: Any) -> Any:
+    """Return whether an element calls itself navigation, comments, sharing or the like, or is hidden: of a mask, or of each of an array."""
+    return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
 
 
 TAG: Final = re.compile(r"<([a-z][^\s/>]*)")

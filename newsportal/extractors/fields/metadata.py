@@ -50,14 +50,8 @@ class Metadata:
                 return value.strip()
         return None
 
-    def people(self, key: str) -> tuple[str, ...]:
-        """The names under ``key`` of the JSON-LD article (``author``), without those of organisations."""
-        return self._named(key, organisations=False)
-
-    def organisations(self, key: str) -> tuple[str, ...]:
-        return self._named(key, organisations=True)
-
-    def _named(self, key: str, organisations: bool) -> tuple[str, ...]:
+    def named(self, key: str, *, organisations: bool = False) -> tuple[str, ...]:
+        """Return the names of people, or of organisations, under ``key`` of the JSON-LD article (``author``, ``publisher``)."""
         for thing in self.things:
             found = tuple(name for name, is_one in self._names(thing.get(key)) if is_one == organisations and name)
             if found:
@@ -168,14 +162,8 @@ MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
 ADDRESSES: Final = {
-    "a": "href",
-    "link": "href",
-    "area": "href",
-    "img": "src",
-    "audio": "src",
-    "video": "src",
-    "source": "src",
-    "iframe": "src",
+    **dict.fromkeys(("a", "link", "area"), "href"),
+    **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src"),
 }
 # Properties that hold the text itself or other people's: they are read from the page, not from here.
 LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))

@@ -286,8 +286,4 @@ def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tupl
         return "none", None
     if akin(target):
         return "story", target if target != document.url.partition("#")[0] else None
-    return ("page" if _site(target) == _site(document.url) else "site"), target
-
-
-def _site(url: str) -> str:
-    return Address(url).domain
+    return ("page" if Address(target).domain == Address(document.url).domain else "site"), target

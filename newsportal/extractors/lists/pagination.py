@@ -96,9 +96,6 @@ def is_thread(url: str) -> bool:
     return THREAD.search(url) is not None
 
 
-# rows
-
-
 def _row(own: Sequence[Place], turns: Sequence[Turn]) -> Row | None:
     groups: dict[int | None, list[tuple[Turn, Step]]] = defaultdict(list)
     for turn in turns:
@@ -160,9 +157,6 @@ def _script_row(document: dom.Document, own: Sequence[Place]) -> Row | None:
         if pager.current and 1 in pages:
             return Row(pager.current + 1, pages, pages[1])
     return None
-
-
-# the rest
 
 
 def _whole(own: Sequence[Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:
