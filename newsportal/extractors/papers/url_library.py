@@ -121,6 +121,20 @@ class Library:
             self.sites.popitem(last=False)
         return found
 
+    def forget(self, site: str, directory: Directory | None = None) -> int:
+        """Drop a site, or what stands in one directory and below it; answers how many templates went."""
+        branch = self.sites.get(site)
+        if branch is None:
+            return 0
+        top = directory or ()
+        gone = [one for one in branch.templates if one[: len(top)] == top]
+        count = sum(len(branch.templates.pop(one)) for one in gone)
+        for place in [place for place in branch.waiting if place[0][: len(top)] == top]:
+            del branch.waiting[place]
+        if not branch.templates and not branch.waiting:
+            del self.sites[site]
+        return count
+
     def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
         for site, branch in self.sites.items():
             for directory, templates in branch.templates.items():

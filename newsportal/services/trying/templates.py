@@ -94,8 +94,9 @@ def forget(file: Path, site: str) -> bool:
     """Take a site out of the library; whether it was in it. Raises ``LibraryError``."""
     with _held(file):
         library = library_at(file)
-        if library.sites.pop(site, None) is None:
+        if site not in library.sites:
             return False
+        library.forget(site)
         save(write_library(library), file)
         return True
 

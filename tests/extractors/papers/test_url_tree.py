@@ -181,6 +181,18 @@ def test_a_library_goes_on_where_it_was() -> None:
     assert ask(later, "乙", "/sport/y") == sentence("乙")  # with the page that waited in the first run
 
 
+def test_a_library_forgets() -> None:
+    run = UrlTree()
+    learn(run, "/news/a", "/news/b", "/news/deep/waits")
+    learn(run, "/t/a", "/t/b", layout="table")
+    assert run.library.forget("gangwan.example", ("news",)) == 1
+    assert directories(run) == ["t"]
+    assert not run.library.sites["gangwan.example"].waiting
+    assert run.library.forget("gangwan.example") == 1
+    assert not run.library.sites
+    assert run.library.forget("gangwan.example") == 0
+
+
 def good() -> dict[str, object]:
     run = UrlTree()
     learn(run, "/news/a", "/news/b", "/sport/waits")
