@@ -19,6 +19,8 @@ import feedparser
 
 from newsportal.errors import NotApplicable
 
+ITEMS = re.compile(r'"items"\s*:\s*\[')
+
 
 @dataclass(frozen=True, slots=True)
 class FeedHead:
@@ -171,7 +173,7 @@ def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
     parsed = _get(values, f"{key}_parsed")
     try:
         return RawDate(text, datetime(*parsed[:6]) if parsed else None)  # noqa: DTZ001 (naive UTC by the contract of RawDate)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         return RawDate(text)
 
 
@@ -193,9 +195,6 @@ def _number(text: str | None) -> int | None:
 
 def _rel(values: Mapping[str, Any], rel: str) -> str | None:
     return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
-
-
-ITEMS = re.compile(r'"items"\s*:\s*\[')
 
 
 def read_json(text: str) -> RawFeed:
@@ -225,7 +224,7 @@ def _rss(channel: dict[str, Any]) -> RawFeed:
     entries = []
     for item in (items if isinstance(items, list) else [items])[:MAX_ENTRIES]:
         if isinstance(item, dict):
-            guid, published = item.get("guid"), _text(item, "pubDate")
+            guid = item.get("guid")
             name = _text(guid, "#value") if isinstance(guid, dict) else _text(item, "guid")
             entries.append(
                 RawEntry(
@@ -233,7 +232,7 @@ def _rss(channel: dict[str, Any]) -> RawFeed:
                     urls=tuple(url for url in (_text(item, "link"), name) if url),
                     title=_text(item, "title"),
                     summary=_text(item, "description"),
-                    published=RawDate(published) if published else None,
+                    published=_date(item, "pubDate"),
                     author=_text(item, "author"),
                 )
             )
@@ -275,7 +274,6 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
 
 def _json_entry(item: dict[str, Any]) -> RawEntry:
     html, plain = _text(item, "content_html"), _text(item, "content_text")
-    published, updated = _text(item, "date_published"), _text(item, "date_modified")
     number = item.get("id")
     author = item.get("author")
     people = [*_list(item, "authors"), *([author] if isinstance(author, dict) else [])]
@@ -286,8 +284,8 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
         title=_escaped(_text(item, "title")),
         summary=_escaped(_text(item, "summary")),
         content=html or _escaped(plain),
-        published=RawDate(published) if published else None,
-        updated=RawDate(updated) if updated else None,
+        published=_date(item, "date_published"),
+        updated=_date(item, "date_modified"),
         author=", ".join(dict.fromkeys(names)) or None,
     )
 

@@ -146,14 +146,19 @@ class _Enough(Exception):
 
 
 class _Reader:
-    """Collects entries, and reads the dates of one file."""
+    """Collects the entries of one file: each ``url`` and ``sitemap`` element that the parser tells of, or each line of a plain list."""
 
     def __init__(self, fetched: datetime, url: str) -> None:
         self.fetched = fetched
         self.url = url
         self.entries: list[SitemapEntry] = []
         self.broken = 0
+        self.root: str | None = None
         self._odd = MAX_ODD_DATES
+        self._tags = 0
+        self._record: dict[str, str] | None = None
+        self._field: str | None = None
+        self._foreign = 0  # levels below an element of another extension
 
     def take(self, fields: Mapping[str, str]) -> None:
         loc = clean(fields.get("loc", "").replace("&amp;", "&"))  # escaped twice, or within CDATA, where nothing is escaped
@@ -189,21 +194,9 @@ class _Reader:
             return None
         return when if when and plausible(when, self.fetched) else None
 
-
-class _Target:
-    """Told of elements; hands each ``url`` and ``sitemap`` to the reader."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self.reader = reader
-        self.root: str | None = None
-        self.tags = 0
-        self._record: dict[str, str] | None = None
-        self._field: str | None = None
-        self._foreign = 0  # levels below an element of another extension
-
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self.tags += 1
-        if self.tags > MAX_TAGS:
+        self._tags += 1
+        if self._tags > MAX_TAGS:
             raise _Enough("too-many-tags")
         family, name = _parted(tag)
         if self.root is None:
@@ -235,9 +228,9 @@ class _Target:
     def close(self) -> None:
         if self._record is None:
             return
-        if len(self.reader.entries) >= MAX_ENTRIES:
+        if len(self.entries) >= MAX_ENTRIES:
             raise _Enough("too-many-entries")
-        self.reader.take(self._record)
+        self.take(self._record)
         self._record = self._field = None
 
 
@@ -249,16 +242,15 @@ def _parted(tag: str) -> tuple[str, str]:
 
 
 def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
-    target = _Target(reader)
     try:
-        dom.stream_xml(stream, target)
+        dom.stream_xml(stream, reader)
     except _Enough as reason:
-        if target.root in ROOTS:
+        if reader.root in ROOTS:
             text.tell(str(reason))
-    kind = ROOTS.get(target.root or "")
+    kind = ROOTS.get(reader.root or "")
     if kind is None:
-        what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(target.root or "", "XML of another kind")
-        raise NotApplicable("not-a-sitemap", what if target.root else "no XML element can be read")
+        what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(reader.root or "", "XML of another kind")
+        raise NotApplicable("not-a-sitemap", what if reader.root else "no XML element can be read")
     return kind
 
 

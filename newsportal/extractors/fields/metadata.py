@@ -15,6 +15,10 @@ from newsportal.text import CJK, chinese_share, clean, dom, fold_characters
 ARTICLE_TYPES: Final = re.compile(r"Article|BlogPosting|Report|LiveBlogPosting|WebPage$")
 MAX_JSON: Final = 1_000_000
 MAX_OBJECTS: Final = 500  # JSON-LD beyond this size or number of objects describes a catalogue, not an article
+MAX_NESTING: Final = 4
+_WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
+_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,6 @@ class Metadata:
                 yield from self._names(item, is_one, depth + 1)
 
 
-MAX_NESTING: Final = 4
-
-
 def read_metadata(document: dom.Document) -> Metadata:
     """Everything in one pass over the page. Never raises: broken JSON is left out."""
     root = document.root
@@ -109,11 +110,6 @@ def type_of(thing: Mapping[str, Any]) -> str:
 
 def _first(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value else value
-
-
-_WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
-_COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
-_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:

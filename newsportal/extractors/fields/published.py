@@ -64,6 +64,7 @@ SURE: Final = 2.0  # A written date with a lower score is asked last: it may be 
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
+MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
 def best_date(
@@ -165,9 +166,6 @@ def _score(number: int, text: str, written: Written, place: int | None) -> float
     before = text[max(0, written.start - 24) : written.start]
     score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
     return score + _nearness(number, place)
-
-
-MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
 def _at_most(line: int, place: int | None) -> float:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
-from newsportal.extractors.gallery.pattern import MAX_PAGES
+from newsportal.extractors.gallery.further_pages import MAX_PAGES
 from newsportal.extractors.lists.hub_urls import Address, pattern
 from newsportal.extractors.lists.page_marks import Place, places, step
 from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, Turn, dead, is_aside, page_turn_text, written

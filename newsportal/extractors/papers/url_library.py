@@ -21,7 +21,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.errors import LibraryError
-from newsportal.extractors.article.site import site_of
+from newsportal.extractors.article.site import put_last, site_of
 from newsportal.extractors.article.template import MAX_TEXTS, Layout, Template, compare, path_to, read_structure
 
 Directory = tuple[str, ...]
@@ -88,9 +88,7 @@ class Library:
                     del branch.waiting[directory, leaf]
                     self.add_template(address.site, _common(address.directory, directory), template)
                     return template
-        branch.waiting[address.directory, address.leaf] = layout
-        if len(branch.waiting) > MAX_WAITING:
-            branch.waiting.popitem(last=False)
+        put_last(branch.waiting, (address.directory, address.leaf), layout, MAX_WAITING)
         return None
 
     def add_template(self, site: str, directory: Directory, template: Template) -> None:
@@ -115,10 +113,8 @@ class Library:
 
     def branch(self, site: str) -> Branch:
         """The site's branch, a new one if need be; the one used longest ago goes."""
-        found = self.sites.setdefault(site, Branch())
-        self.sites.move_to_end(site)
-        if len(self.sites) > self._most:
-            self.sites.popitem(last=False)
+        found = self.sites.get(site) or Branch()
+        put_last(self.sites, site, found, self._most)
         return found
 
     def forget(self, site: str, directory: Directory | None = None) -> int:

@@ -14,10 +14,8 @@ from threading import Lock
 from typing import Final
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.article.template import Survey, Template, content_of, survey
-from newsportal.extractors.article.tidy import markup_of
-from newsportal.extractors.fields.title import thesis_title
+from newsportal.extractors.papers.common import answer_of_link
 from newsportal.extractors.papers.url_library import Address, Library, address_of, read_library, write_library
 from newsportal.items import Extraction, Link
 from newsportal.text import dom
@@ -39,18 +37,10 @@ class UrlTree:
         template = self._template(address, page)
         if template is None:
             raise NotApplicable("waits-for-sibling", f"no page of {address.site} with the same layout was seen")
-        blocks = content_of(template, page)
-        lines = [line for block in blocks for line in dom.lines_of(block)]
-        if not lines:
+        found = answer_of_link(document, link, "url_tree", content_of(template, page))
+        if not found.text:
             raise NotApplicable("no-body", "the template's place is empty")
-        return Extraction(
-            title=(link.title if link else None) or thesis_title(document),
-            text="\n".join(lines),
-            html=sanitise("".join(map(markup_of, blocks)), document.base),
-            published=link.published if link else None,
-            author=link.author if link else None,
-            algorithm="url_tree",
-        )
+        return found
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         try:
