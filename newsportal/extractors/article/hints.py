@@ -30,24 +30,8 @@ _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
 MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
 FIRST_TAG_BIT: Final = 16
-TAG_MASK: Final[dict[str, int]] = {
-    "header": 1 << 16,
-    "footer": 1 << 17,
-    "address": 1 << 17,
-    "nav": 1 << 18,
-    "aside": 1 << 19,
-    "dialog": 1 << 19,
-    "menu": 1 << 18,
-    "form": 1 << 20,
-    "figure": 1 << 21,
-    "table": 1 << 22,
-    "ul": 1 << 23,
-    "ol": 1 << 23,
-    "dl": 1 << 23,
-    "blockquote": 1 << 24,
-    "article": 1 << 25,
-    "main": 1 << 26,
-}
+_TAGS: Final = "header,footer address,nav menu,aside dialog,form,figure,table,ul ol dl,blockquote,article,main".split(",")
+TAG_MASK: Final[dict[str, int]] = {tag: 1 << bit for bit, tags in enumerate(_TAGS, FIRST_TAG_BIT) for tag in tags.split()}
 HIDDEN: Final = 1 << 27
 ARTICLE_BODY: Final = 1 << 28  # Marked as the article's body (schema.org)
 LAST_TAG_BIT: Final = 28

@@ -51,13 +51,6 @@ class XmlText:
         if DECLARING.search(head):  # a document type that does not end: nothing of it may reach a parser
             self.tell("entities-declared")
             return
-        yield from self._mended(head, pieces)
-
-    def tell(self, warning: str) -> None:
-        if warning not in self.warnings:
-            self.warnings.append(warning)
-
-    def _mended(self, head: str, pieces: Iterator[str]) -> Iterator[str]:
         kept, lone = head, 0
         for piece in pieces:
             cut = kept.rfind("&", max(0, len(kept) - REFERENCE_CHARS))
@@ -69,6 +62,10 @@ class XmlText:
                 self.tell("too-large")
                 return
         yield LONE.sub("&amp;", kept)
+
+    def tell(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     def _decoded(self) -> Iterator[str]:
         decoder = None

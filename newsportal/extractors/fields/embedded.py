@@ -42,12 +42,10 @@ _SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
 # A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain.
 LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
-DATES: Final = tuple(
-    (
-        "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
-        "firstPublished createTime create_time createdAt created_at ctime date"
-    ).split()
-)
+DATES: Final = (
+    "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
+    "firstPublished createTime create_time createdAt created_at ctime date"
+).split()
 KEYED: Final = re.compile(
     rf"""({"|".join((*TITLES, *DATES))})["']?\s*[:=]\s*"""
     r"""(?:"((?:[^"\\\n]|\\.){4,300})"|'((?:[^'\\\n]|\\.){4,300})'|(\d{10,13}))"""

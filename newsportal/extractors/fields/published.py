@@ -12,13 +12,11 @@ from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom
 
-META_DATES: Final = tuple(
-    (
-        "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
-        "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
-        "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
-    ).split()
-)
+META_DATES: Final = (
+    "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
+    "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
+    "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
+).split()
 MACHINE_CHARS: Final = 60
 LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
 WORDS: Final = re.compile(

@@ -265,15 +265,17 @@ def _judged(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bo
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if met.large and met.large != met.url else (width, height)))
-    found = PagePicture(image, node, aside=met.aside, caption=met.caption)
     lead, target = _lead(met, document, akin)
-    return replace(
-        found,
-        lead=lead,
-        target=target,
+    return PagePicture(
+        image,
+        node,
+        lead,
+        target,
+        aside=met.aside,
         small=small or (not met.large and any(says(STRIP, one) for one in (node, *around))),
         form="/".join(re.sub(r"\d+", "", f"{one.tag}.{one.get('class') or ''}"[:80]) for one in (node, *around)),
         showcased=any(says(SHOWCASE, one) for one in (node, *around)),
+        caption=met.caption,
     )
 
 
