@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from newsportal.extractors.article.blocks import Block, Blocks
 from newsportal.extractors.article.core import NAMES as RECORD_NAMES
-from newsportal.extractors.article.core import Core, below, find_core, find_records, levels_from
+from newsportal.extractors.article.core import below, find_core, find_records, levels_from
 from newsportal.extractors.article.hints import FIRST_TAG_BIT, LAST_TAG_BIT, MEANINGS, TAG_NAMES
 from newsportal.extractors.article.reference_hints import find_hints
 from newsportal.text import has_stop_word
@@ -70,13 +70,11 @@ NOWHERE: Final = 99.0  # Stands for a distance to something that the page does n
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Features of all blocks of a page: ``values`` has the shape (features, blocks). ``core`` is where the text is densest."""
+    """Features of all blocks of a page: ``values`` has the shape (features, blocks); ``length``: characters of each block."""
 
     names: tuple[str, ...]
     values: NDArray[np.float32]
-    core: Core
     length: Column
-    box: Whole
 
     def of(self, names: Sequence[str]) -> NDArray[np.float32]:
         """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
@@ -158,7 +156,7 @@ class _FeatureBuilder:
                 self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
                 self.rows[f"{side}{width}_length"] = np.log1p(part[0])
         values = np.stack(list(self.rows.values())).astype(np.float32)
-        return Table(tuple(self.rows), values, self.core, self.length.astype(np.float32), self.box)
+        return Table(tuple(self.rows), values, self.length.astype(np.float32))
 
     def _text(self) -> None:
         rows, own = self.rows, self.own

@@ -125,8 +125,9 @@ def _date_near_title(
     lines = document.lines
     place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
     best, most = None, 0.0
-    for number in sorted(range(len(lines)), key=lambda number: (-_at_most(number, place), number)):
-        if _at_most(number, place) <= most:
+    # the likeliest lines are read first, and most are never read
+    for number in sorted(range(len(lines)), key=lambda number: (-(MOST + _nearness(number, place)), number)):
+        if MOST + _nearness(number, place) <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
@@ -164,11 +165,6 @@ def _score(number: int, text: str, written: Written, place: int | None) -> float
     before = text[max(0, written.start - 24) : written.start]
     score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
     return score + _nearness(number, place)
-
-
-def _at_most(line: int, place: int | None) -> float:
-    """The score that no date in this line can exceed: the likeliest lines are read first, and most are never read."""
-    return MOST + _nearness(line, place)
 
 
 def _nearness(line: int, place: int | None) -> float:

@@ -75,10 +75,6 @@ class Block:
     tag: Tag
     end: int
 
-    @property
-    def length(self) -> int:
-        return self.end - self.tag.start
-
 
 def plain(text: str) -> str:
     """The form that is compared: no white space, no brackets, character references resolved."""
@@ -130,7 +126,7 @@ def find_block(source: Source, anchor: str) -> Block | None:
         return None
     place = source.places[bisect_right(source.offsets, at) - 1]
     found = (enclosing(source, label, place) for label in LABELS)
-    return max((block for block in found if block), key=lambda block: block.length, default=None)
+    return max((block for block in found if block), key=lambda block: block.end - block.tag.start, default=None)
 
 
 def enclosing(source: Source, label: str, place: int) -> Block | None:
