@@ -25,6 +25,7 @@ DECLARED: Final = 0.2
 HEADING_BONUS: Final = 2.0
 WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
 Floats = NDArray[np.float64]
+NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,6 @@ def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any
 
 RECORDS: Final = 3
 SEVERAL: Final = 0.6  # So many boxes of one form beside one another, of which this share holds more than one line, are records
-
-
-NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
 
 
 def find_records(

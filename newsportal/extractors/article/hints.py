@@ -41,6 +41,12 @@ TAG_NAMES: Final = (
 )  # Bits 16 to 28 by name
 ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
 BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: says that it is beside the body; says that it is the body
+TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
+UNSEEN: Final = ("meta", "link")
+MAX_TAG_CHARS: Final = 300
+MAX_LOOKS: Final = 200
+MAX_SHORT_CHARS: Final = 4000
+MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
 
 
 @lru_cache(maxsize=16384)
@@ -54,14 +60,6 @@ def named(name: str) -> int:
 def says_aside(mask: Any) -> Any:
     """Return whether an element calls itself navigation, comments, sharing or the like, or is hidden: of a mask, or of each of an array."""
     return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
-
-
-TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
-UNSEEN: Final = ("meta", "link")
-MAX_TAG_CHARS: Final = 300
-MAX_LOOKS: Final = 200
-MAX_SHORT_CHARS: Final = 4000
-MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
 
 
 def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:

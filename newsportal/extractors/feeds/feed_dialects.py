@@ -20,6 +20,14 @@ import feedparser
 from newsportal.errors import NotApplicable
 
 ITEMS = re.compile(r'"items"\s*:\s*\[')
+MAX_ENTRIES = 5_000
+MAX_ALONE = 300  # entries read one by one, with the head before each
+MAX_HEAD_CHARS = 20_000
+ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
+SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}  # minutes of ``sy:updatePeriod``
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +74,6 @@ class RawFeed(FeedHead):
     language: str | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-MAX_ENTRIES = 5_000
-MAX_ALONE = 300  # entries read one by one, with the head before each
-MAX_HEAD_CHARS = 20_000
-ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
-SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}  # minutes of ``sy:updatePeriod``
 
 
 def read_xml(text: str, url: str) -> RawFeed:

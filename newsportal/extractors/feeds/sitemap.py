@@ -29,6 +29,21 @@ FEW = 5  # dates of change from which a lie can be told
 ALIKE = 0.9  # the share of the dates that must agree
 JUST_NOW = timedelta(minutes=10)  # younger when fetched: it changes at this very moment, or the date is made on request
 Kind = Literal["urlset", "index", "text"]
+MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
+MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
+MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
+MAX_TEXT = 500
+MAX_NAMED = 100  # Sitemaps that one robots.txt may name
+MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
+ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
+RECORDS = frozenset(("url", "sitemap"))
+OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
+FIELDS = frozenset("loc lastmod title publication_date name".split())
+ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
+NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which an address, which is all there is here, is no article's
+FULL = 0.99  # what an address scores before the rules of the source are asked
+LEAST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +102,6 @@ def honest(found: Sitemap, fetched: datetime) -> Sitemap:
         return found
     entries = tuple(replace(entry, changed=None) for entry in found.entries)
     return replace(found, entries=entries, warnings=(*found.warnings, lie))
-
-
-MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
-MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
-MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
-MAX_TEXT = 500
-MAX_NAMED = 100  # Sitemaps that one robots.txt may name
-MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
-ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
-RECORDS = frozenset(("url", "sitemap"))
-OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
-FIELDS = frozenset("loc lastmod title publication_date name".split())
-ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
-NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
@@ -265,11 +266,6 @@ def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
             raise NotApplicable("not-a-sitemap", "neither XML nor a list of addresses")
         else:
             reader.broken += 1
-
-
-NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which an address, which is all there is here, is no article's
-FULL = 0.99  # what an address scores before the rules of the source are asked
-LEAST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

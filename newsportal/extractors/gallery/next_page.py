@@ -33,6 +33,14 @@ OF: Final = re.compile(
 ALONE: Final = re.compile(r"(?:^|[^\d])[共全]\s*(?P<total>\d{1,3})\s*(?P<unit>[页頁张張幅])")
 WORD: Final = re.compile(r"[页頁张張幅共第图圖]|\b(?:page|photo|image|slide|of)\b", re.IGNORECASE)
 BRACKETED: Final = re.compile(r"[\[(（【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[\])）】]")
+LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
+ANOTHER: Final = re.compile(
+    r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
+    r"|next (?:gallery|story|album|set|article|post)",
+    re.IGNORECASE,
+)  # What links to other stories say
+DIGITS: Final = re.compile(r"\d+")
+LEAST_ROW: Final = 3  # Numbers in a row, this page's included, that are a pager whatever their addresses are
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +79,6 @@ def _read(text: str, strict: bool) -> Count | None:
     if match is not None and 1 < int(match["total"]) <= MAX_TOTAL:
         return Count(None, int(match["total"]), pictures=match["unit"] in "张張幅")
     return None
-
-
-LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
-ANOTHER: Final = re.compile(
-    r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
-    r"|next (?:gallery|story|album|set|article|post)",
-    re.IGNORECASE,
-)  # What links to other stories say
-DIGITS: Final = re.compile(r"\d+")
-LEAST_ROW: Final = 3  # Numbers in a row, this page's included, that are a pager whatever their addresses are
 
 
 @dataclass(frozen=True, slots=True)
