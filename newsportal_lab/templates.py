@@ -9,7 +9,7 @@ import typer
 
 from newsportal.cli.options import AsJson, command_group
 from newsportal.cli.output import make_table, print_json, print_table
-from newsportal.extractors.papers.url_library import Directory, Library, plain, write_library
+from newsportal.extractors.papers.url_tree import Directory, Library, plain, write_library
 from newsportal.services.trying.templates import load, save
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The library: what extract --algorithm url_tree --library wrote.")]

@@ -15,7 +15,7 @@ from newsportal.cli.output import pick, tracked
 from newsportal.cli.pages import WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
-from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
+from newsportal.extractors.gallery.further_pages import MAX_PAGES, parse
 from newsportal.items import GalleryPage, Page
 from newsportal.text import dom
 

@@ -191,7 +191,7 @@ class Gallery(Place):
     @model_validator(mode="after")
     def _pattern_is_one(self) -> Gallery:
         if self.pattern is not None:
-            from newsportal.extractors.gallery.pattern import parse  # loads the extractors, which most files do not need
+            from newsportal.extractors.gallery.further_pages import parse  # loads the extractors, which most files do not need
 
             try:
                 parse(self.pattern)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.extractors.gallery.pattern import MAX_PAGES
+from newsportal.extractors.gallery.further_pages import MAX_PAGES
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.sources import Gallery
 from newsportal.spiders.fetcher import Outcome

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from newsportal.extractors.article.blocks import Block, Blocks
 from newsportal.extractors.article.core import NAMES as RECORD_NAMES
-from newsportal.extractors.article.core import Core, below, find_core, find_records, levels_from
+from newsportal.extractors.article.core import below, find_core, find_records, levels_from
 from newsportal.extractors.article.hints import FIRST_TAG_BIT, LAST_TAG_BIT, MEANINGS, TAG_NAMES
-from newsportal.extractors.article.reference_hints import witness
+from newsportal.extractors.article.reference_hints import find_hints
 from newsportal.text import has_stop_word
 
 Column = NDArray[Any]
@@ -59,17 +59,22 @@ KINDS: Final[dict[str, str]] = {
     "form": "form",
 }  # Tags of boxes that mean alike
 TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
+OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
+LINK_CHARS: Final = 80
+NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
+LEVELS: Final = (1, 2, 3, 4, 6)
+WINDOWS: Final = (5, 15)
+FAR: Final = 30
+NOWHERE: Final = 99.0  # Stands for a distance to something that the page does not have
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Features of all blocks of a page: ``values`` has the shape (features, blocks). ``core`` is where the text is densest."""
+    """Features of all blocks of a page: ``values`` has the shape (features, blocks); ``length``: characters of each block."""
 
     names: tuple[str, ...]
     values: NDArray[np.float32]
-    core: Core
     length: Column
-    box: Whole
 
     def of(self, names: Sequence[str]) -> NDArray[np.float32]:
         """The rows called ``names``. Raises ``ValueError`` for a name there is not."""
@@ -78,11 +83,6 @@ class Table:
             raise ValueError(f"no such features: {', '.join(sorted(missing))}")
         places = {name: place for place, name in enumerate(self.names)}
         return self.values[[places[name] for name in names]]
-
-
-OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
-LINK_CHARS: Final = 80
-NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
 
 
 def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
@@ -112,19 +112,13 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
     return np.array(rows, dtype=np.float32).T
 
 
-def features(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Table:
-    """All features of a page with a block; ``told``: its description, ``declared``: its article's text, as given to machines."""
-    return _Maker(page, heading, told, declared).table()
+def features(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> Table:
+    """All features of a page with a block; ``description``: what it says of itself, ``declared``: its article as given to machines."""
+    return _FeatureBuilder(page, heading, description, declared).table()
 
 
-LEVELS: Final = (1, 2, 3, 4, 6)
-WINDOWS: Final = (5, 15)
-FAR: Final = 30
-NOWHERE: Final = 99.0  # Stands for a distance to something that the page does not have
-
-
-class _Maker:
-    def __init__(self, page: Blocks, heading: str | None, told: str | None, declared: str | None) -> None:
+class _FeatureBuilder:
+    def __init__(self, page: Blocks, heading: str | None, description: str | None, declared: str | None) -> None:
         self.page = page
         self.count = len(page.blocks)
         self.number = np.arange(self.count)
@@ -138,8 +132,8 @@ class _Maker:
         self.valid = np.where(reads, plain, 0.0)
         self.running = np.where(reads & (self.own["sentences"] >= 2) & (plain > 0.6 * self.length), plain, 0.0)
         self.total, self.all_valid = max(self.length.sum(), 1.0), max(self.valid.sum(), 1.0)
-        self.witness = witness(page, heading, told, declared)
-        self.core = find_core(page, self.valid, self.length, self.linked, self.witness.heading)
+        self.hints = find_hints(page, heading, description, declared)
+        self.core = find_core(page, self.valid, self.length, self.linked, self.hints.heading)
         self.rows: dict[str, Column] = {}
 
     def table(self) -> Table:
@@ -162,7 +156,7 @@ class _Maker:
                 self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
                 self.rows[f"{side}{width}_length"] = np.log1p(part[0])
         values = np.stack(list(self.rows.values())).astype(np.float32)
-        return Table(tuple(self.rows), values, self.core, self.length.astype(np.float32), self.box)
+        return Table(tuple(self.rows), values, self.length.astype(np.float32))
 
     def _text(self) -> None:
         rows, own = self.rows, self.own
@@ -188,7 +182,7 @@ class _Maker:
         self.rows.update(zip((f"kind_{kind}" for kind in KINDS), self.kinds == np.arange(len(KINDS))[:, None], strict=True))
 
     def _place(self) -> None:
-        rows, found, core, number = self.rows, self.witness, self.core, self.number
+        rows, found, core, number = self.rows, self.hints, self.core, self.number
         before, valid_before = np.cumsum(self.length) - self.length, np.cumsum(self.valid) - self.valid
         rows["depth"] = np.array(self.page.depth)[self.box]
         rows["place"], rows["valid_place"] = before / self.total, valid_before / self.all_valid

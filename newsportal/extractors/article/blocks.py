@@ -78,7 +78,7 @@ class _Walk:
         self.body = body
         self.box = 0
         self.paths: dict[tuple[int, str, str | None], int] = {}
-        self.links_open = self.bold_open = self.kept_open = 0
+        self.links_open = self.bold_open = self.pre_open = 0
         self.link_starts: list[int] = []
         self._clear()
 
@@ -103,7 +103,7 @@ class _Walk:
                         self._flush()
                     if tag not in LINE_BREAKS and node is not self.body:
                         self._open(node, tag)
-                    self.kept_open += tag == "pre"
+                    self.pre_open += tag == "pre"
                 elif tag in INLINE:
                     self._enter(node, tag)
             else:
@@ -121,7 +121,7 @@ class _Walk:
             if text:
                 if not text.isspace():
                     self._add(node, text, not starts)
-                elif self.kept_open:
+                elif self.pre_open:
                     # white space in a ``pre``
                     if "\n" in text:
                         self._flush()
@@ -140,7 +140,7 @@ class _Walk:
         if tag not in LINE_BREAKS and self.box:
             self.page.end[self.box] = len(self.page.blocks)
             self.box = self.page.parent[self.box]
-        self.kept_open -= tag == "pre"
+        self.pre_open -= tag == "pre"
 
     def _enter(self, node: dom.Element, tag: str) -> None:
         if tag == "a":
@@ -185,7 +185,7 @@ class _Walk:
         self.box = len(page.nodes) - 1
 
     def _add(self, node: dom.Element, text: str, tail: bool) -> None:
-        if self.kept_open and "\n" in text:
+        if self.pre_open and "\n" in text:
             # text of a ``pre``, whose line feeds mean lines
             for number, line in enumerate(text.split("\n")):
                 if number:

@@ -129,13 +129,13 @@ class Body:
         return float((length * right)[asked].sum() / weight)
 
 
-def find_body(top: dom.Element, heading: str | None = None, told: str | None = None, declared: str | None = None) -> Body:
-    """The body below ``top`` (the page's ``body``). ``heading``: the article's title; ``told``: how the page or a link describes it;
+def find_body(top: dom.Element, heading: str | None = None, description: str | None = None, declared: str | None = None) -> Body:
+    """The body below ``top`` (the page's ``body``). ``heading``: the article's title; ``description``: how the page or a link describes it;
     ``declared``: the text the page gives to machines as its article's."""
     page = read_blocks(top)
     if not page.blocks:
         return Body(page, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.float32))
-    table = features(page, heading, told, declared)
+    table = features(page, heading, description, declared)
     model = block_model()
     likely = model.likely(table.of(model.columns))
     return decide(page, likely, table.length)

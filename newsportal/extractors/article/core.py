@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.article.blocks import Blocks
-from newsportal.extractors.article.hints import ARTICLE_BODY, say_aside
+from newsportal.extractors.article.hints import ARTICLE_BODY, says_aside
 
 ALPHA: Final = 0.5  # thesis E, 2.4.3
 MOST: Final = 0.5  # a box with more than this share of the page's valid characters is its body, whatever it calls itself
@@ -25,6 +25,7 @@ DECLARED: Final = 0.2
 HEADING_BONUS: Final = 2.0
 WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
 Floats = NDArray[np.float64]
+NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     # which blocks lie in no aside; all, where that leaves too little
     sums = np.concatenate([[0.0], np.cumsum(valid)])
     start, end = np.array(page.start), np.array(page.end)
-    aside = say_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
+    aside = says_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
     aside[held] = False
     size = len(sums)
     open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))
@@ -106,9 +107,6 @@ def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any
 
 RECORDS: Final = 3
 SEVERAL: Final = 0.6  # So many boxes of one form beside one another, of which this share holds more than one line, are records
-
-
-NAMES: Final = ("records", "records_share", "records_dated", "records_linked", "record_lines", "alike", "alike_share", "alike_linked")
 
 
 def find_records(

@@ -6,10 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final
 
 from newsportal.text import clean, dom
 
@@ -33,24 +30,8 @@ _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
 MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
 FIRST_TAG_BIT: Final = 16
-TAG_MASK: Final[dict[str, int]] = {
-    "header": 1 << 16,
-    "footer": 1 << 17,
-    "address": 1 << 17,
-    "nav": 1 << 18,
-    "aside": 1 << 19,
-    "dialog": 1 << 19,
-    "menu": 1 << 18,
-    "form": 1 << 20,
-    "figure": 1 << 21,
-    "table": 1 << 22,
-    "ul": 1 << 23,
-    "ol": 1 << 23,
-    "dl": 1 << 23,
-    "blockquote": 1 << 24,
-    "article": 1 << 25,
-    "main": 1 << 26,
-}
+_TAGS: Final = "header,footer address,nav menu,aside dialog,form,figure,table,ul ol dl,blockquote,article,main".split(",")
+TAG_MASK: Final[dict[str, int]] = {tag: 1 << bit for bit, tags in enumerate(_TAGS, FIRST_TAG_BIT) for tag in tags.split()}
 HIDDEN: Final = 1 << 27
 ARTICLE_BODY: Final = 1 << 28  # Marked as the article's body (schema.org)
 LAST_TAG_BIT: Final = 28
@@ -60,6 +41,12 @@ TAG_NAMES: Final = (
 )  # Bits 16 to 28 by name
 ASIDE: Final = sum(1 << bit for bit in range(8)) | 1 << 17 | 1 << 18 | 1 << 19 | HIDDEN
 BODY: Final = 1 << list(MEANINGS).index("body")  # Masks: says that it is beside the body; says that it is the body
+TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
+UNSEEN: Final = ("meta", "link")
+MAX_TAG_CHARS: Final = 300
+MAX_LOOKS: Final = 200
+MAX_SHORT_CHARS: Final = 4000
+MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
 
 
 @lru_cache(maxsize=16384)
@@ -70,23 +57,9 @@ def named(name: str) -> int:
     return sum(1 << bit for bit, pattern in enumerate(_PATTERNS) if pattern.search(words))
 
 
-def says_aside(mask: int) -> bool:
-    """Navigation, comments, sharing, hidden boxes and the like, by what the element says of itself."""
-    return bool(mask & ASIDE) and not (mask & BODY and not mask & (HIDDEN | 7 << 17))
-
-
-def say_aside(masks: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """:func:`says_aside` for many."""
-    beside: NDArray[np.bool_] = (masks & ASIDE != 0) & ((masks & BODY == 0) | (masks & (HIDDEN | 7 << 17) != 0))
-    return beside
-
-
-TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
-UNSEEN: Final = ("meta", "link")
-MAX_TAG_CHARS: Final = 300
-MAX_LOOKS: Final = 200
-MAX_SHORT_CHARS: Final = 4000
-MAX_SHORT_PIECES: Final = 600  # A short text with all white space and elements that its markup may have
+def says_aside(mask: Any) -> Any:
+    """Return whether an element calls itself navigation, comments, sharing or the like, or is hidden: of a mask, or of each of an array."""
+    return (mask & ASIDE != 0) & ((mask & BODY == 0) | (mask & (HIDDEN | 7 << 17) != 0))
 
 
 def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:

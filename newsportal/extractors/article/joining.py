@@ -72,7 +72,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
     return replace(
         first,
-        title=PAGE_MARK.sub("", first.title) if first.title else None,
+        title=unmarked(first).title,
         text="\n".join(line for lines in texts for line in lines),
         html="\n".join(filter(None, bodies)) or None,
         published=first.published or next((page.published for page in pages if page.published), None),
@@ -99,8 +99,7 @@ def is_whole(first: Extraction, whole: Extraction) -> bool:
 
 def as_whole(first: Extraction, whole: Extraction, urls: Sequence[str]) -> Extraction:
     """The first page's article with the text of the page that holds all of it."""
-    images = whole.images or first.images
-    title = PAGE_MARK.sub("", first.title) if first.title else whole.title
+    title, images = unmarked(first).title if first.title else whole.title, whole.images or first.images
     return replace(first, title=title, text=whole.text, html=whole.html, images=images, pages=tuple(urls))
 
 

@@ -18,7 +18,7 @@ NO_LETTERS: Final = re.compile(r"[\W_]+")
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 MAX_TERMS: Final = 40
 PIECE: Final = 8  # Letters: descriptions are looked for in pieces of this length
-MAX_TOLD: Final = 400
+MAX_DESCRIPTION: Final = 400
 MIN_DECLARED: Final = 200
 MAX_DECLARED: Final = 100_000  # Characters of a declared text: shorter ones are summaries, longer ones are cut
 MAX_HEADING_CHARS: Final = 300
@@ -27,7 +27,7 @@ HEADINGS: Final = ("h1", "h2")
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class ReferenceHints:
     """``heading``: the block that is the title; ``headings``: all that are; ``terms``: how many of the title's words each block holds
     (as a share of them); ``in_description``: how many ``pieces`` of the description; ``declared``: which share of the block's own pieces
     stand in the text that the page declares as its article's, −1 where it declares none."""
@@ -40,7 +40,7 @@ class Witness:
     declared: list[float]
 
 
-def witness(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Witness:
+def find_hints(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> ReferenceHints:
     """Look for the title, the description and the declared text in the page's blocks."""
     texts = [text.lower() for text in page.texts]
     wanted, same = letters(heading) if heading else "", list[int]()
@@ -50,11 +50,11 @@ def witness(page: Blocks, heading: str | None, told: str | None, declared: str |
         same = [number for number, text in near if letters(text) == wanted]
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
     words = terms(heading or "")
-    pieces = _pieces(squeezed(told[:MAX_TOLD].lower())) if told else []
+    pieces = _pieces(squeezed(description[:MAX_DESCRIPTION].lower())) if description else []
     declared = declared if declared and len(declared) >= MIN_DECLARED else None
     letters_of = [squeezed(text) for text in texts] if pieces or declared else []
     held = counts(texts, words)
-    return Witness(
+    return ReferenceHints(
         likely[0] if likely else None,
         frozenset(same),
         [count / len(words) for count in held] if words else [0.0] * len(texts),
@@ -70,7 +70,7 @@ def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) ->
         return [-1.0] * len(texts)
     shares = []
     for text, all_letters in zip(texts, letters_of, strict=True):
-        pieces = _pieces(squeezed(text[:MAX_TOLD]) if len(text) > MAX_TOLD else all_letters) or [all_letters]
+        pieces = _pieces(squeezed(text[:MAX_DESCRIPTION]) if len(text) > MAX_DESCRIPTION else all_letters) or [all_letters]
         shares.append(sum([piece in whole for piece in pieces]) / len(pieces))
     return shares
 

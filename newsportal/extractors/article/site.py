@@ -26,7 +26,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from newsportal.errors import LibraryError
@@ -42,6 +42,12 @@ WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a
 TEASER: Final = 5  # lines behind a title that a list may show with it: date, source, lead, "more"
 FEW: Final = 3  # witnesses; where one alone named more lines, all 26 were the article's own (340 pages)
 LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+_PAGE_QUERY = re.compile(r"(?<=[?&])(?:page|p|pn|pg|curpage|pageno)=\d{1,3}(?:&|$)", re.IGNORECASE)
+_PAGE_PATH = re.compile(r"(?:[_-]|/(?:page/)?)\d{1,2}(?=/?$|\.[a-z]{3,5}$)", re.IGNORECASE)
 
 
 class PageLines(NamedTuple):
@@ -63,15 +69,19 @@ def site_of(url: str) -> str | None:
     return parts.hostname.removeprefix("www.").rstrip(".") or None
 
 
-_PAGE_QUERY = re.compile(r"(?<=[?&])(?:page|p|pn|pg|curpage|pageno)=\d{1,3}(?:&|$)", re.IGNORECASE)
-_PAGE_PATH = re.compile(r"(?:[_-]|/(?:page/)?)\d{1,2}(?=/?$|\.[a-z]{3,5}$)", re.IGNORECASE)
-
-
 def stem(url: str) -> str:
     """The address without what may be a page's number: pages of one article have one stem (and so may 99 short articles)."""
     address, _, query = url.partition("#")[0].partition("?")
     rest = _PAGE_QUERY.sub("", f"?{query}").strip("?&")
     return f"{_PAGE_PATH.sub('', address).rstrip('/')}?{rest}"
+
+
+def put_last(entries: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
+    """Put an entry at the end of a table of at most ``most``: the one that was put longest ago goes."""
+    entries[key] = value
+    entries.move_to_end(key)
+    if len(entries) > most:
+        entries.popitem(last=False)
 
 
 class SiteKnowledge:
@@ -93,14 +103,9 @@ class SiteKnowledge:
         if site is None:
             return
         with self._lock:
-            pages = self._sites.setdefault(site, OrderedDict())
-            self._sites.move_to_end(site)
-            pages[url] = known
-            pages.move_to_end(url)
-            if len(pages) > self._most_pages:
-                pages.popitem(last=False)
-            if len(self._sites) > self._most_sites:
-                self._sites.popitem(last=False)
+            pages = self._sites.get(site, OrderedDict())
+            put_last(pages, url, known, self._most_pages)
+            put_last(self._sites, site, pages, self._most_sites)
 
     def repeated(self, url: str, lines: Sequence[str], title: str | None = None) -> frozenset[str]:
         """Which of the body's ``lines`` are the site's. Empty where no other page of the site is known."""

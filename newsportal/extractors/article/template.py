@@ -32,6 +32,11 @@ NO_TEXT: Final = frozenset(("a", "select", "button", "option", "datalist"))  # w
 NOISE_CHARS: Final = 40  # outside links; below it a block holds no paragraph. Measured: 20 costs 4 points of F1, 1 little
 MAX_BLOCKS: Final = 3000
 MAX_TEXTS: Final = 5000  # A page with more has no layout to learn from: ten times the largest of the development pages
+_TAGS = re.compile(r"([a-z]+)|([( ])|(\)+ ?)")
+SIZE_BITS: Final = 16
+MAX_SIZE: Final = (1 << SIZE_BITS) - 1
+ALPHA: Final = 0.5  # of the data; a byline or comments may stay outside. Measured: 0.65 costs 1.5 points of F1, 0.8 four
+SHARED_CHARS: Final = 8  # shorter texts that both pages hold (「记者」, a comma between two links) may be the author's
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,6 @@ class Layout:
     def structure(self) -> str:
         """The tree as text: ``body(div(div) table(tr(td)))``. Equal texts are equal trees."""
         return written(self.tags, self.parents)
-
-
-_TAGS = re.compile(r"([a-z]+)|([( ])|(\)+ ?)")
 
 
 def read_structure(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -178,10 +180,6 @@ def _runs(nodes: Iterable[dom.Element], kinds: dict[dom.Element, int]) -> list[l
     return runs
 
 
-SIZE_BITS: Final = 16
-MAX_SIZE: Final = (1 << SIZE_BITS) - 1
-
-
 def mark_of(text: str) -> int:
     """A text in 64 bits, the same in every process, whatever its white space: 48 of its hash, 16 of its length (:func:`size_of`)."""
     squeezed = "".join(text.split())
@@ -192,10 +190,6 @@ def mark_of(text: str) -> int:
 def size_of(mark: int) -> int:
     """The characters of a marked text that are not white space, as far as they were counted."""
     return mark & MAX_SIZE
-
-
-ALPHA: Final = 0.5  # of the data; a byline or comments may stay outside. Measured: 0.65 costs 1.5 points of F1, 0.8 four
-SHARED_CHARS: Final = 8  # shorter texts that both pages hold (「记者」, a comma between two links) may be the author's
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
 TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
 OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())  # Elements that may hold no boxes: parsers would end them there
 LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are nothing without what stands around them
+CAPTION_CHARS: Final = 200  # a box without text of the article that holds a picture stays, with at most so many characters under it
+LEAD_BLOCKS: Final = 3  # a picture stands at most so many lines before the text
 
 
 def copy_of(node: dom.Element) -> dom.Element:
@@ -92,10 +94,6 @@ def read_fragment(html: str, base: str) -> Extraction:
     sources = dict.fromkeys(filter(None, (source_of(node, base) for node in root.iter("img"))))
     images = tuple(Image(url=url) for url in sources)
     return Extraction(text="\n".join(lines), html=sanitise(markup_of(root), base), images=images, algorithm="feed")
-
-
-CAPTION_CHARS: Final = 200  # a box without text of the article that holds a picture stays, with at most so many characters under it
-LEAD_BLOCKS: Final = 3  # a picture stands at most so many lines before the text
 
 
 def tidied(body: Body) -> dom.Element:

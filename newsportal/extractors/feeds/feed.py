@@ -28,12 +28,17 @@ MAX_TITLE = 500
 MAX_SUMMARY = 2_000
 MAX_DATE = 64
 MAX_ODD_DATES = 10  # a feed writes its dates in one way; each that no form knows costs up to half a second
-MAX_TAGS = 20
-MAX_TAG = 60
 ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
 NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
 RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
 ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?$")
+MAX_FOUND = 20
+FEED_TYPE = re.compile(r"^\s*(?:application|text)/(?:(?:rss|atom|rdf)\+xml|feed\+json|json|xml)\b", re.IGNORECASE)
+FEED_HREF = re.compile(
+    r"(?:\.rss|\.atom|\.rdf|rss\.xml|atom\.xml|feed\.xml|feed\.json|index\.xml|/(?:rss|feed|atom)/?)(?:\?.*)?$", re.IGNORECASE
+)
+SKIPPED = re.compile(r"^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)+", re.DOTALL | re.IGNORECASE)
+PAGE = re.compile(r"<(?:html|head|body|meta|title|div|p|script|table|h\d|center|a)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,6 @@ class FeedEntry:
     published: datetime | None = None
     updated: datetime | None = None
     author: str | None = None
-    image: str | None = None
-    categories: tuple[str, ...] = ()
     shared_link: bool = False
 
 
@@ -62,7 +65,6 @@ class FeedEntry:
 class Feed(FeedHead):
     """A feed; ``warnings``: stable slugs of what was wrong with it (see above)."""
 
-    updated: datetime | None = None
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -73,13 +75,12 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
     titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
     chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
     clock = Clock(fetched, CHINA if chinese else None)
-    home = _absolute(url, raw.home)
-    base = home or url
+    base = _absolute(url, raw.home) or url
     entries = [_entry(entry, base, clock) for entry in raw.entries]
     shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
     ids = Counter(entry.id for entry in entries if entry.id)
     taken: Counter[str] = Counter()
-    out = []
+    keyed = []
     for entry in entries:
         if entry.id and ids[entry.id] == 1:
             key = entry.id
@@ -89,26 +90,19 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
             key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
         taken[key] += 1
         key = key if taken[key] == 1 else f"{key}#{taken[key]}"
-        out.append(replace(entry, key=key, shared_link=entry.url in shared))
-    keyed = tuple(out)
-    said = []
-    if any(entry.shared_link for entry in keyed):
-        said.append("shared-link")
-    if any(entry.url is None for entry in keyed):
-        said.append("entry-without-link")
+        keyed.append(replace(entry, key=key, shared_link=entry.url in shared))
+    shared_links = ("shared-link",) if shared else ()
+    without_links = ("entry-without-link",) if any(entry.url is None for entry in entries) else ()
     return Feed(
         format=raw.format,
         title=plain(raw.title, MAX_TITLE),
-        home=home,
-        language=clean(raw.language or "")[:35] or None,
         ttl_minutes=raw.ttl_minutes,
         hub=_absolute(url, raw.hub),
         topic=_absolute(url, raw.topic),
         skip_hours=raw.skip_hours,
         skip_days=raw.skip_days,
-        updated=clock.read(raw.updated),
-        entries=keyed,
-        warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *said))),
+        entries=tuple(keyed),
+        warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *shared_links, *without_links))),
     )
 
 
@@ -173,10 +167,6 @@ def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
     if content and "&lt;" in content and not ESCAPED_TWICE.search(content):
         text = dom.text_of(dom.parse_html(f"<div>{content}</div>"))
         content = text if ESCAPED_TWICE.search(text) else content
-    image = next((url for url in (_absolute(base, url) for url in raw.images) if url), None)
-    if image is None and content and "<img" in content.lower():
-        shown = next(dom.parse_html(content).iter("img"), None)
-        image = _absolute(base, shown.get("src")) if shown is not None else None
     return FeedEntry(
         key="",
         id=clean(raw.id or "")[:2_000] or None,
@@ -187,23 +177,11 @@ def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
         published=clock.read(raw.published),
         updated=clock.read(raw.updated),
         author=plain(raw.author, 100),
-        image=image,
-        categories=tuple(dict.fromkeys(tag for item in raw.categories[:MAX_TAGS] if (tag := plain(item, MAX_TAG)))),
     )
 
 
 def _absolute(base: str, url: str | None) -> str | None:
     return dom.join(base, clean(url).replace(" ", "%20")) if url else None
-
-
-__all__ = ["Feed", "FeedEntry", "discover", "parse"]
-MAX_FOUND = 20
-FEED_TYPE = re.compile(r"^\s*(?:application|text)/(?:(?:rss|atom|rdf)\+xml|feed\+json|json|xml)\b", re.IGNORECASE)
-FEED_HREF = re.compile(
-    r"(?:\.rss|\.atom|\.rdf|rss\.xml|atom\.xml|feed\.xml|feed\.json|index\.xml|/(?:rss|feed|atom)/?)(?:\?.*)?$", re.IGNORECASE
-)
-SKIPPED = re.compile(r"^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>)+", re.DOTALL | re.IGNORECASE)
-PAGE = re.compile(r"<(?:html|head|body|meta|title|div|p|script|table|h\d|center|a)\b", re.IGNORECASE)
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Feed:

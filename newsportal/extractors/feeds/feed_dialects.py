@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +19,16 @@ import feedparser
 
 from newsportal.errors import NotApplicable
 
+ITEMS = re.compile(r'"items"\s*:\s*\[')
+MAX_ENTRIES = 5_000
+MAX_ALONE = 300  # entries read one by one, with the head before each
+MAX_HEAD_CHARS = 20_000
+ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
+SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}  # minutes of ``sy:updatePeriod``
+
 
 @dataclass(frozen=True, slots=True)
 class FeedHead:
@@ -29,8 +39,6 @@ class FeedHead:
 
     format: str
     title: str | None = None
-    home: str | None = None
-    language: str | None = None
     ttl_minutes: int | None = None
     hub: str | None = None
     topic: str | None = None
@@ -58,25 +66,14 @@ class RawEntry:
     published: RawDate | None = None
     updated: RawDate | None = None
     author: str | None = None
-    images: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RawFeed(FeedHead):
-    updated: RawDate | None = None
+    home: str | None = None
+    language: str | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-MAX_ENTRIES = 5_000
-MAX_ALONE = 300  # entries read one by one, with the head before each
-MAX_HEAD_CHARS = 20_000
-ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
-SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}  # minutes of ``sy:updatePeriod``
 
 
 def read_xml(text: str, url: str) -> RawFeed:
@@ -101,7 +98,6 @@ def read_xml(text: str, url: str) -> RawFeed:
         hub=_rel(head, "hub"),
         topic=_rel(head, "self"),
         **_skips(text),
-        updated=_date(head, "updated") or _date(head, "published"),
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
     )
@@ -150,8 +146,6 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
         published=_date(entry, "published") or _date(entry, "created"),
         updated=_date(entry, "updated"),
         author=(_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author"),
-        images=tuple(_images(entry)),
-        categories=tuple(tag for item in _list(entry, "tags") if (tag := _text(item, "term") or _text(item, "label"))),
     )
 
 
@@ -177,7 +171,7 @@ def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
     parsed = _get(values, f"{key}_parsed")
     try:
         return RawDate(text, datetime(*parsed[:6]) if parsed else None)  # noqa: DTZ001 (naive UTC by the contract of RawDate)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         return RawDate(text)
 
 
@@ -199,23 +193,6 @@ def _number(text: str | None) -> int | None:
 
 def _rel(values: Mapping[str, Any], rel: str) -> str | None:
     return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
-
-
-def _images(entry: Mapping[str, Any]) -> Iterable[str]:
-    for item in (*_list(entry, "media_content"), *_list(entry, "enclosures")):
-        kind = f"{_text(item, 'type') or ''} {_text(item, 'medium') or ''}"
-        url = _text(item, "url") or _text(item, "href")
-        if "image" in kind and url:
-            yield url
-    for item in _list(entry, "media_thumbnail"):
-        if url := _text(item, "url"):
-            yield url
-    image = _get(entry, "image")
-    if isinstance(image, dict) and (url := _text(image, "href") or _text(image, "url")):
-        yield url
-
-
-ITEMS = re.compile(r'"items"\s*:\s*\[')
 
 
 def read_json(text: str) -> RawFeed:
@@ -245,7 +222,7 @@ def _rss(channel: dict[str, Any]) -> RawFeed:
     entries = []
     for item in (items if isinstance(items, list) else [items])[:MAX_ENTRIES]:
         if isinstance(item, dict):
-            guid, published = item.get("guid"), _text(item, "pubDate")
+            guid = item.get("guid")
             name = _text(guid, "#value") if isinstance(guid, dict) else _text(item, "guid")
             entries.append(
                 RawEntry(
@@ -253,7 +230,7 @@ def _rss(channel: dict[str, Any]) -> RawFeed:
                     urls=tuple(url for url in (_text(item, "link"), name) if url),
                     title=_text(item, "title"),
                     summary=_text(item, "description"),
-                    published=RawDate(published) if published else None,
+                    published=_date(item, "pubDate"),
                     author=_text(item, "author"),
                 )
             )
@@ -295,9 +272,8 @@ def _loaded(text: str) -> tuple[dict[str, Any], bool]:
 
 def _json_entry(item: dict[str, Any]) -> RawEntry:
     html, plain = _text(item, "content_html"), _text(item, "content_text")
-    published, updated = _text(item, "date_published"), _text(item, "date_modified")
     number = item.get("id")
-    author, tags = item.get("author"), item.get("tags")
+    author = item.get("author")
     people = [*_list(item, "authors"), *([author] if isinstance(author, dict) else [])]
     names = [name for person in people if (name := _text(person, "name"))]
     return RawEntry(
@@ -306,11 +282,9 @@ def _json_entry(item: dict[str, Any]) -> RawEntry:
         title=_escaped(_text(item, "title")),
         summary=_escaped(_text(item, "summary")),
         content=html or _escaped(plain),
-        published=RawDate(published) if published else None,
-        updated=RawDate(updated) if updated else None,
+        published=_date(item, "date_published"),
+        updated=_date(item, "date_modified"),
         author=", ".join(dict.fromkeys(names)) or None,
-        images=tuple(url for url in (_text(item, "image"), _text(item, "banner_image")) if url),
-        categories=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
 
 

@@ -29,6 +29,21 @@ FEW = 5  # dates of change from which a lie can be told
 ALIKE = 0.9  # the share of the dates that must agree
 JUST_NOW = timedelta(minutes=10)  # younger when fetched: it changes at this very moment, or the date is made on request
 Kind = Literal["urlset", "index", "text"]
+MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
+MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
+MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
+MAX_TEXT = 500
+MAX_NAMED = 100  # Sitemaps that one robots.txt may name
+MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
+ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
+RECORDS = frozenset(("url", "sitemap"))
+OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
+FIELDS = frozenset("loc lastmod title publication_date name".split())
+ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
+NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which an address, which is all there is here, is no article's
+FULL = 0.99  # what an address scores before the rules of the source are asked
+LEAST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +54,6 @@ class SitemapEntry:
     changed: datetime | None = None
     title: str | None = None
     published: datetime | None = None
-    keywords: tuple[str, ...] = ()
-    language: str | None = None
     publication: str | None = None
 
     @property
@@ -91,21 +104,6 @@ def honest(found: Sitemap, fetched: datetime) -> Sitemap:
     return replace(found, entries=entries, warnings=(*found.warnings, lie))
 
 
-MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
-MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
-MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
-MAX_TEXT = 500
-MAX_KEYWORDS = 20
-MAX_NAMED = 100  # Sitemaps that one robots.txt may name
-MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
-ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
-RECORDS = frozenset(("url", "sitemap"))
-OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)  # extensions with elements called like ours (``image:loc``)
-FIELDS = frozenset("loc lastmod title publication_date keywords name language".split())
-ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
-NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
-
-
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
     """Read a fetched sitemap. ``fetched`` (aware) bounds the dates.
 
@@ -149,14 +147,19 @@ class _Enough(Exception):
 
 
 class _Reader:
-    """Collects entries, and reads the dates of one file."""
+    """Collects the entries of one file: each ``url`` and ``sitemap`` element that the parser tells of, or each line of a plain list."""
 
     def __init__(self, fetched: datetime, url: str) -> None:
         self.fetched = fetched
         self.url = url
         self.entries: list[SitemapEntry] = []
         self.broken = 0
+        self.root: str | None = None
         self._odd = MAX_ODD_DATES
+        self._tags = 0
+        self._record: dict[str, str] | None = None
+        self._field: str | None = None
+        self._foreign = 0  # levels below an element of another extension
 
     def take(self, fields: Mapping[str, str]) -> None:
         loc = clean(fields.get("loc", "").replace("&amp;", "&"))  # escaped twice, or within CDATA, where nothing is escaped
@@ -164,15 +167,12 @@ class _Reader:
         if url is None:
             self.broken += 1
             return
-        keywords = (clean(word)[:60] for word in re.split("[,，、;；]", unescape(fields.get("keywords", "")))[:MAX_KEYWORDS])
         self.entries.append(
             SitemapEntry(
                 url=url,
                 changed=self.date(fields.get("lastmod")),
                 title=clean(unescape(fields.get("title", "")))[:MAX_TEXT] or None,
                 published=self.date(fields.get("publication_date")),
-                keywords=tuple(dict.fromkeys(filter(None, keywords))),
-                language=clean(fields.get("language", ""))[:35] or None,
                 publication=clean(unescape(fields.get("name", "")))[:100] or None,
             )
         )
@@ -195,21 +195,9 @@ class _Reader:
             return None
         return when if when and plausible(when, self.fetched) else None
 
-
-class _Target:
-    """Told of elements; hands each ``url`` and ``sitemap`` to the reader."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self.reader = reader
-        self.root: str | None = None
-        self.tags = 0
-        self._record: dict[str, str] | None = None
-        self._field: str | None = None
-        self._foreign = 0  # levels below an element of another extension
-
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self.tags += 1
-        if self.tags > MAX_TAGS:
+        self._tags += 1
+        if self._tags > MAX_TAGS:
             raise _Enough("too-many-tags")
         family, name = _parted(tag)
         if self.root is None:
@@ -241,9 +229,9 @@ class _Target:
     def close(self) -> None:
         if self._record is None:
             return
-        if len(self.reader.entries) >= MAX_ENTRIES:
+        if len(self.entries) >= MAX_ENTRIES:
             raise _Enough("too-many-entries")
-        self.reader.take(self._record)
+        self.take(self._record)
         self._record = self._field = None
 
 
@@ -255,16 +243,15 @@ def _parted(tag: str) -> tuple[str, str]:
 
 
 def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
-    target = _Target(reader)
     try:
-        dom.stream_xml(stream, target)
+        dom.stream_xml(stream, reader)
     except _Enough as reason:
-        if target.root in ROOTS:
+        if reader.root in ROOTS:
             text.tell(str(reason))
-    kind = ROOTS.get(target.root or "")
+    kind = ROOTS.get(reader.root or "")
     if kind is None:
-        what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(target.root or "", "XML of another kind")
-        raise NotApplicable("not-a-sitemap", what if target.root else "no XML element can be read")
+        what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(reader.root or "", "XML of another kind")
+        raise NotApplicable("not-a-sitemap", what if reader.root else "no XML element can be read")
     return kind
 
 
@@ -279,11 +266,6 @@ def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:
             raise NotApplicable("not-a-sitemap", "neither XML nor a list of addresses")
         else:
             reader.broken += 1
-
-
-NO_ARTICLE = BIAS  # weight (:data:`hub_score.WEIGHTS`) below which an address, which is all there is here, is no article's
-FULL = 0.99  # what an address scores before the rules of the source are asked
-LEAST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ LONE = re.compile(r"&(?!(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);)") 
 MAX_LONE = 1_000_000  # of one file, twenty for each entry of a full sitemap; forty million take half a minute
 DECLARING = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 REFERENCE_CHARS = 12  # The longest reference; one that the end of a piece cuts waits for the next piece
+# Those that sitemaps and outlines are written in. Everything else is read as UTF-8, as both specifications ask.
+ENCODINGS = frozenset("utf-8 utf8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs cp1252 euc-kr euc-jp shift_jis windows-1251 koi8-r".split())
 
 
 @dataclass
@@ -51,13 +53,6 @@ class XmlText:
         if DECLARING.search(head):  # a document type that does not end: nothing of it may reach a parser
             self.tell("entities-declared")
             return
-        yield from self._mended(head, pieces)
-
-    def tell(self, warning: str) -> None:
-        if warning not in self.warnings:
-            self.warnings.append(warning)
-
-    def _mended(self, head: str, pieces: Iterator[str]) -> Iterator[str]:
         kept, lone = head, 0
         for piece in pieces:
             cut = kept.rfind("&", max(0, len(kept) - REFERENCE_CHARS))
@@ -69,6 +64,10 @@ class XmlText:
                 self.tell("too-large")
                 return
         yield LONE.sub("&amp;", kept)
+
+    def tell(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     def _decoded(self) -> Iterator[str]:
         decoder = None
@@ -118,7 +117,3 @@ class XmlText:
                     yield piece
             place -= len(stream.unused_data)
         self.tell("broken-gzip")
-
-
-# Those that sitemaps and outlines are written in. Everything else is read as UTF-8, as both specifications ask.
-ENCODINGS = frozenset("utf-8 utf8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs cp1252 euc-kr euc-jp shift_jis windows-1251 koi8-r".split())

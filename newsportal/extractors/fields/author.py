@@ -6,12 +6,12 @@ The site itself, the editor on duty (责任编辑) and the photographer (记者�
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from newsportal.extractors.article.hints import called, short_text
+from newsportal.extractors.fields.headlines import SEPARATOR
 from newsportal.extractors.fields.metadata import Metadata
-from newsportal.extractors.fields.title import SEPARATOR
 from newsportal.text import CJK, clean, dom
 
 # How bylines are written, in Chinese first: regular expressions, each with bounded quantifiers.
@@ -88,12 +88,9 @@ ROLE_FIRST: Final = re.compile(rf"^(?:[\u4e00-\u9fff]{{0,8}}?[报報网網社])?
 PARTS: Final = re.compile(rf"[\s、,，;；/／]{{0,2}}{_ROLE}[\s:：]{{0,2}}|" r"[、,，/／;；]\s*|(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
 # A comma parts names where another comma or an "and" follows; behind the last name stands an office.
 LATIN_PARTS: Final = re.compile(r",?\s+(?:and|und|et|y|&)\s+|\s*;\s*|,\s(?=[^,]*(?:,|\s(?:and|und|et|y|&)\s))")
-AUTHOR_META: Final = tuple(
-    (
-        "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author "
-        "twitter:creator"
-    ).split()
-)
+AUTHOR_META: Final = (
+    "author article:author og:article:author dc.creator sailthru.author parsely-author byl articleauthor cxenseparse:author twitter:creator"
+).split()
 MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 80  # Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph
 MAX_PARTS: Final = 10  # a line of more elements is a navigation
@@ -116,15 +113,16 @@ def author(
 ) -> str | None:
     """The author's name, several parted by ``; ``. Organisations and the site count last, and not on Chinese pages (there: 来源)."""
     title = next((dom.text_of(node) for node in document.root.iter("title")), "")
-    told = (meta.get("og:site_name"), meta.get("application-name"), *meta.organisations("publisher"), *SEPARATOR.split(title)[1:])
+    publishers = meta.named("publisher", organisations=True)
+    told = (meta.get("og:site_name"), meta.get("application-name"), *publishers, *SEPARATOR.split(title)[1:])
     ends = (title.rpartition(mark)[2] for mark in "-," if mark in title)
     names = frozenset("".join(name.lower().split()) for name in (*told, *(end for end in ends if len(end) <= SITE_CHARS)) if name)
     short = ("".join(word[0] for word in name.lower().split()) for name in told if name and 2 <= name.count(" ") <= SITE_WORDS)
     site = names | frozenset(word for word in short if word.isalpha())
     chinese = (language or "zh").startswith("zh")
     witnesses: tuple[Callable[[], Iterable[str]], ...] = (
-        lambda: meta.people("author") or _named_in_meta(document, meta, heading),
-        lambda: () if chinese else meta.organisations("author"),
+        lambda: meta.named("author") or _named_in_meta(document, meta, heading),
+        lambda: () if chinese else meta.named("author", organisations=True),
         lambda: _written(document, lines, heading),
         lambda: _marked(document),
     )
@@ -134,7 +132,7 @@ def author(
             return "; ".join(found[:MAX_NAMES])
     if chinese:
         return None
-    named = (*meta.people("author"), *meta.organisations("author"), meta.get("author") or "")
+    named = (*meta.named("author"), *meta.named("author", organisations=True), meta.get("author") or "")
     return next((name for name in map(_bare, named) if is_name(name)), None)
 
 
@@ -248,18 +246,17 @@ def origin(document: dom.Document, meta: Metadata, language: str | None = None) 
                 return name
             break
     told = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
-    return told or (next(_marked_origin(document), None) if chinese else None)
-
-
-def _name(text: str) -> str | None:
-    name = CUT.sub("", text).strip("·-_,，。；; ")
-    return name if len(name) >= 2 and not NOT_SOURCES.search(name) else None
-
-
-def _marked_origin(document: dom.Document) -> Iterator[str]:
+    if told or not chinese:
+        return told
     for node in called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = short_text(node)
             name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None
             if name:
-                yield name
+                return name
+    return None
+
+
+def _name(text: str) -> str | None:
+    name = CUT.sub("", text).strip("·-_,，。；; ")
+    return name if len(name) >= 2 and not NOT_SOURCES.search(name) else None

@@ -42,21 +42,21 @@ _SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
 # A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain.
 LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
-DATES: Final = tuple(
-    (
-        "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
-        "firstPublished createTime create_time createdAt created_at ctime date"
-    ).split()
-)
+DATES: Final = (
+    "datePublished publishedAt published_at publishTime publish_time publishDate publish_date pubDate pub_date pubtime newsTime "
+    "firstPublished createTime create_time createdAt created_at ctime date"
+).split()
 KEYED: Final = re.compile(
     rf"""({"|".join((*TITLES, *DATES))})["']?\s*[:=]\s*"""
     r"""(?:"((?:[^"\\\n]|\\.){4,300})"|'((?:[^'\\\n]|\\.){4,300})'|(\d{10,13}))"""
 )
 TEXT_KEYS: Final = ("html", "text", "content", "body", "value", "paragraph", "data", "children", "items", "model")
+ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_SHORT: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "", "f": "", "0": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ScriptText:
     """A text in the state, the titles and dates that stand in its object or those around it, and the name it is kept under."""
 
     text: str
@@ -65,7 +65,7 @@ class Held:
     key: str = ""
 
 
-def held_texts(document: dom.Document) -> Iterator[Held]:
+def script_texts(document: dom.Document) -> Iterator[ScriptText]:
     left = MAX_SCRIPT_CHARS
     for node in document.root.iter("script"):
         text, kind = node.text or "", (node.get("type") or "").lower()
@@ -85,7 +85,7 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
                     if opened is not None:
                         waiting.append((opened, key, owners, depth + 1))
                     elif len(value) >= LONG:
-                        yield Held(value, _named(owners, TITLES), _named(owners, DATES), key)
+                        yield ScriptText(value, _named(owners, TITLES), _named(owners, DATES), key)
                 elif depth >= MAX_DEPTH:
                     continue
                 elif isinstance(value, dict):
@@ -96,7 +96,7 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
                     texts = (_block_text(block, 0) for block in value[:2000]) if len(value) > 1 else ()
                     joined = "\n".join(filter(None, texts))
                     if len(joined) >= LONG:
-                        yield Held(joined, _named(owners, TITLES), _named(owners, DATES), key)
+                        yield ScriptText(joined, _named(owners, TITLES), _named(owners, DATES), key)
                     waiting.extend((inner, key, owners, depth + 1) for inner in reversed(value))
         if not states:
             # long string literals, with the titles and dates that are written near them
@@ -104,7 +104,9 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
                 near = (*_keyed(text, max(0, match.start() - NEAR), match.start()), *_keyed(text, match.end(), match.end() + NEAR))
                 named = [(key, unescaped(double or single or number)) for key, double, single, number in near]
                 titles = tuple(value for key, value in named if key in TITLES)
-                yield Held(unescaped(next(filter(None, match.groups()))), titles, tuple(value for key, value in named if key in DATES))
+                yield ScriptText(
+                    unescaped(next(filter(None, match.groups()))), titles, tuple(value for key, value in named if key in DATES)
+                )
         if left <= 0:
             return
 
@@ -156,10 +158,6 @@ def _block_text(block: Any, depth: int) -> str:
 def _keyed(text: str, start: int, end: int) -> Iterator[tuple[str | Any, ...]]:
     """Where a name begins is asked after it is found: a pattern that begins with it is searched in a third of the time."""
     return (match.groups() for match in KEYED.finditer(text, start, end) if not WORD.match(text[match.start() - 1 : match.start()]))
-
-
-ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_SHORT: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "", "f": "", "0": ""}
 
 
 def unescaped(text: str) -> str:
@@ -221,17 +219,17 @@ def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = 
     return best
 
 
-def _held(document: dom.Document, meta: Metadata) -> Iterator[Held]:
+def _held(document: dom.Document, meta: Metadata) -> Iterator[ScriptText]:
     told = meta.article("articleBody")
     title, date = meta.article("headline"), meta.article("datePublished")
     if told and len(told) >= LONG:
-        yield Held(told, (title,) if title else (), (date,) if date else (), "articleBody")
+        yield ScriptText(told, (title,) if title else (), (date,) if date else (), "articleBody")
     if "articleBody" in document.html:
         for node in dom.xpath(document.root, ".//*[@itemprop='articleBody']")[:3]:
             if isinstance(node, dom.Element):
                 text = node.get("content") or dom.html_of(node)
-                yield Held(text, (title,) if title else (), (date,) if date else (), "articleBody")
-    yield from held_texts(document)
+                yield ScriptText(text, (title,) if title else (), (date,) if date else (), "articleBody")
+    yield from script_texts(document)
 
 
 def _agreeing(titles: Sequence[str], witnesses: Sequence[str]) -> str | None:
@@ -258,7 +256,7 @@ def _marked_up(text: str) -> str:
     return html.unescape(text) if ENTITY.search(text) and not MARKUP.search(text) else text
 
 
-def _read(held: Held, title: str | None, fetched: datetime | None) -> Embedded | None:
+def _read(held: ScriptText, title: str | None, fetched: datetime | None) -> Embedded | None:
     text = _marked_up(held.text)
     marked = MARKUP.search(text) is not None
     if not marked and CODE.search(text[:5000]):

@@ -15,6 +15,10 @@ from newsportal.text import CJK, chinese_share, clean, dom, fold_characters
 ARTICLE_TYPES: Final = re.compile(r"Article|BlogPosting|Report|LiveBlogPosting|WebPage$")
 MAX_JSON: Final = 1_000_000
 MAX_OBJECTS: Final = 500  # JSON-LD beyond this size or number of objects describes a catalogue, not an article
+MAX_NESTING: Final = 4
+_WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
+_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +54,8 @@ class Metadata:
                 return value.strip()
         return None
 
-    def people(self, key: str) -> tuple[str, ...]:
-        """The names under ``key`` of the JSON-LD article (``author``), without those of organisations."""
-        return self._named(key, organisations=False)
-
-    def organisations(self, key: str) -> tuple[str, ...]:
-        return self._named(key, organisations=True)
-
-    def _named(self, key: str, organisations: bool) -> tuple[str, ...]:
+    def named(self, key: str, *, organisations: bool = False) -> tuple[str, ...]:
+        """Return the names of people, or of organisations, under ``key`` of the JSON-LD article (``author``, ``publisher``)."""
         for thing in self.things:
             found = tuple(name for name, is_one in self._names(thing.get(key)) if is_one == organisations and name)
             if found:
@@ -76,9 +74,6 @@ class Metadata:
         elif isinstance(value, list):
             for item in value[:20]:
                 yield from self._names(item, is_one, depth + 1)
-
-
-MAX_NESTING: Final = 4
 
 
 def read_metadata(document: dom.Document) -> Metadata:
@@ -115,11 +110,6 @@ def type_of(thing: Mapping[str, Any]) -> str:
 
 def _first(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value else value
-
-
-_WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
-_COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
-_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
@@ -168,14 +158,8 @@ MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_VALUE_CHARS: Final = 2000
 ADDRESSES: Final = {
-    "a": "href",
-    "link": "href",
-    "area": "href",
-    "img": "src",
-    "audio": "src",
-    "video": "src",
-    "source": "src",
-    "iframe": "src",
+    **dict.fromkeys(("a", "link", "area"), "href"),
+    **dict.fromkeys(("img", "audio", "video", "source", "iframe"), "src"),
 }
 # Properties that hold the text itself or other people's: they are read from the page, not from here.
 LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))

@@ -12,13 +12,11 @@ from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom
 
-META_DATES: Final = tuple(
-    (
-        "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
-        "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
-        "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
-    ).split()
-)
+META_DATES: Final = (
+    "article:published_time og:article:published_time og:published_time bytedance:published_time weibo:article:create_at "
+    "datepublished pubdate publishdate publish_date publish-date publish_time dc.date.issued dcterms.created dc.date sailthru.date "
+    "parsely-pub-date cxenseparse:recs:publishtime article.published date releasedate"
+).split()
 MACHINE_CHARS: Final = 60
 LONGEST_LINE: Final = 200  # A longer line of the page is a paragraph, and dates in it belong to its story
 WORDS: Final = re.compile(
@@ -64,6 +62,7 @@ SURE: Final = 2.0  # A written date with a lower score is asked last: it may be 
 MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12  # Characters beside 「3小时前」: in a longer statement it belongs to a story
 SITES: Final = 2.5  # what the score of today's date at the top of the page loses
+MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
 def best_date(
@@ -126,8 +125,9 @@ def _date_near_title(
     lines = document.lines
     place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
     best, most = None, 0.0
-    for number in sorted(range(len(lines)), key=lambda number: (-_at_most(number, place), number)):
-        if _at_most(number, place) <= most:
+    # the likeliest lines are read first, and most are never read
+    for number in sorted(range(len(lines)), key=lambda number: (-(MOST + _nearness(number, place)), number)):
+        if MOST + _nearness(number, place) <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
@@ -165,14 +165,6 @@ def _score(number: int, text: str, written: Written, place: int | None) -> float
     before = text[max(0, written.start - 24) : written.start]
     score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
     return score + _nearness(number, place)
-
-
-MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
-
-
-def _at_most(line: int, place: int | None) -> float:
-    """The score that no date in this line can exceed: the likeliest lines are read first, and most are never read."""
-    return MOST + _nearness(line, place)
 
 
 def _nearness(line: int, place: int | None) -> float:

@@ -17,7 +17,6 @@ from newsportal.extractors.article.hints import short_text
 from newsportal.extractors.fields.headlines import (
     MARK_LAST,
     MAX_TITLE_CHARS,
-    SEPARATOR,
     SITE_LAST,
     Ranked,
     bare,
@@ -33,7 +32,6 @@ from newsportal.extractors.fields.metadata import Metadata
 from newsportal.items import Link
 from newsportal.text import dom, letters
 
-__all__ = ["SEPARATOR", "best_title", "thesis_title", "without_site"]
 SHORTEST_COMMON: Final = 5  # thesis E, 4.3.2.2, step 3: what two texts share with fewer characters is chance
 META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
 CONFIRMED: Final = 0.6  # share of a heading's letters that ``title`` must hold, in one piece, for it to be the article's heading

@@ -19,6 +19,9 @@ SESSION_NAME: Final = re.compile(r"^(?:sid|s|session|sess|phpsessid|sessionid|js
 SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)  # a session's number is long; ``sid=123`` may mean the page
 PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 TRACKING: Final = re.compile(r"^(?:utm_\w+|fbclid|gclid|spm|scm|share_\w+|_t)$", re.IGNORECASE)
+# Where pages are counted from 0, or by entries: a 1 is not the first page then.
+COUNTED: Final = re.compile(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/")
+_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page that the reader came from
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +216,6 @@ def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Ad
     first = _FIRST_LIST.sub(r"\1-1.html", url) if kind == "thread" else url
     folder = re.sub(r"/index\.php/?$|/$", "", folder)
     return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or COUNTED.search(url) else 0)
-
-
-# Where pages are counted from 0, or by entries: a 1 is not the first page then.
-COUNTED: Final = re.compile(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/")
-_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page that the reader came from
 
 
 def host_of(url: str) -> str:

@@ -92,18 +92,7 @@ OWN_LINK: Final = re.compile(
     r"|post)=\d+|findpost|#\w{0,12}-\d+$",
     re.IGNORECASE,
 )
-TIME_ATTRIBUTES: Final = (
-    "datetime",
-    "title",
-    "data-time",
-    "data-timestamp",
-    "data-date",
-    "data-datetime",
-    "data-created",
-    "content",
-    "ts",
-    "created",
-)
+TIME_ATTRIBUTES: Final = tuple("datetime title data-time data-timestamp data-date data-datetime data-created content ts created".split())
 TIME_NAMES: Final = frozenset(TIME_ATTRIBUTES)
 QUOTE: Final = re.compile(
     r"(?<![a-z])(?:bb-?code-?)?(?:block)?(?:quote|zitat|citation|citazione)(?:s|d|text|message|title|header|content|main|body|box"

@@ -3,7 +3,7 @@
 1. The page as a flat tree (``tree``); times and names in it (``anchors``).
 2. The posts: by an engine's hints where one is recognised (``engines``), else nodes alike that have time, name and words
    (``groups``), with the siblings that belong to them (``records``).
-3. All posts laid over one another (``paths``): the place of most words is the body (``bodies``), that of names the author, that of times
+3. All posts laid over one another (``paths``): the place of most words is the body, that of names the author, that of times
    the time (``authors``, ``times``).
 4. What is no post goes, an opening post in another container comes (``records``).
 
@@ -21,10 +21,9 @@ from typing import Final
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum.anchors import author_nodes, time_nodes, without_quotes
 from newsportal.extractors.forum.authors import find_authors
-from newsportal.extractors.forum.bodies import find_bodies
 from newsportal.extractors.forum.engines import engines_of, hinted
 from newsportal.extractors.forum.groups import Signs, posts_of, signs_of
-from newsportal.extractors.forum.paths import Record, overlay
+from newsportal.extractors.forum.paths import Record, find_bodies, overlay
 from newsportal.extractors.forum.post import Scene, post_of
 from newsportal.extractors.forum.records import elsewhere, with_siblings, without_strangers
 from newsportal.extractors.forum.structured import structured_posts

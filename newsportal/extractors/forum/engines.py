@@ -19,6 +19,8 @@ from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
 from newsportal.text import dom
 
+MORE: Final = 1.5  # a later choice of bodies counts where it finds so many times more posts than one before it
+
 
 @dataclass(frozen=True, slots=True)
 class Engine:
@@ -202,11 +204,6 @@ ENGINES: Final[tuple[Engine, ...]] = (
 def engines_of(html: str) -> Iterator[Engine]:
     """The engines that may have made a page, by their marks; which one did, its selectors show."""
     return (engine for engine in ENGINES if any(mark in html for mark in engine.marks))
-
-
-# Posts by an engine's hints.
-
-MORE: Final = 1.5  # a later choice of bodies counts where it finds so many times more posts than one before it
 
 
 def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[Record]:

@@ -35,15 +35,8 @@ MAX_WALL: Final = 1_500  # visible characters: a login wall says little, a threa
 
 
 @dataclass(frozen=True, slots=True)
-class BoardLink:
-    url: str
-    key: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class Listed:
-    """A thread as a list tells of it. ``last``: its latest time, good to ``precision`` seconds."""
+    """A thread, or a board, as a list tells of it. ``last``: the thread's latest time, good to ``precision`` seconds."""
 
     url: str
     key: str
@@ -61,7 +54,7 @@ class Signpost:
     kind: Kind
     key: str | None = None
     place: int = 0
-    boards: tuple[BoardLink, ...] = ()
+    boards: tuple[Listed, ...] = ()
     threads: tuple[Listed, ...] = ()
     next: str | None = None
 
@@ -84,11 +77,11 @@ def look(document: dom.Document, now: datetime) -> Signpost:
         open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
         kinds = by_shape(open_)
         anchors = [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
-    found: dict[str, BoardLink] = {}
+    found: dict[str, Listed] = {}
     for anchor in anchors:
         at = anchor.at
         if at.kind == "board" and at.key and at.key != own.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
-            found.setdefault(at.key, BoardLink(at.url, at.key, anchor.text))
+            found.setdefault(at.key, Listed(at.url, at.key, anchor.text))
     boards, threads = tuple(found.values()), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
     following = _next(document, own, anchors)
     if own.kind == "board":
@@ -145,9 +138,8 @@ def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Li
         elif not re.fullmatch(r"[\W\d_]*", anchor.text) and len(anchor.text) > len(titles[key].text if key in titles else ""):
             titles[key] = anchor
     rows = rows_of((anchor.node, anchor.at.key or "") for anchor in there if anchor.at.key in titles)
-    said = {key: facts(rows[key], anchor.node, pagers.get(key, ()), now, zone) for key, anchor in titles.items()}
     return tuple(
-        Listed(anchor.at.url, anchor.at.key or "", anchor.text, said[key].replies, said[key].last, said[key].precision, said[key].stuck)
+        Listed(anchor.at.url, key, anchor.text, *facts(rows[key], anchor.node, pagers.get(key, ()), now, zone))
         for key, anchor in titles.items()
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final, Literal
 
@@ -31,17 +30,8 @@ STUCK: Final = re.compile(
 )
 LEVELS: Final = 2  # boxes above the row that may say that its threads are stuck
 MINUTE, DAY = 60.0, 86_400.0
+Facts = tuple[int | None, datetime | None, float, bool]
 UNITS: Final = ((re.compile(r"秒|second|刚刚|just now|分|min", re.IGNORECASE), 120.0), (re.compile(r"时|時|hour", re.IGNORECASE), 7_200.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """``last``: the latest time in the row, good to ``precision`` seconds; ``replies`` as it is listed."""
-
-    replies: int | None
-    last: datetime | None
-    precision: float
-    stuck: bool
 
 
 def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element]:
@@ -68,7 +58,10 @@ def rows_of(anchors: Iterable[tuple[dom.Element, str]]) -> dict[str, dom.Element
 
 
 def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], now: datetime, zone: tzinfo) -> Facts:
-    """What a row says besides the title. ``pager``: links to a thread's further pages, whose numbers count nothing."""
+    """Replies as listed, the latest time, the seconds to which it is good, and whether the row is stuck at the top.
+
+    ``pager``: links to a thread's further pages, whose numbers count nothing.
+    """
     skipped = {title, *pager}
     times: list[tuple[datetime, float]] = []
     named: list[int] = []
@@ -89,7 +82,7 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
         f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")
     ]
     names += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
-    return Facts(replies, last, precision, any(STUCK.search(one) for one in names if one.strip()))
+    return replies, last, precision, any(STUCK.search(one) for one in names if one.strip())
 
 
 def _precision(said: str, relative: bool) -> float:

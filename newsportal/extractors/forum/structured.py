@@ -26,19 +26,18 @@ def structured_posts(document: dom.Document, now: datetime) -> list[Post]:
     """The opening post and its replies as JSON-LD tells them; none where it tells no texts."""
     found: list[Post] = []
     for script in document.root.iter("script"):
-        if "ld+json" in (script.get("type") or "").lower():
-            for thing in _things(script.text or ""):
-                found = found or [post for one in _thread(thing) if (post := _post(one, now))]
+        text = script.text or ""
+        if "ld+json" not in (script.get("type") or "").lower() or len(text) > MAX_JSON:
+            continue
+        data = decoded(text)
+        # threads stand at its top, in its graph or as its main thing
+        tops = data if isinstance(data, list) else [data]
+        graph = [inner for top in tops if isinstance(top, dict) and isinstance(top.get("@graph"), list) for inner in top["@graph"]]
+        mains = [top.get("mainEntity") for top in (*tops, *graph) if isinstance(top, dict)]
+        for thing in (*tops, *graph, *mains):
+            if not found and isinstance(thing, dict) and KINDS.search(type_of(thing)):
+                found = [post for one in _thread(thing) if (post := _post(one, now))]
     return found
-
-
-def _things(text: str) -> list[Mapping[str, Any]]:
-    """The threads that a script describes, at its top, in its graph or as its main thing."""
-    data = decoded(text) if len(text) <= MAX_JSON else None
-    tops = data if isinstance(data, list) else [data]
-    graph = [inner for top in tops if isinstance(top, dict) and isinstance(top.get("@graph"), list) for inner in top["@graph"]]
-    mains = [top.get("mainEntity") for top in (*tops, *graph) if isinstance(top, dict)]
-    return [thing for thing in (*tops, *graph, *mains) if isinstance(thing, dict) and KINDS.search(type_of(thing))]
 
 
 def _thread(thing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

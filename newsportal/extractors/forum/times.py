@@ -52,18 +52,13 @@ def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str 
     if zone is None:
         text = "".join(tree.pieces)[:MAX_SAMPLE]
         zone = CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
-    return Calendar(now, zone, _is_day_first(tree, flags, language))
-
-
-def _is_day_first(tree: Tree, flags: Sequence[bool], language: str | None) -> bool:
-    votes: Counter[bool] = Counter()
+    votes: Counter[bool] = Counter()  # whether the day stands first, of dates that can be read in one way only
     for at, flag in enumerate(flags):
         match = SLASHED.search(tree.short(at, 12)) if flag else None
         if match and (int(match[1]) > 12) != (int(match[2]) > 12):
             votes[int(match[1]) > 12] += 1
-    if votes:
-        return votes[True] > votes[False]
-    return language is not None and language.lower().replace("_", "-").split("-")[0] not in MONTH_FIRST
+    by_language = language is not None and language.lower().replace("_", "-").split("-")[0] not in MONTH_FIRST
+    return Calendar(now, zone, votes[True] > votes[False] if votes else by_language)
 
 
 # Times of posts as boards write them: what ``extractors/date`` reads, and ages and named days in more languages.

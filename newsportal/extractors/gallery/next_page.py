@@ -15,10 +15,10 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import urlsplit
 
-from newsportal.extractors.gallery.pattern import MAX_PAGES
+from newsportal.extractors.gallery.further_pages import MAX_PAGES
 from newsportal.extractors.lists.hub_urls import Address, pattern
 from newsportal.extractors.lists.page_marks import Place, places, step
-from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, dead, is_aside, page_turn_text, written
+from newsportal.extractors.lists.page_turns import MAX_ANCHORS, MAX_LABEL, Turn, dead, is_aside, page_turn_text, written
 from newsportal.extractors.lists.pagination import Pager, find_pager
 from newsportal.text import dom
 
@@ -33,6 +33,14 @@ OF: Final = re.compile(
 ALONE: Final = re.compile(r"(?:^|[^\d])[共全]\s*(?P<total>\d{1,3})\s*(?P<unit>[页頁张張幅])")
 WORD: Final = re.compile(r"[页頁张張幅共第图圖]|\b(?:page|photo|image|slide|of)\b", re.IGNORECASE)
 BRACKETED: Final = re.compile(r"[\[(（【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[\])）】]")
+LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
+ANOTHER: Final = re.compile(
+    r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
+    r"|next (?:gallery|story|album|set|article|post)",
+    re.IGNORECASE,
+)  # What links to other stories say
+DIGITS: Final = re.compile(r"\d+")
+LEAST_ROW: Final = 3  # Numbers in a row, this page's included, that are a pager whatever their addresses are
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +81,6 @@ def _read(text: str, strict: bool) -> Count | None:
     return None
 
 
-LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
-ANOTHER: Final = re.compile(
-    r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
-    r"|next (?:gallery|story|album|set|article|post)",
-    re.IGNORECASE,
-)  # What links to other stories say
-DIGITS: Final = re.compile(r"\d+")
-LEAST_ROW: Final = 3  # Numbers in a row, this page's included, that are a pager whatever their addresses are
-
-
 @dataclass(frozen=True, slots=True)
 class Ways:
     """``number``: which page this is, as far as known; ``pages``: addresses in order, this page's among them; ``next``: the next one."""
@@ -107,7 +105,7 @@ def ways(document: dom.Document, count: Count | None) -> Ways:
     if count.number < count.total:
         # 「下一张」 where the counter says that this is not the last, and the address has this page's shape
         shape = pattern(Address(url))
-        onward = (link.url for link in links if page_turn_text(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
+        onward = (link.url for link in links if link.kind in ("next", "onward") and pattern(Address(link.url)) == shape)
         following = next((other for other in onward if other.partition("#")[0] != url.partition("#")[0]), None)
         if following is not None:
             return Ways(count.number, next=following)
@@ -172,14 +170,7 @@ def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
     return {**pages, **named}
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
-    url: str
-    text: str
-    node: dom.Element
-
-
-def _links(document: dom.Document) -> list[_Link]:
+def _links(document: dom.Document) -> list[Turn]:
     """The links that may turn the page: short ones that do not name another story."""
     found = []
     for number, node in enumerate(document.root.iter("a")):
@@ -189,11 +180,14 @@ def _links(document: dom.Document) -> list[_Link]:
         if not href or href.startswith("#"):
             continue
         text = written(node) or node.get("title") or node.get("aria-label") or ""
-        if not text or len(text) > MAX_LABEL or ANOTHER.search(text) or page_turn_text(text)[0] is None or dead(node) or is_aside(node):
+        if not text or len(text) > MAX_LABEL or ANOTHER.search(text):
+            continue
+        kind, page = page_turn_text(text)
+        if kind is None or dead(node) or is_aside(node):
             continue
         url = dom.join(document.base, href)
         if url is not None:
-            found.append(_Link(url, text, node))
+            found.append(Turn(kind, page, url, node))
     return found
 
 
@@ -217,17 +211,16 @@ def _lettered(url: str, links: Iterable[str]) -> dict[int, str]:
     return named
 
 
-def _numbered(links: list[_Link], count: Count | None) -> dict[int, str]:
+def _numbered(links: list[Turn], count: Count | None) -> dict[int, str]:
     """A row of numbers that counts without gaps but for this page's: links of one box and one shape of address."""
     rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
     holders: dict[int, dom.Element] = {}  # what is held keeps its id
     for link in links:
-        kind, number = page_turn_text(link.text)
         above = link.node.getparent()
         above = above.getparent() if above is not None and above.tag in ("li", "span", "td") else above
-        if kind == "number" and above is not None:
+        if link.kind == "number" and above is not None:
             holders[id(above)] = above
-            rows[id(above), pattern(Address(link.url))].setdefault(number, link.url)
+            rows[id(above), pattern(Address(link.url))].setdefault(link.number, link.url)
     for (box, _), row in rows.items():
         numbers = sorted(row)
         gaps = [number for one, other in pairwise(numbers) for number in range(one + 1, other)]

@@ -36,6 +36,8 @@ SHORT_LINE: Final = 40  # Characters of a line that may be the whole message of 
 FEW_WORDS: Final = 60  # characters under the pictures of a page above which it is no error's
 LISTING: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
+MAX_IMAGES: Final = 500
+FEW: Final = 3  # Pictures of a page up to which a counter without a word counts pages; more pictures at once are what it counts
 
 
 def refuse_index(url: str, found: Sequence[PagePicture], own: Sequence[PagePicture], says: bool) -> None:
@@ -69,10 +71,6 @@ def refuse_message(document: dom.Document, title: str | None, words: Sequence[st
     for node in document.root.iter("meta"):
         if (node.get("http-equiv") or "").lower() == "refresh" and REFRESH.search(node.get("content") or ""):
             raise NotApplicable("soft-404", "it sends its reader on")
-
-
-MAX_IMAGES: Final = 500
-FEW: Final = 3  # Pictures of a page up to which a counter without a word counts pages; more pictures at once are what it counts
 
 
 def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> GalleryPage:

@@ -57,7 +57,7 @@ HEADINGS: Final = 3  # headings of a page that are taken for its story's
 
 
 @dataclass(slots=True)
-class Met:
+class WalkedPicture:
     node: dom.Element
     url: str | None
     link: str | None
@@ -66,7 +66,7 @@ class Met:
     caption: str | None
 
 
-def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
+def walk_pictures(body: dom.Element, base: str) -> Iterator[WalkedPicture]:
     """Pictures in document order; what stands around one is known without climbing."""
     walk = dom.walk(body)
     # what stands around the page's headings
@@ -83,7 +83,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
             if holders and holders[-1][0] is node:
                 _, held, told = holders.pop()
                 if held and node.tag != "a":
-                    yield Met(node, held, None, None, bool(asides), told)
+                    yield WalkedPicture(node, held, None, None, bool(asides), told)
             continue
         tag = node.tag
         if tag in SKIPPED:
@@ -105,7 +105,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
                 holders[-1] = (holder, "", caption)
             named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
             large = large or next((url for value in named if (url := dom.join(base, value))), None)
-            yield Met(node, source_of(node, base), link, large, bool(asides), caption)
+            yield WalkedPicture(node, source_of(node, base), link, large, bool(asides), caption)
             continue
         holds = _held(node, base)
         if holds:
@@ -114,7 +114,7 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
             continue
         background = _background(node, base)
         if background:
-            yield Met(node, background, link, None, bool(asides), None)
+            yield WalkedPicture(node, background, link, None, bool(asides), None)
 
 
 def _held(node: dom.Element, base: str) -> str | None:
@@ -246,7 +246,7 @@ def of_story(found: list[PagePicture]) -> list[PagePicture]:
     return list(once.values())
 
 
-def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
+def _judged(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> PagePicture | None:
     """The picture with its place; ``None`` for icons, counters and banners."""
     node, url = met.node, met.large or met.url
     if (
@@ -265,19 +265,21 @@ def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Pa
         return None
     around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if met.large and met.large != met.url else (width, height)))
-    found = PagePicture(image, node, aside=met.aside, caption=met.caption)
     lead, target = _lead(met, document, akin)
-    return replace(
-        found,
-        lead=lead,
-        target=target,
+    return PagePicture(
+        image,
+        node,
+        lead,
+        target,
+        aside=met.aside,
         small=small or (not met.large and any(says(STRIP, one) for one in (node, *around))),
         form="/".join(re.sub(r"\d+", "", f"{one.tag}.{one.get('class') or ''}"[:80]) for one in (node, *around)),
         showcased=any(says(SHOWCASE, one) for one in (node, *around)),
+        caption=met.caption,
     )
 
 
-def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
+def _lead(met: WalkedPicture, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
     href = (met.link or "").strip()
     target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
     if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
@@ -286,8 +288,4 @@ def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tupl
         return "none", None
     if akin(target):
         return "story", target if target != document.url.partition("#")[0] else None
-    return ("page" if _site(target) == _site(document.url) else "site"), target
-
-
-def _site(url: str) -> str:
-    return Address(url).domain
+    return ("page" if Address(target).domain == Address(document.url).domain else "site"), target

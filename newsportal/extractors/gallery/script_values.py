@@ -37,6 +37,7 @@ LINKED_DATA: Final = "ld+json"
 HOLDERS: Final = ("textarea", "xmp", "pre", "code", "div", "span", "template", "noscript", "p", "input")
 IN_ATTRIBUTE: Final = re.compile(r"""=\s*(?:"\s*[\[{]|'\s*[\[{])""")
 ATTRIBUTES: Final = ".//@*[starts-with(normalize-space(.), '[') or starts-with(normalize-space(.), '{')]"
+DECODER: Final = json.JSONDecoder(strict=False)
 
 
 class _Budget:
@@ -130,9 +131,6 @@ def _place(held: dict[str, Any], named: re.Match[str] | None, value: Any, pushed
             record[named["field"]] = value
     else:
         held[named["index"]] = value
-
-
-DECODER: Final = json.JSONDecoder(strict=False)
 
 
 def _read(text: str, at: int, budget: _Budget) -> tuple[Any, int] | None:

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.extractors.article.joining import PAGE_MARK
-from newsportal.extractors.gallery.further_pages import declared_total, open_pages
-from newsportal.extractors.gallery.pattern import parse
+from newsportal.extractors.gallery.further_pages import declared_total, open_pages, parse
 from newsportal.extractors.gallery.variants import enter
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.text import clean, letters

@@ -19,6 +19,9 @@ from newsportal.errors import NotApplicable
 
 BRANDS: Final = frozenset({b"avif", b"avis"})
 MAX_BOXES: Final = 1000  # Of one level: pictures have some ten properties
+BITMAP_CORE: Final = 12
+# Lengths of the headers of OS/2 1 and of all later bitmaps; the height of the latter is negative where rows run downwards.
+BITMAP_INFO: Final = (40, 52, 56, 64, 108, 124)
 
 
 def is_avif(data: bytes) -> bool:
@@ -203,11 +206,6 @@ def _bmp(data: bytes) -> tuple[int, int, bool]:
         raise NotApplicable("not-a-picture", "begins with BM, and goes on as no bitmap")
     width, height = _number(data, 18, 4), _number(data, 22, 4)
     return width, (1 << 32) - height if height >= 1 << 31 else height, len(data) >= length > BITMAP_CORE
-
-
-BITMAP_CORE: Final = 12
-# Lengths of the headers of OS/2 1 and of all later bitmaps; the height of the latter is negative where rows run downwards.
-BITMAP_INFO: Final = (40, 52, 56, 64, 108, 124)
 
 
 def _webp(data: bytes) -> tuple[int, int, bool]:

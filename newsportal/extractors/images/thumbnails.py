@@ -28,6 +28,11 @@ MAX_SCANS: Final = 100  # a progressive JPEG has ten; each goes over all pixels,
 SCAN: Final = b"\xff\xda"  # The marker of a scan (T.81, table B.1): within a scan's own bytes it cannot stand
 BAND: Final = 4_000_000  # Pixels that are converted and reduced at a time
 Sized = Callable[[int, int], tuple[int, int]]  # Width and height of a picture -> those that it is wanted to have, at least
+THUMB_SIDE: Final = 480  # Pixels of the longer side: the wall's columns are some 240 wide, twice as fine on the screens of telephones
+FULL_SIDE: Final = 2560  # pixels of the longer side in the viewer; long pictures (长图) may be :data:`LONG` times as long as wide
+LONG: Final = 4
+QUALITY: Final = 85  # Pillow's scale; above, files grow faster than pictures get better
+TYPES: Final = {"JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 
 @contextmanager
@@ -85,13 +90,6 @@ def _check(format: str, data: bytes, pixels: int, max_pixels: int) -> None:
     scans = data.count(SCAN) if format == "jpeg" else 0
     if scans > MAX_SCANS:
         raise NotApplicable("too-large", f"a JPEG of {scans} scans; allowed: {MAX_SCANS}")
-
-
-THUMB_SIDE: Final = 480  # Pixels of the longer side: the wall's columns are some 240 wide, twice as fine on the screens of telephones
-FULL_SIDE: Final = 2560  # pixels of the longer side in the viewer; long pictures (长图) may be :data:`LONG` times as long as wide
-LONG: Final = 4
-QUALITY: Final = 85  # Pillow's scale; above, files grow faster than pictures get better
-TYPES: Final = {"JPEG": "image/jpeg", "WEBP": "image/webp"}
 
 
 @dataclass(frozen=True, slots=True)

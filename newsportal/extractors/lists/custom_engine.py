@@ -45,7 +45,14 @@ def custom(
 
     Raises ``ValueError`` naming the field for an address without ``##QUERY##``, an unknown encoding or a rule that is none.
     """
-    _check_url(url)
+    if "##QUERY##" not in url:
+        raise ValueError(f"url: must hold ##QUERY##, the place of the words: {url!r}")
+    try:
+        parts = urlsplit(url.replace("##QUERY##", "q").replace("##START##", "0"))
+    except ValueError as error:
+        raise ValueError(f"url: {error}: {url!r}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"url: must be an http or https address: {url!r}")
     try:
         codecs.lookup(encoding)
     except LookupError as error:
@@ -59,26 +66,14 @@ def custom(
     return Engine(name, url, parse_with(wrapper), kind, first, step, encoding)
 
 
-def _check_url(url: str) -> None:
-    if "##QUERY##" not in url:
-        raise ValueError(f"url: must hold ##QUERY##, the place of the words: {url!r}")
-    try:
-        parts = urlsplit(url.replace("##QUERY##", "q").replace("##START##", "0"))
-    except ValueError as error:
-        raise ValueError(f"url: {error}: {url!r}") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"url: must be an http or https address: {url!r}")
-
-
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """How a wrapper did on several pages. ``agreed``: results that the template-free reader finds, too; ``shares``: field → share of
-    results that have it; ``problems``: what was wrong, with its page."""
+    """How a wrapper did on several pages. ``agreed``: results that the template-free reader finds, too; ``problems``: what was wrong,
+    with its page."""
 
     pages: int
     results: int
     agreed: int
-    shares: dict[str, float]
     problems: tuple[Message, ...]
 
     @property
@@ -105,7 +100,8 @@ def cross_check(engine: Engine, documents: Sequence[Document], fetched: datetime
             problems.append(Message("check.page", page=number, why=Message("check.fewer")))
         elif not page.results:
             problems.append(Message("check.page", page=number, why=Message("check.no-results")))
-    shares = {name: sum(bool(getattr(result, name)) for result in results) / max(len(results), 1) for name in FIELDS}
-    rare = [name for name in FIELDS[2:] if 0 < shares[name] < ENOUGH]
-    problems += (Message("check.share", field=name, share=f"{shares[name]:.0%}") for name in rare)
-    return CrossCheck(len(documents), len(results), agreed, shares, tuple(problems))
+    for name in FIELDS[2:]:
+        share = sum(bool(getattr(result, name)) for result in results) / max(len(results), 1)
+        if 0 < share < ENOUGH:
+            problems.append(Message("check.share", field=name, share=f"{share:.0%}"))
+    return CrossCheck(len(documents), len(results), agreed, tuple(problems))

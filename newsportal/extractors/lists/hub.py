@@ -107,17 +107,15 @@ HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
 class HubLink:
     """One link of a list page. ``url`` is absolute, as the page has it (with its fragment); ``text`` the longest text it is linked with.
 
-    ``score`` runs from 0 to 1 (1: surely an article). ``summary``, ``date_text`` (as written) and ``published`` (aware; only when the
-    caller said what time it is) stand beside it in its list entry.
+    ``score`` runs from 0 to 1 (1: surely an article). ``summary`` and ``published`` (aware; only when the caller said what time it is)
+    stand beside it in its list entry.
     """
 
     url: str
     text: str
     kind: LinkKind
     score: float
-    title: str | None = None
     summary: str | None = None
-    date_text: str | None = None
     published: datetime | None = None
 
 
@@ -172,18 +170,7 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
         kind: LinkKind = "article" if score >= ARTICLE_SCORE else "hub" if listing else "other"
         around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
         published = parse_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
-        found.append(
-            HubLink(
-                url=address.url,
-                text=anchor.text,
-                kind=kind,
-                score=round(score, 4),
-                title=anchor.title,
-                summary=around.summary,
-                date_text=around.date_text,
-                published=published,
-            )
-        )
+        found.append(HubLink(address.url, anchor.text, kind, round(score, 4), around.summary, published))
     return found
 
 

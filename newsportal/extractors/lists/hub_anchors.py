@@ -43,6 +43,7 @@ DATE = re.compile(
 MENU_SHARE = 0.34  # of a region's links with headlines: then its name lies (BBC's front page is one big "navigation")
 MENU_HEADLINES = 3
 HEADLINE = 10  # title lengths
+MIN_SUMMARY = 20  # title lengths; shorter texts are sources, counters and labels
 
 
 @dataclass(slots=True)
@@ -153,9 +154,6 @@ class Card:
 
     summary: str | None = None
     date_text: str | None = None
-
-
-MIN_SUMMARY = 20  # title lengths; shorter texts are sources, counters and labels
 
 
 def card(anchor: Anchor) -> Card:

@@ -158,7 +158,7 @@ HREF: Final = re.compile(r"href=([\w./:-]{1,200}?)_\(?[A-Za-z]\w*(?:[-+]1)?\)?\.
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ScriptPager:
     """``count`` pages, of which this is number ``current`` (from 0); page n is ``NAME_n.EXTENSION``, the first ``NAME.EXTENSION``."""
 
     count: int
@@ -170,7 +170,7 @@ class Drawn:
         return f"{self.name}_{index}.{self.extension}" if index else f"{self.name}.{self.extension}"
 
 
-def drawn(document: dom.Document) -> Iterator[Drawn]:
+def script_pagers(document: dom.Document) -> Iterator[ScriptPager]:
     for node in document.root.iter("script"):
         text = node.text
         if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in SIGNS):
@@ -178,7 +178,7 @@ def drawn(document: dom.Document) -> Iterator[Drawn]:
             yield from (pager for pager in found if pager is not None and 1 < pager.count <= MAX_PAGE)
 
 
-def _called(arguments: str) -> Drawn | None:
+def _called(arguments: str) -> ScriptPager | None:
     """The numbers and names of a call whose arguments are all literals; some variants name an element first."""
     written = [argument.strip() for argument in arguments.split(",")]
     numbers = [at for at, argument in enumerate(written) if argument.isdecimal()]
@@ -187,10 +187,10 @@ def _called(arguments: str) -> Drawn | None:
     name, extension = (argument.strip("\"'") for argument in written[numbers[1] + 1 : numbers[1] + 3])
     if not re.fullmatch(r"[\w./-]{1,100}", name) or not extension.isalnum():
         return None
-    return Drawn(int(written[numbers[0]][:4]), int(written[numbers[1]][:4]), name, extension)
+    return ScriptPager(int(written[numbers[0]][:4]), int(written[numbers[1]][:4]), name, extension)
 
 
-def _assigned(text: str) -> Iterator[Drawn]:
+def _assigned(text: str) -> Iterator[ScriptPager]:
     """A pager for each count that is assigned; what else the script says of pages is said of all, and looked for once."""
     counts = [int(count[1]) for count in COUNT.finditer(text)]
     if not counts:
@@ -200,4 +200,4 @@ def _assigned(text: str) -> Iterator[Drawn]:
     written = None if name and extension else HREF.search(GLUE.sub("", text))
     named = (name[1], extension[1]) if name and extension else (written[1], written[2]) if written else None
     if named is not None:
-        yield from (Drawn(count, index, *named) for count in dict.fromkeys(counts))
+        yield from (ScriptPager(count, index, *named) for count in dict.fromkeys(counts))

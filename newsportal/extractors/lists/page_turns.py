@@ -50,6 +50,24 @@ BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本
 LONGEST: Final = 40  # characters: what is matched as a whole is no longer
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
+DEAD: Final = frozenset("disabled disable inactive nolink".split())
+MAX_ANCHORS: Final = 5_000
+MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading
+MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
+SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
+NOWHERE: Final = "http://page.invalid/"  # base of a page without address, to join its relative links (reserved by RFC 6761)
+ASIDE: Final = re.compile(
+    r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
+    r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",
+    re.IGNORECASE,
+)  # Class and id of what stands beside an article
+ASIDE_LEVELS: Final = 6
+COMMENTS: Final = re.compile(
+    r"(?:评论|評論|留言|跟帖|回复|回覆|コメント|댓글|comment|repl(?:y|ies)|discussion|отзыв|комментари|coment[aá]rio|commentaire)",
+    re.IGNORECASE,
+)
+HEADING: Final = 40  # Characters of what stands above a pager that make it a heading rather than the article's text
+COMMENT_LINK: Final = re.compile(r"#\w*(?:comment|reply|respond|cmt|pinglun)|[?&](?:cpage|comment\w*|replytocom)=", re.IGNORECASE)
 
 
 def page_turn_text(text: str) -> tuple[Kind | None, int]:
@@ -69,31 +87,9 @@ def page_turn_text(text: str) -> tuple[Kind | None, int]:
     return ("whole", 0) if WHOLE.match(text) else NOTHING
 
 
-DEAD: Final = frozenset("disabled disable inactive nolink".split())
-
-
 def dead(node: dom.Element) -> bool:
     """Whether a link says that it leads nowhere: the pager of the last page."""
     return bool(DEAD & set((node.get("class") or "").lower().split()))
-
-
-MAX_ANCHORS: Final = 5_000
-MAX_LABEL: Final = 60  # Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading
-MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
-SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
-NOWHERE: Final = "http://page.invalid/"  # base of a page without address, to join its relative links (reserved by RFC 6761)
-ASIDE: Final = re.compile(
-    r"(?:^|[\s_-])(?:js-)?(?:comments?|commentlist|comment-?(?:section|list|area|box|page)|cmts?|repl(?:y|ies)|pinglun|liuyan|disqus|respond|related|"
-    r"recommend(?:ed|ation)?s?|xiangguan|tuijian|calendar|rili)(?:$|[\s_-])",
-    re.IGNORECASE,
-)  # Class and id of what stands beside an article
-ASIDE_LEVELS: Final = 6
-COMMENTS: Final = re.compile(
-    r"(?:评论|評論|留言|跟帖|回复|回覆|コメント|댓글|comment|repl(?:y|ies)|discussion|отзыв|комментари|coment[aá]rio|commentaire)",
-    re.IGNORECASE,
-)
-HEADING: Final = 40  # Characters of what stands above a pager that make it a heading rather than the article's text
-COMMENT_LINK: Final = re.compile(r"#\w*(?:comment|reply|respond|cmt|pinglun)|[?&](?:cpage|comment\w*|replytocom)=", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from newsportal.extractors.lists.hub_urls import Address
 from newsportal.extractors.lists.page_marks import (
     Place,
     Step,
-    drawn,
     last_id,
     last_name,
     may_be_namesake,
     places,
+    script_pagers,
     sister_step,
     step,
     without_mark,
@@ -66,7 +66,10 @@ class Row:
 
     this: int
     pages: dict[int, str]
-    first: str | None = None
+
+    @property
+    def first(self) -> str | None:
+        return self.pages.get(1) if self.this > 1 else None
 
 
 def find_pager(document: dom.Document) -> Pager:
@@ -94,9 +97,6 @@ def find_pager(document: dom.Document) -> Pager:
 def is_thread(url: str) -> bool:
     """Whether an address is that of a forum's thread: its further pages are other people's posts, not the rest of an article."""
     return THREAD.search(url) is not None
-
-
-# rows
 
 
 def _row(own: Sequence[Place], turns: Sequence[Turn]) -> Row | None:
@@ -136,7 +136,7 @@ def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
         for page in range(min(known), min(max(known), MAX_PAGES) + 1):
             if page > 1:
                 pages.setdefault(page, form.replace("{}", str(page - shift), 1))
-    return Row(this, pages, pages.get(1) if this > 1 else None)
+    return Row(this, pages)
 
 
 def _shift(here: int | None, numbered: list[tuple[int, Step]], others: list[Step]) -> int:
@@ -149,20 +149,15 @@ def _shift(here: int | None, numbered: list[tuple[int, Step]], others: list[Step
 
 
 def _script_row(document: dom.Document, own: Sequence[Place]) -> Row | None:
-    for pager in drawn(document):
+    for pager in script_pagers(document):
         addresses = {index: joined(document, pager.address(index)) for index in range(min(pager.count, MAX_PAGES))}
         stems = {place.stem for place in own}
         pages = {
             index + 1: url for index, url in addresses.items() if url and (not own or any(place.stem in stems for place in places(url)))
         }
-        if pager.current + 2 in pages:
-            return Row(pager.current + 1, pages, pages.get(1) if pager.current else None)
-        if pager.current and 1 in pages:
-            return Row(pager.current + 1, pages, pages[1])
+        if pager.current + 2 in pages or (pager.current and 1 in pages):
+            return Row(pager.current + 1, pages)
     return None
-
-
-# the rest
 
 
 def _whole(own: Sequence[Place], turns: Sequence[Turn], pages: Sequence[str]) -> str | None:

@@ -17,6 +17,7 @@ from newsportal.extractors.lists import engines
 from newsportal.text.dom import join
 
 MAX_HOPS = 4  # an engine may wrap another one's link; a link that is still wrapped after this many is a trap
+RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")  # such a link in a saved page of unknown address
 
 
 def resolve(url: str) -> str:
@@ -46,9 +47,6 @@ def is_redirect(url: str) -> bool:
 def is_advert(url: str) -> bool:
     parts = _split(url)
     return parts is not None and bool(engines.adverts().match(f"{parts.hostname or ''}{parts.path}"))
-
-
-RELATIVE = re.compile(r"^/(link|url|l/|ck/a|interstitial)\b[^#]*[?&](url|q|uddg|u|m)=")  # such a link in a saved page of unknown address
 
 
 def _split(url: str) -> SplitResult | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from newsportal.extractors.fields.date import default_zone, find_dates, parse_date
+from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import needs_fetch, resolve
 from newsportal.text import CJK, clean
 from newsportal.text.dom import SKIPPED, Element, lines_of, text_of
@@ -50,17 +50,9 @@ NOISE = re.compile(
 )
 AD_LABEL = re.compile(r"^(广告|推广|商业推广|ads?|sponsored|anzeige|annonce|gesponsert|publicité)$", re.IGNORECASE)
 AGO = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)  # the short age of news cards: 「2h」
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of a list, as text: what the page shows. ``link`` is the link as written."""
-
-    title: str
-    link: str
-    site: str | None = None
-    summary: str | None = None
-    date: str | None = None
+NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")  # a clock for which every date is in the past, to see how one is written
+AGE_UNIT = re.compile(r"\s?[a-z]+\.?$", re.IGNORECASE)
+LONG_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks", "mo": "months", "mt": "months", "y": "years"}
 
 
 def title_of(anchor: Element, repeated: Collection[str] = ()) -> str:
@@ -125,9 +117,6 @@ def date_in(text: str) -> str | None:
     return clean(text[found.start : found.end]) or None if found else None
 
 
-NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")  # a clock for which every date is in the past, to see how one is written
-
-
 def published(date: str | None, now: datetime, around: str = "") -> datetime | None:
     """What a written date means. Beyond :func:`parse_date` it knows the short age of news cards (「2h」).
 
@@ -138,10 +127,6 @@ def published(date: str | None, now: datetime, around: str = "") -> datetime | N
         return None
     text = date.strip(EDGE)
     return parse_date(f"{AGE_UNIT.sub(_long_unit, text)} ago" if AGO.match(text) else text, now, default_zone(text + around))
-
-
-AGE_UNIT = re.compile(r"\s?[a-z]+\.?$", re.IGNORECASE)
-LONG_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks", "mo": "months", "mt": "months", "y": "years"}
 
 
 def _long_unit(match: re.Match[str]) -> str:
@@ -163,8 +148,8 @@ def split_site(text: str | None) -> tuple[str | None, str | None]:
     return (site if site and len(site) <= MAX_SITE else None), date
 
 
-def entry(anchor: Element, nodes: Sequence[Element], title: str) -> Entry:
-    """The entry of a record: ``anchor`` is its title link, ``nodes`` the elements that make up the record."""
+def result_of(anchor: Element, nodes: Sequence[Element], title: str) -> Result:
+    """The result that a record shows, its link as written. ``anchor`` is its title link, ``nodes`` the elements that make up the record."""
     lines = [line for node in nodes for line in lines_of(node)[:MAX_LINES]]
     small = _small_print(nodes, anchor)
     site = small["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
@@ -178,7 +163,7 @@ def entry(anchor: Element, nodes: Sequence[Element], title: str) -> Entry:
     href = anchor.get("href") or ""
     if not site and not needs_fetch(href):  # the host it leads to, where it says so; an engine's own name is nobody's site
         site = host_of(resolve(href))
-    return Entry(title, href.strip(), site, summary, date or written)
+    return Result(title, href.strip(), site, summary, date or written)
 
 
 def split_summary(text: str | None, site: str | None = None) -> tuple[str | None, str | None]:

@@ -22,8 +22,9 @@ from itertools import islice
 from statistics import median
 from urllib.parse import parse_qs, urlsplit
 
+from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import is_advert, is_redirect
-from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, Entry, entry, host_of, is_labelled_advert, is_title, title_of
+from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, host_of, is_labelled_advert, is_title, result_of, title_of
 from newsportal.text.dom import SKIPPED, Document, Element, lines_of, text_of
 
 MIN_RECORDS = 2  # one record does not repeat
@@ -45,6 +46,7 @@ DATED = re.compile(
     r"(19|20)\d\d\s?[-/.年]\s?\d|\d\s?(秒|分钟|小时|天|周|个月)前|昨天|前天|今天|\b\d+\s?(minute|hour|day|week|month|min|hr)s?\.? ago\b|"
     r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b"
 )
+MAX_SIBLINGS = 4  # a record of rows (DuckDuckGo Lite) has a title row, a summary row, an address row and an empty one
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,9 @@ class Record:
         return title * (0.2 + summary + 0.5 * (_heading(self.anchor) is not None) + 0.4 * foreign + 0.3 * dated) - COST
 
 
-def result_list(document: Document) -> list[Entry]:
+def result_list(document: Document) -> list[Result]:
     """The entries of the page's main list, in page order; empty where nothing repeats. Links are as written. Never raises."""
-    return [entry(record.anchor, record.nodes, record.title) for record in records(document)]
+    return [result_of(record.anchor, record.nodes, record.title) for record in records(document)]
 
 
 def records(document: Document) -> list[Record]:
@@ -194,9 +196,6 @@ def _top(link: Element, above: Counter[Element]) -> Element:
             break
         top = node
     return top
-
-
-MAX_SIBLINGS = 4  # a record of rows (DuckDuckGo Lite) has a title row, a summary row, an address row and an empty one
 
 
 def _with_siblings(record: Record, above: Counter[Element]) -> Record:

@@ -11,18 +11,20 @@ nothing at all                                    no results, changed if the pag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from newsportal.errors import EngineBlocked, NotApplicable
-from newsportal.extractors.lists import blocked, feed_results
-from newsportal.extractors.lists.engines import Engine, Result, ResultPage, load, names
+from newsportal.extractors.lists import feed_results
+from newsportal.extractors.lists.engines import HOUR, Engine, Result, ResultPage, Wall, load, names, walls
 from newsportal.extractors.lists.redirect import resolve
 from newsportal.extractors.lists.result_fields import published
 from newsportal.extractors.lists.result_list import page_host, result_list
 from newsportal.extractors.lists.wrapper import absolute
-from newsportal.text.dom import Document
+from newsportal.text.dom import Document, Element, text_of
 
 FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
 WITHIN = 0.6  # share of the wrapper's results that the longer list must hold; else something else repeats
@@ -42,27 +44,20 @@ def read(engine: Engine, document: Document, fetched: datetime) -> ResultPage:
     wrapped: list[Result] = []
     with suppress(NotApplicable):  # a wrapper that cannot work here (a slow pattern) finds nothing, and the change is reported
         wrapped = engine.parse(document, fetched) if engine.parse else []
-    if not wrapped and (wall := blocked.wall(document, certain=True)):
+    if not wrapped and (wall := find_wall(document, certain=True)):
         raise EngineBlocked(wall.reason, wall.rest)
     free = [
-        Result(
-            title=entry.title,
-            link=absolute(document, entry.link),
-            site=entry.site,
-            summary=entry.summary,
-            date=entry.date,
-            published=published(entry.date, fetched, f"{entry.title}{entry.summary}"),
-        )
-        for entry in result_list(document)
+        replace(one, link=absolute(document, one.link), published=published(one.date, fetched, f"{one.title}{one.summary}"))
+        for one in result_list(document)
     ]
     if wrapped:
         longer = _longer(wrapped, free)
         return ResultPage(tuple(longer or wrapped), "generic" if longer else "wrapper", changed=bool(longer))
     changed = engine.parse is not None
     if len(free) < MANY:
-        if wall := blocked.wall(document):
+        if wall := find_wall(document):
             raise EngineBlocked(wall.reason, wall.rest)
-        if blocked.says_nothing_found(document):
+        if says_nothing_found(document):
             return ResultPage((), "wrapper" if changed else "generic")
     return ResultPage(tuple(free), "generic", changed)
 
@@ -97,12 +92,91 @@ def guess(document: Document) -> Engine:
     engines = [load(name) for name in names()]
     own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
     candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
-    found = [(_weight(engine, document), -order, engine) for order, engine in enumerate(candidates)]
-    weight, _, engine = max(found, key=lambda one: one[:2])
-    return engine if weight > (0 if own else AT_LEAST) else UNKNOWN
+    best, most = UNKNOWN, 0.0 if own else float(AT_LEAST)
+    for engine in candidates:
+        results = engine.parse(document, datetime.now(UTC)) if engine.parse else []
+        # a summary and a site make a result count fully, since wide rules find titles anywhere
+        weight = sum(0.4 + 0.3 * bool(result.summary) + 0.3 * bool(result.site) for result in results)
+        if weight > most:
+            best, most = engine, weight
+    return best
 
 
-def _weight(engine: Engine, document: Document) -> float:
-    """Results the wrapper finds; a summary and a site make one count fully, since wide rules find titles anywhere."""
-    results = engine.parse(document, datetime.now(UTC)) if engine.parse else []
-    return sum(0.4 + 0.3 * bool(result.summary) + 0.3 * bool(result.site) for result in results)
+# Pages that engines answer instead of results (captcha, login, consent, quota), and pages that say there are no results. What a page *is*
+# shows in its address, its forms, its frames and the ids of its parts; a phrase counts only on a page that says little else: a search for
+# 「验证码」 gives results *about* such pages, and those must be read.
+
+LITTLE = 1_500  # visible characters up to which a phrase is believed: captcha pages show 20 to 900, result pages over 2,000
+WALLS = (
+    Wall(
+        "captcha",
+        2 * HOUR,
+        None,
+        "form#challenge-form, #cf-challenge-running, #challenge-running, iframe[src*='hcaptcha.com'], .g-recaptcha, .geetest_captcha, "
+        "iframe[src*='challenges.cloudflare.com'], #cf-turnstile, #nocaptcha, script[src*='captcha-delivery.com'], #px-captcha",
+        r"请输入(图中的|下方的?|以下|右侧|下图中的)?(的)?验证码|請輸入(下方的?|圖中的?)?驗證碼|请完成(安全|下列|滑[动块])?验证|"
+        r"拖动.{0,6}滑块|enter the characters you see|verify (that )?you are (a )?human|are you a robot|"
+        r"i'?m not a robot|please enable (js|javascript) and disable any ad ?blocker",
+    ),
+    Wall(
+        "login",
+        24 * HOUR,
+        r"//(passport|login|accounts)\.[\w.-]+/",
+        None,
+        r"请先?登录(后(再)?(查看|搜索|继续|访问)|您的账号)|登录后(才)?可(以)?(查看|搜索|继续)|"
+        r"please (log|sign) in to continue|sign in to (search|continue)",
+    ),
+    Wall(
+        "quota",
+        HOUR,
+        None,
+        None,
+        r"too many requests|rate limit(ed)? exceeded|quota exceeded|access denied|"
+        r"访问(过于|太)频繁|请求(过于|太)频繁|操作(过于|太)频繁|超出.{0,6}(配额|限额)",
+    ),
+)
+HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"  # many pages hide a sentence for no results, for their scripts
+NOTHING_MARKS = (
+    ".content_none, .nors, #noresult_part1_container, #no-result, .no-result, .no-results, .noresult, "
+    ".result--no-result, .b_no, .mini-no-results, .msg.no-results, .zrp, #noResult, .result-none, .search-no-result, .no_result_content"
+)
+NOTHING_PHRASES = re.compile(
+    r"(抱歉|很抱歉|对不起)[，,]?\s*(没有|未能?|找不到|暂无).{0,40}(找到|相关|结果|网页|新闻)|没有找到(与|和|该|相关|任何|符合|含有|您).{0,60}|"
+    r"未找到(相关|与|符合|任何)|"
+    r"找不到(和|与|和您).{0,60}(相符|相关)|暂无(相关)?(结果|内容|新闻)|"
+    r"did not match any (documents|news|results|articles)|no results (were )?found( for)?|there are no results for|"
+    r"we did not find (any )?results for|"
+    r"no (more )?results\b|your search .{0,80}did not match|"
+    r"keine ergebnisse|aucun résultat",
+    re.IGNORECASE,
+)
+
+
+def find_wall(document: Document, *, certain: bool = False) -> Wall | None:
+    """The wall ``document`` is, or ``None``. ``certain``: only by the addresses and parts of a known engine's wall, no phrases."""
+    said = None
+    if not certain and len(body := text_of(document.root)) <= LITTLE:  # a phrase is believed only of a page that says little
+        titles = " ".join(text_of(title) for title in document.root.iter("title"))
+        said = f"{titles} {body}"
+    for kind in (*walls(), *WALLS):
+        if certain and kind.address is None:
+            continue  # a captcha of nobody's in particular may guard a form on any page
+        if kind.address and re.search(kind.address, document.url, re.IGNORECASE):
+            return kind
+        if kind.marks and document.css(kind.marks):
+            return kind
+        if kind.phrases and said and re.search(kind.phrases, said, re.IGNORECASE):
+            return kind
+    return None
+
+
+def says_nothing_found(document: Document) -> bool:
+    if any(not (_hides(node) or any(map(_hides, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
+        return True
+    said = len(NOTHING_PHRASES.findall(text_of(document.root)))
+    hidden = (node for node in document.css(HIDDEN) if not any(map(_hides, node.iterancestors()))) if said else ()
+    return said > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
+
+
+def _hides(node: Element) -> bool:
+    return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()

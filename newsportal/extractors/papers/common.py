@@ -7,7 +7,7 @@ the page and never recursive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
 from html import escape
 from math import ceil, exp
@@ -19,7 +19,7 @@ from newsportal.extractors.article.tidy import markup_of
 from newsportal.extractors.fields.date import find_dates
 from newsportal.extractors.fields.date_forms import CHINA
 from newsportal.extractors.fields.title import thesis_title
-from newsportal.items import Extraction
+from newsportal.items import Extraction, Link
 from newsportal.text import chinese_share, clean, dom
 
 REMOVED: Final = frozenset(("script", "style"))  # what the thesis removes before counting (comments never reach the tree)
@@ -87,6 +87,18 @@ def answer(
         text=text,
         html=sanitise("".join(html), document.base),
         published=newest_date(document.root, fetched, CHINA if chinese_share(text) > CHINESE else None),
+        algorithm=algorithm,
+    )
+
+
+def answer_of_link(document: dom.Document, link: Link | None, algorithm: str, blocks: Sequence[dom.Element]) -> Extraction:
+    """The article in ``blocks``; title, date and author are those that a list page told, the title else the thesis's."""
+    return Extraction(
+        title=(link.title if link else None) or thesis_title(document),
+        text="\n".join(line for block in blocks for line in dom.lines_of(block)),
+        html=sanitise("".join(map(markup_of, blocks)), document.base),
+        published=link.published if link else None,
+        author=link.author if link else None,
         algorithm=algorithm,
     )
 

@@ -30,10 +30,8 @@ from threading import Lock
 from typing import Final
 
 from newsportal.errors import LibraryError, NotApplicable
-from newsportal.extractors.article.sanitise import sanitise
-from newsportal.extractors.article.site import site_of
-from newsportal.extractors.article.tidy import markup_of
-from newsportal.extractors.fields.title import thesis_title
+from newsportal.extractors.article.site import put_last, site_of
+from newsportal.extractors.papers.common import answer_of_link
 from newsportal.items import Extraction, Link
 from newsportal.text import clean, dom
 
@@ -76,10 +74,6 @@ class Source:
 class Block:
     tag: Tag
     end: int
-
-    @property
-    def length(self) -> int:
-        return self.end - self.tag.start
 
 
 def plain(text: str) -> str:
@@ -132,7 +126,7 @@ def find_block(source: Source, anchor: str) -> Block | None:
         return None
     place = source.places[bisect_right(source.offsets, at) - 1]
     found = (enclosing(source, label, place) for label in LABELS)
-    return max((block for block in found if block), key=lambda block: block.length, default=None)
+    return max((block for block in found if block), key=lambda block: block.end - block.tag.start, default=None)
 
 
 def enclosing(source: Source, label: str, place: int) -> Block | None:
@@ -187,15 +181,7 @@ class SummaryAnchor:
         block = _cached(source, known, anchor)
         if block is None:
             block = self._found(source, anchor, site, fetched)
-        node = dom.parse_html(source.html[block.tag.start : block.end])
-        return Extraction(
-            title=(link.title if link else None) or thesis_title(document),
-            text="\n".join(dom.lines_of(node)),
-            html=sanitise(markup_of(node), document.base),
-            published=link.published if link else None,
-            author=link.author if link else None,
-            algorithm="summary_anchor",
-        )
+        return answer_of_link(document, link, "summary_anchor", [dom.parse_html(source.html[block.tag.start : block.end])])
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         anchor, site = anchor_of(link.summary if link else None, self._length), site_of(document.url)
@@ -237,14 +223,9 @@ class SummaryAnchor:
 
     def _remember(self, site: str, layout: str, now: datetime) -> None:
         with self._lock:
-            layouts = self._layouts.setdefault(site, OrderedDict())
-            self._layouts.move_to_end(site)
-            layouts[layout] = now
-            layouts.move_to_end(layout)
-            if len(layouts) > MAX_LAYOUTS:
-                layouts.popitem(last=False)
-            if len(self._layouts) > self._most:
-                self._layouts.popitem(last=False)
+            layouts = self._layouts.get(site, OrderedDict())
+            put_last(layouts, layout, now, MAX_LAYOUTS)
+            put_last(self._layouts, site, layouts, self._most)
 
 
 def _cached(source: Source, layouts: Iterable[str], anchor: str | None) -> Block | None:

@@ -1,28 +1,175 @@
-"""Templates that a site's own pages teach (Zhang, Kang, Wu 2009, section 1.3): the URL tree as an extractor.
+"""Templates that a site's own pages teach (Zhang, Kang, Wu 2009, section 1.3, figure 2): the URL tree as an extractor, and its library.
 
-A page is read by the template that is found on its way down the tree of URLs (:mod:`newsportal.extractors.papers.url_library`) and whose
-structure is the page's own; the template's contentTagSeq says where the text is (:mod:`newsportal.extractors.article.template`). A page
-without one waits in the tree until a sibling arrives. Published: 97 % of 300 pages exactly right, 3 % with noise.
+A page is read by the template that is found on its way down the tree of URLs and whose structure is the page's own; the template's
+contentTagSeq says where the text is (:mod:`newsportal.extractors.article.template`). A page without one waits in the tree until a sibling
+arrives. Published: 97 % of 300 pages exactly right, 3 % with noise. The paper reads title and date from elsewhere; so do we (the link's
+words, the thesis' title).
 
-The paper reads title and date from elsewhere; so do we (the link's words, the thesis' title).
+    directory      the segments of the path but the last; a script with a query is a directory too (``view.jsp?Id=187``)
+    leaf           a page: the last segment of the path, or the query string
+    lifting        when sibling directories hold templates that agree, their parent holds it instead, and they and their pages go
+    on the way     from the host down to the page's directory: the first template whose structure is the page's
+
+A site is a host; nothing is lifted above it. All numbers are bounded: the site used longest ago goes first, the page that waited longest,
+the template that stands for fewest pages.
 """
 
 from __future__ import annotations
 
+import json
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 from threading import Lock
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from newsportal.errors import NotApplicable
-from newsportal.extractors.article.sanitise import sanitise
-from newsportal.extractors.article.template import Survey, Template, content_of, survey
-from newsportal.extractors.article.tidy import markup_of
-from newsportal.extractors.fields.title import thesis_title
-from newsportal.extractors.papers.url_library import Address, Library, address_of, read_library, write_library
+from newsportal.errors import LibraryError, NotApplicable
+from newsportal.extractors.article.site import put_last, site_of
+from newsportal.extractors.article.template import MAX_TEXTS, Layout, Survey, Template, compare, content_of, path_to, read_structure, survey
+from newsportal.extractors.papers.common import answer_of_link
 from newsportal.items import Extraction, Link
 from newsportal.text import dom
 
 REACH: Final = 1  # the paper's siblings share their directory. More makes more pages agree; see docs/algorithms/url_tree.md
+Directory = tuple[str, ...]
+MAX_SITES: Final = 1000
+MAX_DIRECTORIES: Final = 200  # of a site that hold templates
+MAX_TEMPLATES: Final = 8  # of a directory
+MAX_WAITING: Final = 16  # pages of a site; a usual one takes 4 kB, the largest 300 kB (see ``MAX_BYTES``)
+MAX_DEPTH: Final = 16  # deeper directories are the one at this depth: traps build endless paths
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    site: str
+    directory: Directory
+    leaf: str
+
+
+@dataclass(slots=True)
+class Branch:
+    templates: dict[Directory, list[Template]] = field(default_factory=dict)
+    waiting: OrderedDict[tuple[Directory, str], Layout] = field(default_factory=OrderedDict)
+
+
+def address_of(url: str) -> Address | None:
+    """The page's place in the tree; ``None`` for what is no http(s) address."""
+    site = site_of(url)
+    if site is None:
+        return None
+    parts = urlsplit(url)
+    segments = [segment for segment in parts.path.split("/") if segment]
+    leaf = parts.query or (segments.pop() if segments else "")
+    return Address(site, tuple(segments[:MAX_DEPTH]), leaf)
+
+
+class Library:
+    """All sites. Not safe for threads by itself: :class:`UrlTree` locks it."""
+
+    def __init__(self, sites: int = MAX_SITES) -> None:
+        self._most = sites
+        self.sites: OrderedDict[str, Branch] = OrderedDict()
+
+    def template_for(self, address: Address, structure: str) -> Template | None:
+        """The first template on the way down that has the page's structure."""
+        branch = self.sites.get(address.site)
+        if branch is None:
+            return None
+        self.sites.move_to_end(address.site)
+        for depth in range(len(address.directory) + 1):
+            for template in branch.templates.get(address.directory[:depth], ()):
+                if template.structure == structure:
+                    return template
+        return None
+
+    def add_page(self, address: Address, layout: Layout, reach: int = 1) -> Template | None:
+        """Let a page wait, unless a sibling that waits makes a template with it. ``reach`` 1: pages of the same directory are siblings;
+        2: those of sibling directories too, and so on."""
+        branch = self.branch(address.site)
+        branch.waiting.pop((address.directory, address.leaf), None)
+        for (directory, leaf), other in reversed(branch.waiting.items()):
+            # whether both directories lie below one that is at most ``reach - 1`` levels above the deeper one
+            if len(_common(address.directory, directory)) > max(len(address.directory), len(directory)) - reach:
+                template = compare(layout, other)
+                if template is not None:
+                    del branch.waiting[directory, leaf]
+                    self.add_template(address.site, _common(address.directory, directory), template)
+                    return template
+        put_last(branch.waiting, (address.directory, address.leaf), layout, MAX_WAITING)
+        return None
+
+    def add_template(self, site: str, directory: Directory, template: Template) -> None:
+        """Put a template on a directory, and lift it as far as sibling directories agree."""
+        branch = self.branch(site)
+        template = _put(branch, directory, template)
+        while directory:
+            parent = directory[:-1]
+            agreeing = [one for one in branch.templates if one[:-1] == parent and one and _agreeing(branch, one, template)]
+            if len(agreeing) < 2:
+                break
+            for below in [one for one in branch.templates if one[: len(parent)] == parent]:
+                for found in _agreeing(branch, below, template):
+                    branch.templates[below].remove(found)
+                    if not branch.templates[below]:
+                        del branch.templates[below]
+                    template = template.joined(found) if below != directory else template
+            template, directory = _put(branch, parent, template), parent
+        for place, layout in list(branch.waiting.items()):
+            if place[0][: len(directory)] == directory and layout.structure == template.structure:
+                del branch.waiting[place]
+
+    def branch(self, site: str) -> Branch:
+        """The site's branch, a new one if need be; the one used longest ago goes."""
+        found = self.sites.get(site) or Branch()
+        put_last(self.sites, site, found, self._most)
+        return found
+
+    def forget(self, site: str, directory: Directory | None = None) -> int:
+        """Drop a site, or what stands in one directory and below it; answers how many templates went."""
+        branch = self.sites.get(site)
+        if branch is None:
+            return 0
+        top = directory or ()
+        gone = [one for one in branch.templates if one[: len(top)] == top]
+        count = sum(len(branch.templates.pop(one)) for one in gone)
+        for place in [place for place in branch.waiting if place[0][: len(top)] == top]:
+            del branch.waiting[place]
+        if not branch.templates and not branch.waiting:
+            del self.sites[site]
+        return count
+
+    def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
+        for site, branch in self.sites.items():
+            for directory, templates in branch.templates.items():
+                for template in templates:
+                    yield site, directory, template
+
+
+def _common(first: Directory, second: Directory) -> Directory:
+    return tuple(mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[Template]:
+    return [one for one in branch.templates[directory] if one.agrees(template)]
+
+
+def _put(branch: Branch, directory: Directory, template: Template) -> Template:
+    """Store a template, joined with one it agrees with; answers what is stored."""
+    here = branch.templates.setdefault(directory, [])
+    for place, known in enumerate(here):
+        if known.agrees(template):
+            here[place] = template = known.joined(template)
+            return template
+    here.append(template)
+    if len(here) > MAX_TEMPLATES:
+        here.remove(min(here[:-1], key=lambda one: one.pages))
+    if len(branch.templates) > MAX_DIRECTORIES:
+        del branch.templates[next(one for one in branch.templates if one != directory)]
+    return template
 
 
 class UrlTree:
@@ -39,18 +186,10 @@ class UrlTree:
         template = self._template(address, page)
         if template is None:
             raise NotApplicable("waits-for-sibling", f"no page of {address.site} with the same layout was seen")
-        blocks = content_of(template, page)
-        lines = [line for block in blocks for line in dom.lines_of(block)]
-        if not lines:
+        found = answer_of_link(document, link, "url_tree", content_of(template, page))
+        if not found.text:
             raise NotApplicable("no-body", "the template's place is empty")
-        return Extraction(
-            title=(link.title if link else None) or thesis_title(document),
-            text="\n".join(lines),
-            html=sanitise("".join(map(markup_of, blocks)), document.base),
-            published=link.published if link else None,
-            author=link.author if link else None,
-            algorithm="url_tree",
-        )
+        return found
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         try:
@@ -84,3 +223,121 @@ def _read(document: dom.Document) -> tuple[Address, Survey]:
     if page is None:
         raise NotApplicable("no-layout")
     return address, page
+
+
+# The template library as JSON: written with a version, checked word by word when it is read (anybody may have written the file).
+
+VERSION: Final = 1
+FORMAT: Final = "newsportal-templates"
+MAX_BYTES: Final = 256 * 1024 * 1024  # of a library's text; one of a thousand usual sites has a few megabytes
+
+
+def write_library(library: Library, most: int = MAX_BYTES) -> str:
+    """The library as JSON, the site used last at the end.
+
+    What ``most`` bytes do not hold is left out: first pages that wait, of the site used longest ago before others, then such sites.
+    """
+    top, end = f'{{"format":{_json(FORMAT)},"version":{VERSION},"sites":[', "]}"
+    left = most - len(top) - len(end)
+    heads: dict[str, str] = {}
+    for site, branch in reversed(library.sites.items()):
+        templates = [plain(directory, template) for directory, here in branch.templates.items() for template in here]
+        head = f'{{"site":{_json(site)},"templates":{_json(templates)},"waiting":['
+        if (size := _size(head) + len("]},")) > left:
+            left = 0
+            break
+        heads[site], left = head, left - size
+    waiting: dict[str, list[str]] = {site: [] for site in heads}
+    pages = ((name, *page) for name in heads for page in reversed(library.sites[name].waiting.items()))
+    for site, (directory, leaf), layout in pages:
+        texts = [list(block) for block in layout.texts]
+        row = _json({"directory": directory, "leaf": leaf, "structure": layout.structure, "texts": texts})
+        if (size := _size(row) + len(",")) > left:
+            break
+        waiting[site].append(row)
+        left -= size
+    sites = [f"{head}{','.join(reversed(waiting[site]))}]}}" for site, head in reversed(heads.items())]
+    return f"{top}{','.join(sites)}{end}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def plain(directory: Directory, template: Template) -> dict[str, Any]:
+    return {
+        "directory": list(directory),
+        "pages": template.pages,
+        "content": list(template.content),
+        "shared": [f"{number:016x}" for number in sorted(template.shared)],
+        "structure": template.structure,
+    }
+
+
+def read_library(text: str) -> Library:
+    """The library behind ``text``. Raises ``LibraryError`` that says what is wrong."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LibraryError(f"no template library: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise LibraryError("no template library: it is some other JSON")
+    if found.get("version") != VERSION:
+        raise LibraryError(f"a template library of version {found.get('version')!r}; this newsportal reads version {VERSION}")
+    library = Library()
+    try:
+        for site in _list(found, "sites", MAX_SITES):
+            library.sites[_text(site, "site")] = _read_branch(site)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise LibraryError(f"a broken template library: site {len(library.sites) + 1}: {error}") from error
+    return library
+
+
+def _read_branch(site: dict[str, Any]) -> Branch:
+    branch = Branch()
+    for row in _list(site, "templates", MAX_DIRECTORIES * MAX_TEMPLATES):
+        tags, parents = read_structure(_text(row, "structure"))
+        content = tuple(_number(place, len(tags)) for place in _list(row, "content", len(tags)))
+        if not content:
+            raise ValueError("a template without content")
+        shared = frozenset(_number(int(written, 16), 1 << 64) for written in _list(row, "shared", MAX_TEXTS))
+        template = Template(row["structure"], path_to(content[0], tags, parents), content, shared, _number(row["pages"], 1 << 40))
+        branch.templates.setdefault(_directory(row), []).append(template)
+    for row in _list(site, "waiting", MAX_WAITING):
+        tags, parents = read_structure(_text(row, "structure"))
+        texts = tuple(array("Q", (_number(mark, 1 << 64) for mark in block)) for block in _list(row, "texts", len(tags)))
+        if len(texts) != len(tags):
+            raise ValueError("texts do not fit their structure")
+        branch.waiting[_directory(row), _text(row, "leaf")] = Layout(tags, parents, texts)
+    return branch
+
+
+def _directory(row: dict[str, Any]) -> Directory:
+    segments = _list(row, "directory", MAX_DEPTH)
+    if not all(isinstance(segment, str) for segment in segments):
+        raise ValueError("a directory is a list of names")
+    return tuple(segments)
+
+
+def _list(row: dict[str, Any], key: str, most: int) -> list[Any]:
+    found = row[key]
+    if not isinstance(found, list) or len(found) > most:
+        raise ValueError(f"{key!r} is no list of at most {most}")
+    return found
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    found = row[key]
+    if not isinstance(found, str):
+        raise TypeError(f"{key!r} is no text")
+    return found
+
+
+def _number(found: object, below: int) -> int:
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < below:
+        raise ValueError(f"{found!r} is no number from 0 to {below - 1}")
+    return found

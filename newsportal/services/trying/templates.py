@@ -1,4 +1,4 @@
-"""The library of templates that pages of sites taught (``extractors.url_library``), as a file: read, tried, taught, made to forget;
+"""The library of templates that pages of sites taught (``extractors.papers.url_tree``), as a file: read, tried, taught, made to forget;
 and what it and the store know of each site."""
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors.article import best
 from newsportal.extractors.article.site import unpacked
 from newsportal.extractors.article.template import Template
-from newsportal.extractors.papers.url_library import MAX_BYTES, Library, read_library, write_library
-from newsportal.extractors.papers.url_tree import UrlTree
+from newsportal.extractors.papers.url_tree import MAX_BYTES, Library, UrlTree, read_library, write_library
 from newsportal.items import Extraction, Page
 from newsportal.services.trying.saved import addresses_of, archive_of, saved_pages, sites_of
 from newsportal.sources import Sources

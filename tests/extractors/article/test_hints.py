@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from newsportal.extractors.article.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, say_aside, says_aside
+from newsportal.extractors.article.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, says_aside
 
 
 def meanings(name: str) -> set[str]:
@@ -76,4 +76,4 @@ def test_every_bit_has_a_name_of_its_own() -> None:
 def test_asides_are_told_by_what_they_say(mask: int, aside: bool) -> None:
     """A name that means the body beats one that means an aside; a tag or a hidden box is beaten by no name."""
     assert says_aside(mask) is aside
-    assert say_aside(np.array([mask, mask])).tolist() == [aside, aside]
+    assert says_aside(np.array([mask, mask])).tolist() == [aside, aside]

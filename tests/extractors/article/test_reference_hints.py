@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from newsportal.extractors.article.blocks import read_blocks
-from newsportal.extractors.article.reference_hints import MAX_TERMS, MIN_DECLARED, Witness, terms, witness
+from newsportal.extractors.article.reference_hints import MAX_TERMS, MIN_DECLARED, ReferenceHints, find_hints, terms
 from newsportal.text import dom
 
 TITLE = "滨海新线今晨通车"
@@ -11,8 +11,8 @@ ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢�
 TWO = "据介绍，这条线路全长四十二公里，共设十一座车站，建成之后两地之间的通行时间将缩短到半个小时以内。"
 
 
-def asked(html: str, heading: str | None = None, told: str | None = None, declared: str | None = None) -> Witness:
-    return witness(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, told, declared)
+def asked(html: str, heading: str | None = None, told: str | None = None, declared: str | None = None) -> ReferenceHints:
+    return find_hints(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, told, declared)
 
 
 def test_the_heading_is_the_block_that_is_the_title_whatever_its_punctuation() -> None:

@@ -48,8 +48,8 @@ def test_microdata_is_read_like_json() -> None:
     )
     assert meta.article("headline") == "滨海新线"
     assert meta.article("datePublished") == "2024-03-05T08:30:00+08:00"
-    assert meta.people("author") == ("王甲乙",)
-    assert meta.organisations("publisher") == ("滨海日报",)
+    assert meta.named("author") == ("王甲乙",)
+    assert meta.named("publisher", organisations=True) == ("滨海日报",)
     assert meta.article_image() == "/p.jpg"
     assert meta.article("name") is None  # the author's name is not the article's
 
@@ -110,6 +110,6 @@ def test_any_json_is_borne(value: object) -> None:
     thing = {"@type": "NewsArticle", "headline": value, "author": value, "image": value, "publisher": value}
     meta = read(ld(json.dumps(thing).replace("<", "\\u003c")))
     meta.article("headline")
-    meta.people("author")
-    meta.organisations("publisher")
+    meta.named("author")
+    meta.named("publisher", organisations=True)
     meta.article_image()

@@ -7,9 +7,8 @@ import pytest
 from stories import CAPTIONS, TITLE, URL, page, picture, story
 
 from newsportal.extractors.gallery import assemble, further, is_end, open_pages
-from newsportal.extractors.gallery.further_pages import MAX_PICTURES
+from newsportal.extractors.gallery.further_pages import MAX_PAGES, MAX_PICTURES, parse
 from newsportal.extractors.gallery.next_page import counted
-from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
 from newsportal.items import GalleryPage, Image
 
 P = "https://p.example/photo/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from work import ends
 
-from newsportal.extractors.lists.page_marks import drawn
+from newsportal.extractors.lists.page_marks import script_pagers
 from newsportal.text import dom
 
 CALL = "function createPageHTML(_nPageCount, _nCurrIndex, _sPageName, _sPageExt){ if(_nPageCount<=1) return; } createPageHTML(%s);"
@@ -20,7 +20,7 @@ NAMED = 'var _PAGE_COUNT="3"; var _PAGE_INDEX="0"; var _PAGE_NAME="t20260312_830
 
 
 def read(script: str) -> list[tuple[int, int, str]]:
-    found = drawn(dom.from_text(f"<p>文</p><script>{script}</script>"))
+    found = script_pagers(dom.from_text(f"<p>文</p><script>{script}</script>"))
     return [(pager.count, pager.current, pager.address(pager.current + 1)) for pager in found]
 
 
@@ -47,7 +47,7 @@ def test_forms(script: str, found: list[tuple[int, int, str]]) -> None:
 
 
 def test_the_first_page_has_no_number() -> None:
-    pager = next(drawn(dom.from_text(f"<script>{NAMED}</script>")))
+    pager = next(script_pagers(dom.from_text(f"<script>{NAMED}</script>")))
     assert [pager.address(index) for index in range(3)] == ["t20260312_830115.html", "t20260312_830115_1.html", "t20260312_830115_2.html"]
 
 

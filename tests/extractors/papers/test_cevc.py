@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors.fields.title import thesis_title, without_site
+from newsportal.extractors.fields.headlines import without_site
+from newsportal.extractors.fields.title import thesis_title
 from newsportal.extractors.papers import cevc
 from newsportal.extractors.papers.common import newest_date
 from newsportal.text import dom

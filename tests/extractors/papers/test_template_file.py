@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.extractors.papers.url_library import FORMAT, VERSION, Library, read_library, write_library
-from newsportal.extractors.papers.url_tree import UrlTree
+from newsportal.extractors.papers.url_tree import FORMAT, VERSION, Library, UrlTree, read_library, write_library
 from newsportal.text import dom
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)

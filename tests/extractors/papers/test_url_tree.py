@@ -15,17 +15,17 @@ from rapidfuzz.distance import LCSseq
 from newsportal.cli.pages import saved_pages
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors import Keeper, Learner, extractor
-from newsportal.extractors.papers.url_library import (
+from newsportal.extractors.papers.url_tree import (
     MAX_DEPTH,
     MAX_TEMPLATES,
     MAX_WAITING,
     Address,
     Library,
+    UrlTree,
     address_of,
     read_library,
     write_library,
 )
-from newsportal.extractors.papers.url_tree import UrlTree
 from newsportal.items import Link, Page
 from newsportal.text import dom
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import LibraryError
-from newsportal.extractors.papers.url_library import write_library
+from newsportal.extractors.papers.url_tree import write_library
 from newsportal.items import Page
 from newsportal.services.trying.templates import forget, library_at, save, teach
 from newsportal.sources.editing import lock_file

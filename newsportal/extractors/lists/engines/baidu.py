@@ -76,16 +76,11 @@ NEWS_OLD = Wrapper(
     drop="nobr, font.g, a.m",
 )
 ENGINES = (
+    Engine("baidu_web", "https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8", parse_with(WEB, WEB_TABLES), hosts=HOSTS),
     Engine(
-        name="baidu_web",
-        url="https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8",
-        parse=parse_with(WEB, WEB_TABLES),
-        hosts=HOSTS,
-    ),
-    Engine(
-        name="baidu_news",
-        url="https://www.baidu.com/s?tn=news&rtt=1&bsst=1&cl=2&word=##QUERY##&pn=##START##&ie=utf-8",
-        parse=parse_with(NEWS, NEWS_OLD),
+        "baidu_news",
+        "https://www.baidu.com/s?tn=news&rtt=1&bsst=1&cl=2&word=##QUERY##&pn=##START##&ie=utf-8",
+        parse_with(NEWS, NEWS_OLD),
         kind="news",
         hosts=HOSTS,
     ),

@@ -73,17 +73,11 @@ def read_target(parts: SplitResult) -> str | None:
 
 
 ENGINES = (
+    Engine("bing_web", "https://www.bing.com/search?q=##QUERY##&first=##START##", parse_with(WEB, WEB_OLD), first=1, hosts=HOSTS),
     Engine(
-        name="bing_web",
-        url="https://www.bing.com/search?q=##QUERY##&first=##START##",
-        parse=parse_with(WEB, WEB_OLD),
-        first=1,
-        hosts=HOSTS,
-    ),
-    Engine(
-        name="bing_news",
-        url="https://www.bing.com/news/search?q=##QUERY##&first=##START##&qft=sortbydate%3d%221%22",
-        parse=parse_with(NEWS, NEWS_OLD),
+        "bing_news",
+        "https://www.bing.com/news/search?q=##QUERY##&first=##START##&qft=sortbydate%3d%221%22",
+        parse_with(NEWS, NEWS_OLD),
         kind="news",
         first=1,
         hosts=HOSTS,

@@ -35,9 +35,9 @@ WEB_LITE = Wrapper(
 )
 ENGINES = (
     Engine(
-        name="duckduckgo_web",
-        url="https://html.duckduckgo.com/html/?q=##QUERY##&s=##START##",
-        parse=parse_with(WEB, WEB_ARTICLES, WEB_OLD, WEB_LITE),
+        "duckduckgo_web",
+        "https://html.duckduckgo.com/html/?q=##QUERY##&s=##START##",
+        parse_with(WEB, WEB_ARTICLES, WEB_OLD, WEB_LITE),
         step=30,
         hosts=HOSTS,
     ),

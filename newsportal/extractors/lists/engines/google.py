@@ -84,23 +84,17 @@ def read_target(parts: SplitResult) -> str | None:
 
 ENGINES = (
     Engine(
-        name="google_web",
-        url="https://www.google.com/search?q=##QUERY##&start=##START##&num=10",
-        parse=parse_with(WEB, WEB_PLAIN, WEB_OLD),
-        hosts=HOSTS,
+        "google_web", "https://www.google.com/search?q=##QUERY##&start=##START##&num=10", parse_with(WEB, WEB_PLAIN, WEB_OLD), hosts=HOSTS
     ),
     Engine(
-        name="google_news",
-        url="https://www.google.com/search?tbm=nws&q=##QUERY##&start=##START##&num=10",
-        parse=parse_with(NEWS, NEWS_HEADINGS, NEWS_PLAIN, NEWS_FRONT),
+        "google_news",
+        "https://www.google.com/search?tbm=nws&q=##QUERY##&start=##START##&num=10",
+        parse_with(NEWS, NEWS_HEADINGS, NEWS_PLAIN, NEWS_FRONT),
         kind="news",
         hosts=HOSTS,
     ),
     Engine(
-        name="google_news_rss",
-        url="https://news.google.com/rss/search?q=##QUERY##&hl=zh-CN&gl=CN&ceid=CN:zh-Hans",
-        parse=feed_results.parse,
-        kind="news",
+        "google_news_rss", "https://news.google.com/rss/search?q=##QUERY##&hl=zh-CN&gl=CN&ceid=CN:zh-Hans", feed_results.parse, kind="news"
     ),
 )
 WALLS = (

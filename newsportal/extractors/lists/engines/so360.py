@@ -29,11 +29,11 @@ NEWS = Wrapper(
     target=("h3 a@data-mdurl", "h3 a@data-url", "a.news_title@data-url", "@data-url", "@data-surl"),
 )
 ENGINES = (
-    Engine(name="so360_web", url="https://www.so.com/s?q=##QUERY##&pn=##START##", parse=parse_with(WEB), first=1, step=1, hosts=HOSTS),
+    Engine("so360_web", "https://www.so.com/s?q=##QUERY##&pn=##START##", parse_with(WEB), first=1, step=1, hosts=HOSTS),
     Engine(
-        name="so360_news",
-        url="https://news.so.com/ns?q=##QUERY##&pn=##START##&rank=rank&j=0&src=page",
-        parse=parse_with(NEWS),
+        "so360_news",
+        "https://news.so.com/ns?q=##QUERY##&pn=##START##&rank=rank&j=0&src=page",
+        parse_with(NEWS),
         kind="news",
         first=1,
         step=1,
@@ -49,8 +49,5 @@ WALLS = (
         r"系统检测到您操作过于频繁|访问异常页面|请输入验证码以便正常访问",
     ),
 )
-REDIRECTS = (
-    Redirect(r"(^|\.)(so|haosou)\.com$", parameter("/link$", "url", "u")),
-    Redirect(r"(^|\.)so\.com$", opaque=r"^/link$"),
-)
+REDIRECTS = (Redirect(r"(^|\.)(so|haosou)\.com$", parameter("/link$", "url", "u")), Redirect(r"(^|\.)so\.com$", opaque=r"^/link$"))
 ADVERTS = r"([^/]*\.)?(mediav\.com|e\.so\.com)(/|$)|[^/]*/search/(eclk|srv/.*adv)$"

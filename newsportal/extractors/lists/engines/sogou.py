@@ -38,18 +38,11 @@ NEWS = Wrapper(
     skip=(".biz_title", ".biz_sponsor"),
 )
 ENGINES = (
+    Engine("sogou_web", "https://www.sogou.com/web?query=##QUERY##&page=##START##&ie=utf8", parse_with(WEB), first=1, step=1, hosts=HOSTS),
     Engine(
-        name="sogou_web",
-        url="https://www.sogou.com/web?query=##QUERY##&page=##START##&ie=utf8",
-        parse=parse_with(WEB),
-        first=1,
-        step=1,
-        hosts=HOSTS,
-    ),
-    Engine(
-        name="sogou_news",
-        url="https://news.sogou.com/news?query=##QUERY##&page=##START##&sort=1&ie=utf8",
-        parse=parse_with(NEWS),
+        "sogou_news",
+        "https://news.sogou.com/news?query=##QUERY##&page=##START##&sort=1&ie=utf8",
+        parse_with(NEWS),
         kind="news",
         first=1,
         step=1,

@@ -49,17 +49,11 @@ def read_target(parts: SplitResult) -> str | None:
 
 
 ENGINES = (
+    Engine("yahoo_web", "https://search.yahoo.com/search?p=##QUERY##&b=##START##&ei=UTF-8", parse_with(WEB), first=1, hosts=HOSTS),
     Engine(
-        name="yahoo_web",
-        url="https://search.yahoo.com/search?p=##QUERY##&b=##START##&ei=UTF-8",
-        parse=parse_with(WEB),
-        first=1,
-        hosts=HOSTS,
-    ),
-    Engine(
-        name="yahoo_news",
-        url="https://news.search.yahoo.com/search?p=##QUERY##&b=##START##&ei=UTF-8",
-        parse=parse_with(NEWS),
+        "yahoo_news",
+        "https://news.search.yahoo.com/search?p=##QUERY##&b=##START##&ei=UTF-8",
+        parse_with(NEWS),
         kind="news",
         first=1,
         hosts=HOSTS,
