@@ -36,24 +36,18 @@ TESTED: Final = timedelta(hours=1)
 
 
 def work(portal: Portal) -> Work:
-    """Only where there are accounts."""
-    assert portal.accounts is not None
-    made = work_of(portal.accounts, portal.store, portal.index, portal.config or Sources(), now=portal.now)
+    made = work_of(portal.accounts, portal.store, portal.index, portal.config, now=portal.now)
     return replace(made, zone=portal.site.zone, url=portal.site.url)
 
 
-def sender(state: Any) -> Sender | None:
-    """``None``: nobody can have set up an alert. ``state``: the application's, with another portal once ``sources.yaml`` changed."""
-    portal: Portal = state.portal
-    if portal.accounts is None or portal.config is None:
-        return None
-    made: list[tuple[Sources | None, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
+def sender(state: Any) -> Sender:
+    """``state``: the application's, with another portal once ``sources.yaml`` changed."""
+    made: list[tuple[Sources, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
 
     def present(stopped: Callable[[], bool]) -> Work | None:
         now: Portal = state.portal
         if not made or made[0][0] is not now.config:
-            wanted = now.config is not None and now.config.alerts.enabled
-            made[:] = [(now.config, replace(work(now), stopped=stopped) if wanted else None)]
+            made[:] = [(now.config, replace(work(now), stopped=stopped) if now.config.alerts.enabled else None)]
         return made[0][1]
 
     return Sender(present)
@@ -62,7 +56,7 @@ def sender(state: Any) -> Sender | None:
 def terms(request: Request, *, after: int = 0) -> Terms:
     """Who asks, and what he may choose from."""
     portal: Portal = request.app.state.portal
-    who, known = signed(request), portal.config or Sources()
+    who, known = signed(request), portal.config
     assert who is not None
     others = len(accounts_of(request).alerts.all(who.person.id))
     mail = known.alerts.mail_server is not None
@@ -96,15 +90,15 @@ HISTORY: Final = 30  # messages that are shown of an alert
 
 @router.get("/alerts")
 def alerts(request: Request, visit: Here) -> Response:
-    book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
+    book, who = accounts_of(request).alerts, signed(request)
     mine = book.all(who.person.id if who else "")
     counts = book.counts([one.id for one in mine])
     rows = [
-        {"alert": one, "about": label("about", one.about, words), "service": title_of(one.channel, words),
+        {"alert": one, "about": label("about", one.about, visit.say), "service": title_of(one.channel, visit.say),
          "counts": counts.get(one.id, {})}
         for one in mine
     ]  # fmt: skip
-    return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, words) for name in get_args(State)})
+    return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, visit.say) for name in get_args(State)})
 
 
 @router.get("/alerts/new")
@@ -180,8 +174,8 @@ def again(request: Request, visit: Here, id: str) -> Response:
     own(request, id)
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
-    said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
-    return redirect_with(request, f"/alerts/{id}", said)
+    text = visit.say_number("%(num)d message waits anew.", "%(num)d messages wait anew.", number)
+    return redirect_with(request, f"/alerts/{id}", text)
 
 
 @router.get("/alerts/{id}/delete")
@@ -199,9 +193,9 @@ def delete(request: Request, id: str) -> Response:
 
 def services(request: Request) -> list[tuple[str, str, bool]]:
     """Those that who asks may choose: name, what it is called, whether it can be used."""
-    chosen, said = terms(request), Visit(request).clock.words.gettext
+    chosen, say = terms(request), Visit(request).say
     return [
-        (service.name, said(service.title), service.name != "mail" or chosen.mail)
+        (service.name, say(service.title), service.name != "mail" or chosen.mail)
         for service in SERVICES.values()
         if service.needs in chosen.rights
     ]
@@ -245,14 +239,13 @@ def alert_page(
     status: int = 200,
 ) -> Response:
     visit, chosen = Visit(request), terms(request)
-    said = visit.clock.words.gettext
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
-    about = {name: label("about", name, said) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
+    about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
         request, "alert.html", status, alert=before, values=values,
         faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
-        called=title_of(channel, said), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
+        called=title_of(channel, visit.say), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
-        states={name: label("delivery", name, said) for name in get_args(State)},
+        states={name: label("delivery", name, visit.say) for name in get_args(State)},
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
@@ -112,19 +112,17 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
-def all_read(visit: Here, asked: AllRead) -> Response:
+def all_read(visit: Here, asked: AllRead) -> None:
     accounts, person = mine(visit)
     if asked.topic and asked.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
     accounts.marks.catch_up(person, asked.topic, now=visit.portal.now())
-    return Response(status_code=204)
 
 
 @router.post("/marks/all-read/undo", summary="Take back the last «all read»", status_code=204)
-def undo_all_read(request: Request, asked: AllRead) -> Response:
+def undo_all_read(request: Request, asked: AllRead) -> None:
     accounts, person = mine(Visit(request))
     accounts.marks.undo_catch_up(person, asked.topic)
-    return Response(status_code=204)
 
 
 @router.get("/searches", summary="The kept searches, by name", response_model=list[SearchOut])
@@ -163,13 +161,12 @@ def rename(request: Request, id: str, asked: SearchName) -> Search:
 
 
 @router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))
-def remove(request: Request, id: str) -> Response:
+def remove(request: Request, id: str) -> None:
     accounts, person = mine(Visit(request))
     removed = accounts.searches.remove(person, id)
     if removed is None:
         raise ApiError(404, "no-search", "There is no such search.")
     log(request, "search.remove", removed.id, {"name": removed.name})
-    return Response(status_code=204)
 
 
 def _mark_out(visit: Visit, story: Story) -> MarkOut:

@@ -164,12 +164,12 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
-        done = restored(request, version, None, "sources.undo")
+        undone = restored(request, version, None, "sources.undo")
     except OtherKeys as error:
         raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
     except (NoVersion, SourcesError, EditConflict) as error:
         raise ApiError(409, "conflict", str(error)) from error
-    return Written(key="", file=str(path), changed=done.undo is not None)
+    return Written(key="", file=str(path), changed=undone is not None)
 
 
 @router.get("/sources/{key}", summary="One source as it is written", dependencies=EDIT)

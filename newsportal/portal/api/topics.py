@@ -15,7 +15,7 @@ from newsportal.classify.topics import rule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import written as written_file
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Portal
+from newsportal.portal.context import Portal, ThisPortal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
@@ -110,8 +110,7 @@ def listed(request: Request) -> list[TopicOut]:
 
 
 @router.post("/topics/preview", summary="What words would find among the stories of the last days", response_model=PreviewOut)
-def previewed(request: Request, asked: PreviewIn) -> Preview:
-    portal: Portal = request.app.state.portal
+def previewed(portal: ThisPortal, asked: PreviewIn) -> Preview:
     wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
     return preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
 
@@ -181,7 +180,7 @@ def begun(request: Request, kind: str, thing: str, words: list[str]) -> Job:
 
 def _read(request: Request) -> tuple[str, Sources]:
     portal: Portal = request.app.state.portal
-    if portal.config is None or portal.config.path is None:
+    if portal.config.path is None:
         raise ApiError(404, "no-file", "This portal was started without a sources.yaml of its own.")
     return digest(portal.config.path), load(portal.config.path)
 

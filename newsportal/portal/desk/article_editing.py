@@ -157,8 +157,8 @@ def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Fi
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = article_changes.caption(visit, article.id, {picture.image.url: None for picture in pictures})
-        words = visit.clock.words.ngettext("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
-        return redirect_with(request, here, words % {"num": number})
+        text = visit.say_number("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
+        return redirect_with(request, here, text)
     typed = {picture.image.url: _typed(sent, picture) for picture in pictures}
     if any(len(one) > article_changes.MOST_CAPTION for one in typed.values()):
         return _captions_page(request, article, sent, 422)
@@ -168,8 +168,8 @@ def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Fi
     if not number:
         return notify(request, here, _("Nothing was changed."))
     undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"
-    words = visit.clock.words.ngettext("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
-    return redirect_with(request, here, words % {"num": number}, undo=undo)
+    text = visit.say_number("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
+    return redirect_with(request, here, text, undo=undo)
 
 
 def _typed(sent: Mapping[str, str], picture: StoredPicture) -> str:

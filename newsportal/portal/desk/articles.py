@@ -71,9 +71,9 @@ def many(request: Request, visit: Here, fields: Fields) -> Response:
     if do == "topic" and sent.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose a topic that there is."))
     done = change(visit, do, ids, sent)
-    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
+    text = visit.say_number("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
-    return redirect_with(request, back, words % {"num": done.number}, undo=undo)
+    return redirect_with(request, back, text, undo=undo)
 
 
 @router.post("/articles/undo/{key}")
@@ -82,8 +82,8 @@ def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
     back, number = {**request.query_params, **sent}.get("next"), take_back(visit, key)
     if number is None:
         raise HTTPException(404)
-    words = visit.clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
-    return redirect_with(request, safe_next(back) if back else "/articles", words % {"num": number})
+    text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 
 @router.post("/story/{story_id}/{article_id}/hide")

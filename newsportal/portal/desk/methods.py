@@ -63,7 +63,7 @@ def save(request: Request, fields: Fields) -> Response:
     values, visit = values_of(FORM, fields), Visit(request)
     change = set_keys(values, one(fields, "seen") or None)
     try:
-        done = write(request, lambda path: edit(path, change), "sources.methods", details=values)
+        undo = write(request, lambda path: edit(path, change), "sources.methods", details=values)
     except SourcesError as error:
         known = {field.key for _name, group in FORM for field in group}
         found = {problem.key: worded(problem, visit.clock.words) for problem in error.problems}
@@ -74,8 +74,8 @@ def save(request: Request, fields: Fields) -> Response:
         return _form(request, values, Mistakes({}, (visit.say(MEANWHILE),), _written(request)), 409)
     except NOT_WRITTEN as error:
         return _form(request, values, Mistakes({}, (failure_of(request, error),)), 503)
-    text = _("The methods were saved; they count from the next visit.") if done.undo else _("It was the same as before.")
-    return notify(request, "/methods", text, undo=done.undo)
+    text = _("The methods were saved; they count from the next visit.") if undo else _("It was the same as before.")
+    return notify(request, "/methods", text, undo=undo)
 
 
 def _written(request: Request) -> Mapping[str, Any]:

@@ -35,59 +35,56 @@ class Task:
 
 def mistakes(visit: Visit) -> Task | None:
     number = len(visit.portal.broken)
-    said = visit.clock.words.ngettext("mistake in sources.yaml", "mistakes in sources.yaml", number)
+    said = visit.say_number("mistake in sources.yaml", "mistakes in sources.yaml", number)
     path = "/sources/file" if may(visit.request, Right.ADMINISTER) else "/sources"
     return Task(number, said, path, bad=True) if number else None
 
 
 def sources(visit: Visit) -> Task | None:
     number = sum(one.health.bad for one in visit.portal.health())
-    said = visit.clock.words.ngettext("source does badly", "sources do badly", number)
+    said = visit.say_number("source does badly", "sources do badly", number)
     return Task(number, said, "/sources", bad=True) if number else None
 
 
 def disk(visit: Visit) -> Task | None:
-    if visit.portal.config is None:
-        return None
     try:
         found = disk_of(visit.portal.config)
     except OSError:  # the disk does not tell: /monitor/system says so
         return None
-    said = visit.clock.words.gettext("of the disk is free")
+    said = visit.say("of the disk is free")
     return Task(round(100 * found.free / found.total), said, "/monitor/system", bad=True, unit="%") if found.low else None
 
 
 def published(visit: Visit) -> Task | None:
     number = sum(counts.get("failed", 0) for counts in visit.portal.store.outbox.counts().values())
-    said = visit.clock.words.ngettext("article could not be published", "articles could not be published", number)
+    said = visit.say_number("article could not be published", "articles could not be published", number)
     return Task(number, said, "/publishing", bad=True) if number else None
 
 
 def alerts(visit: Visit) -> Task | None:
     """Of who looks: nobody sees another's."""
-    accounts = visit.portal.accounts
-    if accounts is None or visit.signed_in is None:
+    if visit.signed_in is None:
         return None
-    number = accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
-    said = visit.clock.words.ngettext("alert of yours could not be sent", "alerts of yours could not be sent", number)
+    number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
+    said = visit.say_number("alert of yours could not be sent", "alerts of yours could not be sent", number)
     return Task(number, said, "/alerts", bad=True) if number else None
 
 
 def unsure(visit: Visit) -> Task | None:
     found, more = _articles(visit, FILTERS["unsure"][1])
-    said = visit.clock.words.ngettext("article of doubtful category this week", "articles of doubtful category this week", found)
+    said = visit.say_number("article of doubtful category this week", "articles of doubtful category this week", found)
     return Task(found, said, "/articles?show=unsure", unit="+" if more else "") if found else None
 
 
 def undated(visit: Visit) -> Task | None:
     found, more = _articles(visit, FILTERS["undated"][1])
-    said = visit.clock.words.ngettext("article without a date this week", "articles without a date this week", found)
+    said = visit.say_number("article without a date this week", "articles without a date this week", found)
     return Task(found, said, "/articles?show=undated", unit="+" if more else "") if found else None
 
 
 def suggested(visit: Visit) -> Task | None:
     number = len(visit.request.app.state.suggesting.suggestions())
-    said = visit.clock.words.ngettext("site could become a source", "sites could become sources", number)
+    said = visit.say_number("site could become a source", "sites could become sources", number)
     return Task(number, said, "/suggestions") if number else None
 
 

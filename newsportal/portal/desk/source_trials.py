@@ -63,7 +63,7 @@ def new_form(request: Request) -> Response:
 def begin(request: Request, fields: Fields) -> Response:
     """Look at what was pasted: addresses, one a line, or an OPML list."""
     text, kind = one(fields, "addresses").strip(), one(fields, "kind")
-    words = Visit(request).clock.words.gettext
+    visit = Visit(request)
     known, everything = config_of(request), bool(one(fields, "everything"))
     if kind not in get_args(Family):
         kind = ""
@@ -71,10 +71,10 @@ def begin(request: Request, fields: Fields) -> Response:
         return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
     addresses = text.split()
     if not addresses or len(addresses) > MAX_ADDRESSES:
-        fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
+        fault = visit.say(MANY, number=MAX_ADDRESSES) if addresses else visit.say(NOTHING)
         return _new_page(request, fields, fault)
     if wrong := next((address for address in addresses if not _is_address(address)), None):
-        return _new_page(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
+        return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
     family = cast("Family | None", kind or None)
     about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
     return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
@@ -83,7 +83,7 @@ def begin(request: Request, fields: Fields) -> Response:
 @router.post("/sources/opml")
 async def upload(request: Request) -> Response:
     """The feeds of an OPML file from another reader, to be chosen from."""
-    words = Visit(request).clock.words.gettext
+    say = Visit(request).say
     try:
         async with request.form(max_files=1, max_fields=1) as sent:
             file = sent.get("file")
@@ -93,10 +93,10 @@ async def upload(request: Request) -> Response:
     except MultiPartException:
         raise HTTPException(400) from None
     if len(body) > MAX_BYTES:
-        text = words(_("The file is too large, or broke off: at most %(number)s MB.")) % {"number": MAX_BYTES >> 20}
+        text = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
         return await run_in_threadpool(_new_page, request, {}, None, 413, text)
     if not body:
-        return await run_in_threadpool(_new_page, request, {}, None, 422, words(_("Choose a file.")))
+        return await run_in_threadpool(_new_page, request, {}, None, 422, say("Choose a file."))
     known = config_of(request)
     return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), {})
 
@@ -147,7 +147,6 @@ def end(request: Request, id: str) -> Response:
 def add(request: Request, id: str, fields: Fields) -> Response:
     """Write what was chosen into the file."""
     found, visit = look_of(request, id), Visit(request)
-    words = visit.clock.words.gettext
     rest = bool(one(fields, "rest"))
     chosen = [
         (number, choice)
@@ -155,14 +154,14 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         if str(number) in fields.get("take", ()) or (rest and number >= MOST_SHOWN and choice.best)
     ]
     if not chosen:
-        return _trial_page(request, found, fields, words(_("Choose at least one.")), status=422)
+        return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
     kinds = dict.fromkeys(kind for kind, _values_ in new)
     first = {kind: len(getattr(config_of(request), kind)) for kind in kinds}
     family = {kind: name for name, kind in FAMILIES.items()}
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
     try:
-        done = write(
+        undo = write(
             request,
             lambda path: write_entries(path, new),
             "source.add",
@@ -175,14 +174,14 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         return _trial_page(request, found, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
         return _trial_page(request, found, fields, str(error), status=409)
-    said = words(_("%(number)s sources were added to %(file)s.")) if len(new) > 1 else words(_("%(name)s was added to %(file)s."))
-    text = said % {"number": len(new), "name": new[0][1]["name"], "file": path_of(request).name}
+    message = _("%(number)s sources were added to %(file)s.") if len(new) > 1 else _("%(name)s was added to %(file)s.")
+    text = visit.say(message, number=len(new), name=new[0][1]["name"], file=path_of(request).name)
     since = visit.portal.now()
     for key in keys:
         visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
     request.app.state.pushed()
     target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
-    return redirect_with(request, target, text, undo=done.undo)
+    return redirect_with(request, target, text, undo=undo)
 
 
 def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -211,12 +210,12 @@ def _new_page(
     status: int = 422,
     file_fault: str | None = None,
 ) -> Response:
-    given = fields or {"addresses": [Visit(request).text("url", 2000) or ""]}
-    words = Visit(request).clock.words.gettext
+    visit = Visit(request)
+    given = fields or {"addresses": [visit.text("url", 2000) or ""]}
     return render(
         request, "source_new.html", status if fault or file_fault else 200, addresses=one(given, "addresses"), kind=one(given, "kind"),
-        everything=one(given, "everything"), families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
-        kinds=[(kind, words(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
+        everything=one(given, "everything"), families=[(family, visit.say(KINDS[FAMILIES[family]])) for family in get_args(Family)],
+        kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
         most=MAX_ADDRESSES, file=path_of(request),
     )  # fmt: skip
 
@@ -225,7 +224,6 @@ def _trial_page(
     request: Request, found: Look, fields: Mapping[str, Sequence[str]], fault: str | None = None, *, status: int = 200, whole: bool = True
 ) -> Response:
     visit = Visit(request)
-    words = visit.clock.words
     results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
     numbers = {id(choice): number for number, choice in _choices(found)}
     shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
@@ -238,7 +236,7 @@ def _trial_page(
         taken=lambda choice: str(numbers[id(choice)]) in fields.get("take", ()) if fields else choice.best,
         topics_of=lambda choice: fields.get(f"topics-{numbers[id(choice)]}", ()),
         topic_names=[topic.name for topic in config_of(request).topics],
-        kind_names={kind: words.gettext(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
+        kind_names={kind: visit.say(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
     )  # fmt: skip
 
 

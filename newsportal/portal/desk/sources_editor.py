@@ -16,13 +16,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, failure_of, path_of, restored, write
+from newsportal.portal.desk.sources_yaml import failure_of, path_of, restored, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Fields, one
 from newsportal.services.accounts import Right
-from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
+from newsportal.sources.editing import EditConflict, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -55,18 +55,17 @@ def save(request: Request, fields: Fields) -> Response:
     visit, before = Visit(request), _content(request)
     text, seen = one(fields, "text"), one(fields, "seen")
     written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
-    words = visit.clock.words.gettext
     try:
-        done = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
+        undo = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
     except SourcesError as error:
         return _editor(request, text, seen, 422, problems=error.problems)
     except EditConflict:
         now = _content(request)
         diff = list(difference(now, written.encode()))
-        return _editor(request, text, digest_of(now), 409, fault=words(CONFLICT), diff=diff)
+        return _editor(request, text, digest_of(now), 409, fault=visit.say(CONFLICT), diff=diff)
     except OSError as error:
         return _editor(request, text, seen, 503, fault=failure_of(request, error))
-    return notify(request, "/sources/file", _("sources.yaml was saved.") if done.undo else _("It was the same as before."), undo=done.undo)
+    return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("It was the same as before."), undo=undo)
 
 
 @router.get("/sources/versions")
@@ -98,16 +97,12 @@ def restore(request: Request, id: str, fields: Fields) -> Response:
     if found is None:
         raise HTTPException(404)
     try:
-        done = restored(request, found, one(fields, "seen"), "sources.restore")
-    except OtherKeys as error:
-        return redirect_with(request, "/sources/versions", failure_of(request, error))
+        undo = restored(request, found, one(fields, "seen"), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
-    except (EditConflict, NoVersion):
-        return notify(request, "/sources/versions", ELSEWHERE)
     except (NewsportalError, OSError) as error:
-        return notify(request, "/sources/versions", CANNOT, why=error)
-    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=done.undo)
+        return redirect_with(request, "/sources/versions", failure_of(request, error))
+    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=undo)
 
 
 def difference(before: bytes, after: bytes) -> Iterator[Line]:

@@ -17,7 +17,7 @@ from newsportal import __version__
 from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.access import may, signed
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Portal, ThisPortal
 from newsportal.portal.monitor.process_metrics import machine
 from newsportal.services.accounts import Right
 from newsportal.sources.watched import ORDER
@@ -108,16 +108,12 @@ class PortalCollector(Collector):
         return [family, retries, workers]
 
     def _accounts(self) -> list[Metric]:
-        if self._portal.accounts is None:
-            return []
         counted = Counter[str]()
         for states in self._portal.accounts.alerts.counts().values():
             counted.update(states)
         return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counted)]
 
     def _sources(self) -> list[Metric]:
-        if self._portal.config is None:
-            return []
         counted = Counter(one.health.state for one in self._portal.health())
         states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counted[state] for state in ORDER})
         mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml as it stands.", len(self._portal.broken))
@@ -143,9 +139,8 @@ def alive() -> Response:
 
 
 @router.get("/readyz")
-def ready(request: Request) -> Response:
+def ready(portal: ThisPortal) -> Response:
     """503 while the store does not answer."""
-    portal: Portal = request.app.state.portal
     try:
         portal.store.last_seq()
     except StoreError:
@@ -154,15 +149,12 @@ def ready(request: Request) -> Response:
 
 
 @router.get("/metrics")
-def metrics(request: Request) -> Response:
+def metrics(request: Request, portal: ThisPortal) -> Response:
     """``portal.metrics`` in ``sources.yaml`` says for whom."""
-    portal = Visit(request).portal
-    way = portal.config.portal.metrics if portal.config is not None else "token"
+    way = portal.config.portal.metrics
     if way == "off":
         raise HTTPException(404)
     if way == "token" and not may(request, Right.WATCH):
-        if portal.accounts is None:
-            raise HTTPException(404)
         if signed(request) is not None:
             raise HTTPException(403)
         return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
@@ -177,8 +169,7 @@ HIDDEN = "the index does not follow the store; the log says why"  # for everybod
 
 
 @router.get("/health")
-def health(request: Request) -> Response:
-    portal = Visit(request).portal
+def health(request: Request, portal: ThisPortal) -> Response:
     try:
         told, status = {"status": "ok", **store_health(portal)}, 200
     except StoreError:

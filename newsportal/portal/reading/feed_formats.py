@@ -157,16 +157,6 @@ def json_feed(feed: Feed) -> bytes:
     return CONTROL.sub("", json.dumps(told, ensure_ascii=False, indent=1)).encode()
 
 
-def opml(title: str, feeds: Sequence[tuple[str, str, str]]) -> bytes:
-    """OPML 2.0 of ``(name, feed address, page address)``."""
-    root = Element("opml", version="2.0")
-    _add(SubElement(root, "head"), "title", title)
-    body = SubElement(root, "body")
-    for name, address, page in feeds:
-        _add(body, "outline", type="rss", text=name, title=name, xmlUrl=address, htmlUrl=page)
-    return _written(root)
-
-
 FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}  # formats by the ending of their address
 TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
+from typing import Self
 from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -14,11 +15,13 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from newsportal.errors import SearchError
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture, opml
+from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.search_query import read_search
 from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
+from newsportal.services.discovery.opml import Outline
+from newsportal.services.discovery.opml import write as write_opml
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
@@ -41,14 +44,18 @@ class FeedAddresses:
     atom: str
     json: str
 
+    @classmethod
+    def below(cls, path: str, title: str, **parameters: object) -> Self:
+        """``PATH/feed.rss`` and the like with these parameters."""
+        return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in FORMATS))
+
 
 FILTERS = ("site", "source", "category")
 
 
 def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
     """The feeds of everything or of ``topic``, narrowed as lists are by ``filters`` (:data:`FILTERS`)."""
-    base = topic_address(topic) if topic else ""
-    return FeedAddresses(clean(title), *(address(f"{base}/feed.{ending}", **(filters or {})) for ending in ("rss", "atom", "json")))
+    return FeedAddresses.below(topic_address(topic) if topic else "", title, **(filters or {}))
 
 
 @router.get("/feed.{ending}")
@@ -93,15 +100,16 @@ def of_search(visit: Here, ending: str) -> Response:
 @router.get("/feeds.opml")
 def feeds_opml(request: Request, visit: Here) -> Response:
     base = base_address(request)
-    rows = [(visit.portal.site.title, f"{base}/feed.rss", f"{base}/")]
-    rows += [(name, f"{base}{topic_address(name)}/feed.rss", f"{base}{topic_address(name)}") for name in visit.portal.topics()]
+    feeds = [Outline(f"{base}/feed.rss", visit.portal.site.title, home=f"{base}/")]
+    feeds += [Outline(f"{base}{topic_address(name)}/feed.rss", name, home=f"{base}{topic_address(name)}") for name in visit.portal.topics()]
     disposition = {"content-disposition": 'attachment; filename="newsportal.opml"'}
-    return Response(opml(visit.portal.site.title, rows), media_type="text/x-opml; charset=utf-8", headers=disposition)
+    content = write_opml(visit.portal.site.title, feeds, visit.portal.now())
+    return Response(content, media_type="text/x-opml; charset=utf-8", headers=disposition)
 
 
 @router.get("/feeds")
 def feeds_page(request: Request, visit: Here) -> Response:
-    rows = [(visit.clock.words.gettext("Everything"), feed_addresses(visit.portal.site.title))]
+    rows = [(visit.say("Everything"), feed_addresses(visit.portal.site.title))]
     rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
     counted = visit.portal.tally().by_category
     frequent = sorted(counted, key=lambda name: (-counted[name], name))[:CATEGORIES]

@@ -107,16 +107,16 @@ def settings(request: Request, visit: Here) -> Response:
 
 
 def groups(visit: Visit) -> list[dict[str, Any]]:
-    said = visit.clock.words.gettext
+    say = visit.say
     labels = {
-        "auto": said("As the system"), "light": said("Light"), "dark": said("Dark"), "serif": said("Serif"), "sans": said("Sans serif"),
-        "small": said("Small"), "medium": said("Medium"), "large": said("Large"), "original": said("As published"),
-        "simplified": said("Simplified"), "traditional": said("Traditional"), "newest": said("Time line"), "ranked": said("Ranking"),
+        "auto": say("As the system"), "light": say("Light"), "dark": say("Dark"), "serif": say("Serif"), "sans": say("Sans serif"),
+        "small": say("Small"), "medium": say("Medium"), "large": say("Large"), "original": say("As published"),
+        "simplified": say("Simplified"), "traditional": say("Traditional"), "newest": say("Time line"), "ranked": say("Ranking"),
         **LANGUAGES,
     }  # fmt: skip
     headings = {
-        "theme": said("Theme"), "font": said("Reading font"), "size": said("Text size"), "lang": said("Language"),
-        "script": said("Chinese script of articles"), "boards": said("Boards of the front page"),
+        "theme": say("Theme"), "font": say("Reading font"), "size": say("Text size"), "lang": say("Language"),
+        "script": say("Chinese script of articles"), "boards": say("Boards of the front page"),
     }  # fmt: skip
     now = {**asdict(visit.chosen), "lang": visit.language}
     shown = {**CHOICES, "size": ("small", "medium", "large")}

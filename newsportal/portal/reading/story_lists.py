@@ -86,7 +86,7 @@ class Seen:
 
 @router.get("/latest")
 def latest(visit: Here) -> Response:
-    return listing(visit, "/latest", None, visit.clock.words.gettext("Latest"))
+    return listing(visit, "/latest", None, visit.say("Latest"))
 
 
 @router.get("/topic/{name:path}")
