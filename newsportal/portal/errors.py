@@ -22,8 +22,6 @@ from newsportal.portal.request_body import SAFE, Refused
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER = "10"  # seconds: a locked store is free again by then
-
 
 def page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
     """The page for ``status`` in the reader's language; ``own``: a heading and an advice of its own."""
@@ -37,7 +35,10 @@ def page(request: Request, status: int, own: tuple[str, str] | None = None) -> R
     }
     broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
     heading, advice = own or pages.get(status, broken)
-    return render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
+    answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
+    if status in api_errors.RETRY:
+        answer.headers["retry-after"] = api_errors.RETRY[status]
+    return answer
 
 
 def on_http(request: Request, error: Exception) -> Response:
@@ -61,9 +62,7 @@ def on_refused(request: Request, error: Exception) -> Response:
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
     request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
-    answer = api_errors.answer(503) if api_errors.of_paths(request) else page(request, 503)
-    answer.headers["retry-after"] = RETRY_AFTER
-    return answer
+    return api_errors.answer(503) if api_errors.of_paths(request) else page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
@@ -72,9 +71,7 @@ def on_search(request: Request, error: Exception) -> Response:
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
     told = say("Search is away"), say("It does not answer for the moment; everything else works. Please try again in a minute.")
-    answer = api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, told)
-    answer.headers["retry-after"] = RETRY_AFTER
-    return answer
+    return api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, told)
 
 
 def on_sources(request: Request, error: Exception) -> Response:

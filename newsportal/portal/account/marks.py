@@ -93,14 +93,14 @@ def undo_all(request: Request, visit: Here) -> Response:
 @router.get("/starred")
 def starred(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
-    before = _cursor(visit.text("before"))
+    before = parse_cursor(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
     last = rows[PAGE - 1] if len(rows) > PAGE else None
     return render(
         request,
         "starred.html",
         stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
-        next=address("/starred", before=f"{int(last[0].timestamp())}.{last[0].microsecond:06}.{last[1]}") if last else None,
+        next=address("/starred", before=cursor_of(*last)) if last else None,
         later="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
     )
@@ -141,8 +141,13 @@ def feed(visit: Here, ending: str) -> Response:
     return found
 
 
-def _cursor(said: str | None) -> tuple[datetime, str] | None:
-    found = CURSOR.fullmatch(said or "")
+def cursor_of(since: datetime, story_id: str) -> str:
+    return f"{int(since.timestamp())}.{since.microsecond:06}.{story_id}"
+
+
+def parse_cursor(cursor: str | None) -> tuple[datetime, str] | None:
+    """Until when, and which story; ``None`` for what is no cursor."""
+    found = CURSOR.fullmatch(cursor or "")
     if not found:
         return None
     try:

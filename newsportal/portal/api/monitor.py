@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
-from newsportal.items.report import to_dict
+from newsportal.items.report import Run, to_dict
 from newsportal.portal.access import log as log_change
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import ThisPortal, Visit
+from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
@@ -100,10 +100,6 @@ class MachineOut(BaseModel):
     )
 
 
-class AsideIn(BaseModel):
-    do: Way
-
-
 class AsideSettled(BaseModel):
     requests: int
 
@@ -128,10 +124,7 @@ def runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS)
 
 @router.get("/runs/{id}", summary="The report of a crawl, by source", responses=describe(404))
 def run(portal: ThisPortal, id: str) -> dict[str, Any]:
-    found = portal.store.run(id)
-    if found is None:
-        raise ApiError(404, "no-run", "There is no such run.")
-    return to_dict(found)
+    return to_dict(_run(portal, id))
 
 
 @router.get(
@@ -145,10 +138,7 @@ def log(
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
 ) -> list[Line]:
     """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
-    found = portal.store.run(id)
-    if found is None:
-        raise ApiError(404, "no-run", "There is no such run.")
-    lines = run_lines(portal, found)
+    lines = run_lines(portal, _run(portal, id))
     if lines is None:
         raise ApiError(404, "no-log", "This run has no log here, or none any more.")
     return chosen(lines, level, words, limit)
@@ -207,15 +197,22 @@ def queues(portal: ThisPortal) -> Queues:
 
 
 @router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])
-def aside(request: Request, told: AsideIn) -> AsideSettled:
+def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
     if request.app.state.settle is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
     try:
-        number = request.app.state.settle(told.do)
+        number = request.app.state.settle(do)
     except NewsportalError as error:
         raise ApiError(503, "queue-away", str(error)) from error
-    log_change(request, f"queue.{told.do}", "", {"requests": number})
+    log_change(request, f"queue.{do}", "", {"requests": number})
     return AsideSettled(requests=number)
+
+
+def _run(portal: Portal, id: str) -> Run:
+    found = portal.store.run(id)
+    if found is None:
+        raise ApiError(404, "no-run", "There is no such run.")
+    return found
 
 
 def sums(request: Request) -> DailySums:

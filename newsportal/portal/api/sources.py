@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -72,10 +72,6 @@ class NewSource(BaseModel):
 class Changes(BaseModel):
     values: dict[str, Any] = Field(description="Keys that change; null takes a key away.")
     seen: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
-
-
-class Enabled(BaseModel):
-    enabled: bool
 
 
 class Written(BaseModel):
@@ -194,10 +190,10 @@ def delete(request: Request, key: str) -> Written:
 
 
 @router.put("/sources/{key}/enabled", summary="Switch a source on or off", dependencies=EDIT)
-def enable(request: Request, key: str, told: Enabled) -> Written:
+def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> Written:
     found = entry(request, key)
-    change = set_entry(found.kind, found.source.name, {"enabled": None if told.enabled else False})
-    return _written(request, found, changed(request, change, "source.enable" if told.enabled else "source.disable", key, {}))
+    change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
+    return _written(request, found, changed(request, change, "source.enable" if enabled else "source.disable", key, {}))
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=describe(409))

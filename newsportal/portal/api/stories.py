@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 
-from newsportal.errors import SearchError
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
@@ -227,10 +226,7 @@ def search(
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     zone = Visit(request).clock.zone
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
-    try:
-        results = search_index(portal, _index(request), query)
-    except SearchError as error:
-        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
+    results = search_index(portal, _index(request), query)
     found, reached = Found.model_validate(results, from_attributes=True), offset + limit
     found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
     return tagged(request, Found, found)
@@ -240,7 +236,4 @@ def search(
 def suggestions(
     request: Request, q: Annotated[str, Query(max_length=MAX_TYPED)], limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[str]:
-    try:
-        return list(_index(request).suggest(q, limit))
-    except SearchError as error:
-        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
+    return list(_index(request).suggest(q, limit))

@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from newsportal.errors import SearchError
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
@@ -88,11 +87,8 @@ def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
     asking."""
     asked = replace(read_search(visit), sort="time", page=1)
-    try:
-        query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
-        hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
-    except SearchError as error:
-        raise HTTPException(503) from error
+    query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
+    hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
     return answer(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
 

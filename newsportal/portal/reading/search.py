@@ -99,19 +99,8 @@ def names(visit: Visit) -> dict[str, dict[str | None, str]]:
     """What the choices that no index counts are called."""
     say = visit.say
     return {
-        "when": {
-            None: say("any time"),
-            "day": say("24 hours"),
-            "week": say("7 days"),
-            "month": say("a month"),
-            "year": say("a year"),
-        },
-        "kind": {
-            None: say("All kinds"),
-            "article": say("Articles"),
-            "thread": say("Forum threads"),
-            "photos": say("Photo stories"),
-        },
+        "when": {None: say("any time"), "day": say("24 hours"), "week": say("7 days"), "month": say("a month"), "year": say("a year")},
+        "kind": {None: say("All kinds"), "article": say("Articles"), "thread": say("Forum threads"), "photos": say("Photo stories")},
         "folds": {None: say("one hit a story"), "open": say("every version")},
     }
 
