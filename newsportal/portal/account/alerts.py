@@ -113,16 +113,8 @@ def new_form(request: Request, visit: Here) -> Response:
 
 
 @router.post("/alerts/new")
-def make(request: Request, visit: Here, told: Form) -> Response:
-    try:
-        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
-    except BadFields as error:
-        return alert_page(request, told, faults=error.faults, status=422)
-    if told.get("then") == "preview":
-        return alert_page(request, told, seen=previewed(visit, made))
-    accounts_of(request).alerts.add(made)
-    log(request, "alert.make", made.id, logged(made))
-    return notify(request, f"/alerts/{made.id}", _("The alert is on. What comes from now on is told."))
+def make(request: Request, sent: Form) -> Response:
+    return save(request, sent, None)
 
 
 @router.get("/alerts/{id}")
@@ -132,17 +124,25 @@ def alert(request: Request, visit: Here, id: str) -> Response:
 
 
 @router.post("/alerts/{id}")
-def change(request: Request, id: str, told: Form) -> Response:
-    before, visit = own(request, id), Visit(request)
+def change(request: Request, id: str, sent: Form) -> Response:
+    return save(request, sent, own(request, id))
+
+
+def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Response:
+    """Keep a new alert, or another form of ``before``; with ``then=preview`` show what it would send instead."""
+    visit, book = Visit(request), accounts_of(request).alerts
     try:
-        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
+        made = alert_of(sent, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
-        return alert_page(request, told, before=before, faults=error.faults, status=422)
-    if told.get("then") == "preview":
-        return alert_page(request, told, before=before, seen=previewed(visit, made))
-    accounts_of(request).alerts.save(made)
-    log(request, "alert.change", made.id, logged(made))
-    return notify(request, f"/alerts/{made.id}", _("Saved."))
+        return alert_page(request, sent, before=before, faults=error.faults, status=422)
+    if sent.get("then") == "preview":
+        return alert_page(request, sent, before=before, seen=previewed(visit, made))
+    if before is None:
+        book.add(made)
+    else:
+        book.save(made)
+    log(request, "alert.change" if before else "alert.make", made.id, logged(made))
+    return notify(request, f"/alerts/{made.id}", _("Saved.") if before else _("The alert is on. What comes from now on is told."))
 
 
 @router.post("/alerts/{id}/test")

@@ -27,7 +27,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, Form
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
 from newsportal.services.accounts.people import LEAST_PASSWORD
 from newsportal.services.accounts.sessions import LONGEST
@@ -148,9 +148,9 @@ def end(request: Request, sent: Form) -> Response:
 
 
 @router.post("/account/tokens")
-def token(request: Request, sent: Fields) -> Response:
+def token(request: Request, sent: Form) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
+    name, asked, days = sent.get("token_name", ""), sent.getlist("rights"), sent.get("days", "90")
     length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
     now = visit.portal.now()
     rights, expires = [right for right in Right if right in asked], now + timedelta(days=length) if length else None

@@ -18,7 +18,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import Fields, Form
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import all_called, calling, key_of
 from newsportal.services.accounts import Right
 from newsportal.services.editing.drafts import candidates, story_id_of
@@ -60,9 +60,9 @@ def corrections(visit: Here) -> Response:
 
 
 @router.post("/articles")
-def many(request: Request, visit: Here, fields: Fields) -> Response:
+def many(request: Request, visit: Here, sent: Form) -> Response:
     """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
-    sent, ids = {name: values[-1] for name, values in fields.items()}, list(dict.fromkeys(fields.get("article", ())))[:PAGE]
+    ids = list(dict.fromkeys(sent.getlist("article")))[:PAGE]
     do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
     if not ids:
         return notify(request, back, _("No article was chosen."))

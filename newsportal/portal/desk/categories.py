@@ -17,7 +17,7 @@ from newsportal.portal.desk.sources_yaml import apply, config_of, path_of, statu
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.topics.changing import words
 from newsportal.sources import edit
@@ -49,7 +49,7 @@ def new(request: Request) -> Response:
 
 
 @router.post("/categories/new")
-def add(request: Request, fields: Fields) -> Response:
+def add(request: Request, fields: Form) -> Response:
     return _save(request, None, fields)
 
 
@@ -60,27 +60,27 @@ def category(request: Request, name: str) -> Response:
 
 
 @router.post("/categories/{name}/edit")
-def save(request: Request, name: str, fields: Fields) -> Response:
+def save(request: Request, name: str, fields: Form) -> Response:
     return _save(request, _category_of(request, name), fields)
 
 
 @router.post("/categories/{name}/drop")
-def take_out(request: Request, name: str, fields: Fields) -> Response:
+def take_out(request: Request, name: str, fields: Form) -> Response:
     """One that comes with newsportal is as it came, one of one's own is gone."""
     found = _category_of(request, name)
     text = _("The category %(name)s was removed; stored articles keep it.") if found.packaged is None else _("%(name)s is as it came.")
-    change = drop(name, one(fields, "seen") or None)
+    change = drop(name, fields.get("seen") or None)
     return apply(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
 
-def _save(request: Request, found: CategoryRow | None, fields: Fields) -> Response:
+def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response:
     """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
-    name = found.name if found is not None and found.packaged is not None else one(fields, "name").strip()
-    values = values_of(name, words(one(fields, "words")), words(one(fields, "hints")), enabled=bool(one(fields, "enabled")))
+    name = found.name if found is not None and found.packaged is not None else fields.get("name", "").strip()
+    values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     there = found is not None and found.configured is not None
     kept = [entry.name for entry in config_of(request).categories]
     place = kept.index(found.name) if found is not None and there else len(kept)
-    change = put(values, found.name if found is not None and there else None, one(fields, "seen") or None)
+    change = put(values, found.name if found is not None and there else None, fields.get("seen") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
     except (NewsportalError, OSError) as error:

@@ -26,7 +26,7 @@ from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import MAX_FILE, Fields, Refused, one
+from newsportal.portal.request_body import MAX_FILE, Form, Refused
 from newsportal.services.accounts import Right
 from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
@@ -119,10 +119,10 @@ def corpus(request: Request, visit: Here, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/label")
-def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
+def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
     """An editor's word on one document; an empty label leaves it out of training for ever."""
-    id, wanted = one(fields, "id"), one(fields, "label").strip()
-    back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
+    id, wanted = fields.get("id", ""), fields.get("label", "").strip()
+    back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
     if len(wanted) > NAME_CHARS:
         return notify(request, back, _("The label is too long."))
     corpus_of(request, name)
@@ -203,9 +203,9 @@ def versions(request: Request, portal: ThisPortal, corpus: str) -> Response:
 
 
 @router.post("/models/{corpus}/train")
-def train(request: Request, corpus: str, fields: Fields) -> Response:
+def train(request: Request, corpus: str, fields: Form) -> Response:
     corpus_of(request, corpus)
-    algorithm = one(fields, "algorithm") or DEFAULT
+    algorithm = fields.get("algorithm") or DEFAULT
     if algorithm not in TRAINED:
         raise HTTPException(400)
     words = ["train", "--corpus", corpus, "--algorithm", algorithm, "--json"]

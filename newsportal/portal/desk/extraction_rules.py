@@ -15,7 +15,7 @@ from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, config_of, entry, f
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import PARTS, CrossCheck, cross_check, places_of, rule_of
 from newsportal.services.trying.saved import archive_of, page_at, pages_of
@@ -42,9 +42,9 @@ def _list(request: Request, more: dict[str, Any] | None = None, status: int = 20
 
 
 @router.post("/templates/try")
-def tried(request: Request, visit: Here, fields: Fields) -> Response:
+def tried(request: Request, visit: Here, fields: Form) -> Response:
     """What the template-free reader and the site's template make of a page."""
-    url, html = one(fields, "url").strip(), one(fields, "html")
+    url, html = fields.get("url", "").strip(), fields.get("html", "")
     known = config_of(request)
     more: dict[str, Any] = {"url": url, "html": html}
     try:
@@ -80,9 +80,9 @@ def site(request: Request, visit: Here) -> Response:
 
 
 @router.post("/templates/forget")
-def forget(request: Request, fields: Fields) -> Response:
+def forget(request: Request, fields: Form) -> Response:
     """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
-    name, what, portal = one(fields, "site"), one(fields, "what"), Visit(request).portal
+    name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
         there = forget_site(portal.store, config_of(request), name, what, portal.now())
     except LibraryError as error:
@@ -106,13 +106,13 @@ def wrapper(request: Request, key: str) -> Response:
 
 
 @router.post("/wrappers/{key}/try")
-def try_rule(request: Request, visit: Here, key: str, fields: Fields) -> Response:
+def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
     """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
     source, texts = place_of(request, key), _typed(fields)
     rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, {"fault": fault}, 422)
-    url, html = one(fields, "url").strip(), one(fields, "html")
+    url, html = fields.get("url", "").strip(), fields.get("html", "")
     more: dict[str, Any] = {"url": url, "html": html}
     try:
         pages, whence = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
@@ -124,7 +124,7 @@ def try_rule(request: Request, visit: Here, key: str, fields: Fields) -> Respons
 
 
 @router.post("/wrappers/{key}/save")
-def save_rule(request: Request, key: str, fields: Fields) -> Response:
+def save_rule(request: Request, key: str, fields: Form) -> Response:
     source, texts = place_of(request, key), _typed(fields)
     rule, fault = rule_of(texts)
     if rule is None:
@@ -153,8 +153,8 @@ def _texts(source: Reading) -> dict[str, str]:
     return {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)}
 
 
-def _typed(fields: Fields) -> dict[str, str]:
-    return {name: one(fields, name).strip() for name in PARTS}
+def _typed(fields: Form) -> dict[str, str]:
+    return {name: fields.get(name, "").strip() for name in PARTS}
 
 
 def _form(request: Request, source: Reading, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:

@@ -16,7 +16,7 @@ from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, failure_of, path_of
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
 from newsportal.sources import edit
@@ -59,9 +59,9 @@ def methods(request: Request) -> Response:
 
 
 @router.post("/methods")
-def save(request: Request, fields: Fields) -> Response:
+def save(request: Request, fields: Form) -> Response:
     values, visit = values_of(FORM, fields), Visit(request)
-    change = set_keys(values, one(fields, "seen") or None)
+    change = set_keys(values, fields.get("seen") or None)
     try:
         undo = write(request, lambda path: edit(path, change), "sources.methods", details=values)
     except SourcesError as error:

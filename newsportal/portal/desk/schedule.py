@@ -15,7 +15,7 @@ from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
 from newsportal.portal.desk.sources_yaml import apply, config_of, entry
 from newsportal.portal.language import _
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.sources.changing import set_entry
 from newsportal.sources.timing import Planned, Visited, rules, timetable, visited
@@ -66,13 +66,13 @@ def schedule(request: Request) -> Response:
 
 
 @router.post("/schedule/{key}", dependencies=[needs(Right.EDIT)])
-def reschedule(request: Request, key: str, fields: Fields) -> Response:
+def reschedule(request: Request, key: str, fields: Form) -> Response:
     """Give a source an interval or hours of its own, or leave it to the schedule again."""
     found = entry(request, key)
-    back = address("/schedule", q=one(fields, "q"), page=one(fields, "page"))
-    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := one(fields, "interval").strip()) else None}
+    back = address("/schedule", q=fields.get("q", ""), page=fields.get("page", ""))
+    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := fields.get("interval", "").strip()) else None}
     if hasattr(found.source, "hours"):
-        values["hours"] = one(fields, "hours").strip() or None
+        values["hours"] = fields.get("hours", "").strip() or None
     change, text = set_entry(found.kind, found.source.name, values), _("The schedule of %(name)s was changed.")
     return apply(request, change, "source.schedule", key, back, text, values, name=found.source.name)
 

@@ -32,7 +32,7 @@ from newsportal.portal.desk.sources_yaml import (
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.sources import edit
@@ -79,21 +79,21 @@ DONE: Final[Mapping[Way, str]] = {
 
 
 @router.post("/sources/many")
-def many(request: Request, fields: Fields) -> Response:
-    visit, back = Visit(request), one(fields, "next") or "/sources"
-    way = cast(Way, one(fields, "do"))
+def many(request: Request, fields: Form) -> Response:
+    visit, back = Visit(request), fields.get("next") or "/sources"
+    way = cast(Way, fields.get("do", ""))
     if way not in WAYS:
         raise HTTPException(400)
     config_of(request)
-    keys = fields.get("key", ())
-    if one(fields, "all"):  # all that fit what the list was narrowed to
-        asked = Filter(one(fields, "q").strip() or None, one(fields, "state") or None, one(fields, "kind") or None)
+    keys = fields.getlist("key")
+    if fields.get("all", ""):  # all that fit what the list was narrowed to
+        asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
         keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
     by_key = visit.portal.by_key
     chosen = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
     if not chosen:
         return notify(request, back, _("Choose at least one source."))
-    minutes = number_of(text) if (text := one(fields, "interval").strip()) else None
+    minutes = number_of(text) if (text := fields.get("interval", "").strip()) else None
     keys = [source.key for source in chosen]
     change = change_many(way, chosen, minutes)
     try:
@@ -116,8 +116,8 @@ def blank(request: Request) -> Response:
 
 
 @router.post("/sources/write")
-def add(request: Request, fields: Fields) -> Response:
-    kind = one(fields, "list")
+def add(request: Request, fields: Form) -> Response:
+    kind = fields.get("list", "")
     if kind not in FORMS:
         raise HTTPException(404)
     values = _without_nothing(values_of(FORMS[kind], fields))
@@ -142,12 +142,12 @@ def source(request: Request, key: str) -> Response:
 
 
 @router.post("/sources/{key}")
-def save(request: Request, key: str, fields: Fields) -> Response:
+def save(request: Request, key: str, fields: Form) -> Response:
     found = entry(request, key)
     values = values_of(FORMS[found.kind], fields)
     if fault := _forbidden(request, values, found.written):
         return _form(request, found.kind, values, Mistakes(fault), 422, found)
-    change = set_entry(found.kind, found.source.name, values, one(fields, "seen") or None)
+    change = set_entry(found.kind, found.source.name, values, fields.get("seen") or None)
     details = {name: value for name, value in values.items() if value != found.written.get(name)}
     try:
         undo = write(request, lambda path: edit(path, change), "source.change", key, details)
@@ -160,12 +160,12 @@ def save(request: Request, key: str, fields: Fields) -> Response:
 
 
 @router.post("/sources/{key}/enable")
-def enable(request: Request, key: str, fields: Fields) -> Response:
+def enable(request: Request, key: str, fields: Form) -> Response:
     found = entry(request, key)
-    on = bool(one(fields, "enabled"))
+    on = bool(fields.get("enabled"))
     change = set_entry(found.kind, found.source.name, {"enabled": None if on else False})
     text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
-    action, target = "source.enable" if on else "source.disable", one(fields, "next") or "/sources"
+    action, target = "source.enable" if on else "source.disable", fields.get("next") or "/sources"
     return apply(request, change, action, key, target, text, name=found.source.name)
 
 

@@ -20,7 +20,7 @@ from newsportal.portal.desk.sources_yaml import failure_of, path_of, restored, w
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.sources.editing import EditConflict, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions
@@ -50,10 +50,10 @@ def whole(request: Request) -> Response:
 
 
 @router.post("/sources/file", dependencies=[needs(Right.ADMINISTER)])
-def save(request: Request, fields: Fields) -> Response:
+def save(request: Request, fields: Form) -> Response:
     """Write the text if it loads and nobody else wrote; else show both, with every mistake and its line."""
     visit, before = Visit(request), _content(request)
-    text, seen = one(fields, "text"), one(fields, "seen")
+    text, seen = fields.get("text", ""), fields.get("seen", "")
     written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
     try:
         undo = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
@@ -92,12 +92,12 @@ def version(request: Request, id: str) -> Response:
 
 
 @router.post("/sources/versions/{id}")
-def restore(request: Request, id: str, fields: Fields) -> Response:
+def restore(request: Request, id: str, fields: Form) -> Response:
     found = next((one for one in versions(path_of(request).resolve()) if one.id == id), None)
     if found is None:
         raise HTTPException(404)
     try:
-        undo = restored(request, found, one(fields, "seen"), "sources.restore")
+        undo = restored(request, found, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
     except (NewsportalError, OSError) as error:

@@ -20,7 +20,7 @@ from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, f
 from newsportal.portal.language import _
 from newsportal.portal.notices import redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.wording import by_field
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.services.accounts import Right
@@ -76,12 +76,14 @@ def typed_of(topic: Topic, digest: str) -> Typed:
     )  # fmt: skip
 
 
-def typed(sent: Mapping[str, Sequence[str]]) -> Typed:
-    return Typed(
-        one(sent, "before") or None, one(sent, "digest"), one(sent, "name"), one(sent, "any"), one(sent, "must"), one(sent, "not"),
-        one(sent, "query"), one(sent, "pages"), tuple(dict.fromkeys(sent.get("engines", ()))), bool(one(sent, "hours")),
-        bool(one(sent, "enabled")), bool(one(sent, "auto_classify")), bool(one(sent, "follow")),
+def typed(sent: FormFields) -> Typed:
+    digest, name, any_, must, never, query, pages = (
+        sent.get(key, "") for key in ("digest", "name", "any", "must", "not", "query", "pages")
     )  # fmt: skip
+    engines = tuple(dict.fromkeys(sent.getlist("engines")))
+    hours, enabled, auto_classify, follow = (bool(sent.get(key)) for key in ("hours", "enabled", "auto_classify", "follow"))
+    before = sent.get("before") or None
+    return Typed(before, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
 
 
 FIELDS: Final = {
@@ -135,7 +137,7 @@ def change(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/preview")
-def tried(request: Request, sent: Fields) -> Response:
+def tried(request: Request, sent: Form) -> Response:
     """What the words would find: a part of the page for a script, else the whole of it."""
     form = typed(sent)
     if request.headers.get("hx-request"):
@@ -144,7 +146,7 @@ def tried(request: Request, sent: Fields) -> Response:
 
 
 @router.post("/topics/save")
-def save(request: Request, sent: Fields) -> Response:
+def save(request: Request, sent: Form) -> Response:
     form, path = typed(sent), path_of(request)
     visit = Visit(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
@@ -200,9 +202,9 @@ def down(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/assign")
-def assign(request: Request, sent: Fields) -> Response:
+def assign(request: Request, sent: Form) -> Response:
     """Let stored articles follow: all topics, one, or one that is no more."""
-    name, days = one(sent, "name"), one(sent, "days")
+    name, days = sent.get("name", ""), sent.get("days", "")
     there = [topic.name for topic in config_of(request).topics]
     gone = name if name and name in _gone(request, there) else None
     if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Any, Final, get_args
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError
-from newsportal.items.report import COUNTERS, Run, SourceReport
+from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
@@ -22,7 +23,7 @@ from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import run_log
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
 from newsportal.services.accounts import Right
@@ -44,20 +45,6 @@ SPIDERS: Final[Mapping[str, str]] = {
 """What a spider visits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the table: the counters in their order, then all failures, the two rates, and how many seconds it took."""
-
-    name: str
-    values: tuple[int, ...]
-    failed: int
-    precision: float | None
-    recall: float | None
-    seconds: float
-    notes: tuple[Message, ...] = ()
-    total: bool = False
-
-
 @router.get("/runs")
 def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
@@ -72,25 +59,15 @@ def run(request: Request, visit: Here, run_id: str) -> Response:
     found = visit.portal.store.run(run_id)
     if found is None:
         raise HTTPException(404)
-    total = row_of(found.total, visit.say("total"), total=True)
     return render(
-        request, "run.html", run=found, total=found.total, failures=failures_of(found), columns=columns(visit),
-        rows=[*(row_of(source, source.source) for source in found.sources), *([total] if found.sources else [])], **run_log(visit, found),
+        request, "run.html", run=found, total=found.total, failures=failures_of(found), counters=COUNTERS, columns=columns(visit),
+        rows=[*found.sources, found.total] if found.sources else [], **run_log(visit, found),
     )  # fmt: skip
-
-
-def row_of(report: SourceReport, name: str, *, total: bool = False) -> Row:
-    failed = report.failures + sum(report.list_failed.values())
-    notes = () if total else report.notes
-    return Row(name, tuple(getattr(report, key) for key in COUNTERS), failed, report.precision, report.recall, report.seconds, notes, total)
 
 
 def failures_of(run: Run) -> list[tuple[str, int]]:
     """Reasons with their counts, articles and list pages together, the most frequent first."""
-    total = run.total
-    counted: dict[str, int] = dict(total.failed)
-    for reason, count in total.list_failed.items():
-        counted[reason] = counted.get(reason, 0) + count
+    counted = Counter(run.total.failed) + Counter(run.total.list_failed)
     return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -144,9 +121,9 @@ def monitor(request: Request, visit: Here) -> Response:
 
 
 @router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
-def aside(request: Request, fields: Fields) -> Response:
+def aside(request: Request, fields: Form) -> Response:
     """Requests that were set aside wait anew, or are forgotten."""
-    way, settle = one(fields, "do"), request.app.state.settle
+    way, settle = fields.get("do", ""), request.app.state.settle
     if settle is None or way not in get_args(Way):
         raise HTTPException(404 if settle is None else 400)
     try:
