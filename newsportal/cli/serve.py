@@ -94,7 +94,7 @@ def run(
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
-        serve_forever(app, host, listening=listening)
+        serve_forever(app, listening)
 
 
 def poller(known: Sources) -> Ask:

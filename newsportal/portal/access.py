@@ -102,7 +102,7 @@ HOUSEHOLD = 64  # bits that are the same for all devices behind one line (RFC 61
 MAX_ADDRESSES = 10_000  # a megabyte; the address that was quiet for longest is forgotten, and starts full again
 
 
-class Pace:
+class RateLimit:
     """``allows(address)`` takes one from the address's bucket, if there is one. May be shared between threads."""
 
     def __init__(self, burst: float = BURST, a_second: float = A_SECOND, clock: Callable[[], float] = monotonic) -> None:

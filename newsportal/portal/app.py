@@ -43,17 +43,17 @@ from newsportal.portal.desk import (
 from newsportal.portal.desk import sources as sources_page
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.desk.trial_runner import Looks
-from newsportal.portal.guard import LOCAL_HOSTS, Guard
+from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
 from newsportal.portal.monitor import health, runs, system
 from newsportal.portal.monitor.figures import FiguresCache
-from newsportal.portal.monitor.process_metrics import Measured, Meter
+from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
 from newsportal.portal.monitor.queues import Ask, Settle, cached
-from newsportal.portal.monitor.system import Ring
+from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.reading import feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
-from newsportal.portal.response_cache import Shared
+from newsportal.portal.response_cache import SharedResponses
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts, Right
 from newsportal.services.daily import DailySums
@@ -143,9 +143,9 @@ def create_app(
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes
-    app.add_middleware(Shared)
-    app.add_middleware(Measured, meter=app.state.meter)
-    app.add_middleware(Guard, hosts=tuple(hosts))
+    app.add_middleware(SharedResponses)
+    app.add_middleware(MeteredRequests, meter=app.state.meter)
+    app.add_middleware(RequestGuard, hosts=tuple(hosts))
     if sources.portal.proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(sources.portal.proxies))
     return app
@@ -154,7 +154,7 @@ def create_app(
 def _equip(app: FastAPI, reread_every: float) -> None:
     portal: Portal = app.state.portal
     sources = portal.config
-    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), Ring()
+    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
     app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, portal.now)
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(portal.store, sources)

@@ -15,7 +15,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError
-from newsportal.portal.access import Pace, may, signed
+from newsportal.portal.access import RateLimit, may, signed
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
 from newsportal.portal.navigation import DESK, Entry
@@ -63,7 +63,7 @@ def present() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingFigures:
     """``fit``: when something was learnt last, and its figures. ``months``: the earliest first."""
 
     fit: tuple[datetime, Mapping[str, Any]] | None
@@ -86,14 +86,14 @@ class Portal:
     accounts: Accounts = field(repr=False, compare=False)
     now: Callable[[], datetime] = present
     picture_proxy: PictureProxy | None = field(default=None, repr=False, compare=False)
-    pace: Pace = field(default_factory=Pace, repr=False, compare=False)
+    pace: RateLimit = field(default_factory=RateLimit, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
     first: Sources | None = field(default=None, repr=False, compare=False)
     broken: tuple[Problem, ...] = ()
     waiting: tuple[str, ...] = ()
     crawls: bool = False
-    _reading: TtlCache[Reading] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
+    _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     _similar: BackgroundCache[tuple[Hit, ...]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
@@ -121,13 +121,13 @@ class Portal:
         """The store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
         return self.counts.get()
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadingFigures:
         """What was learnt last and how the portal is read, at most ``READING_SECONDS`` old."""
 
-        def read() -> Reading:
+        def read() -> ReadingFigures:
             fit = next(iter(self.store.readers.fits()), None)
             alpha = float(fit[1].get("alpha", ALPHA)) if fit else ALPHA
-            return Reading(fit, tuple(self.store.readers.months(alpha=alpha)))
+            return ReadingFigures(fit, tuple(self.store.readers.months(alpha=alpha)))
 
         return self._reading.get("reading", read)
 

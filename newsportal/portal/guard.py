@@ -52,7 +52,7 @@ def is_wildcard(bind: str) -> bool:
     return bind.strip("[]") in ("", "0.0.0.0", "::")  # noqa: S104
 
 
-class Guard:
+class RequestGuard:
     """The outermost layer of the portal."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:

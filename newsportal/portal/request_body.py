@@ -158,10 +158,11 @@ FormFields = ImmutableMultiDict[str, str]
 
 
 async def form(request: Request) -> FormFields:
-    """Raises 400 for what is no form."""
+    """Raises 400 for too many fields."""
+    text = (await request.body()).decode(errors="replace")  # as parse_qsl does with what is escaped
     try:
-        return FormFields(parse_qsl((await request.body()).decode(), max_num_fields=MAX_FIELDS, keep_blank_values=True))
-    except ValueError as error:  # no UTF-8, too many fields
+        return FormFields(parse_qsl(text, max_num_fields=MAX_FIELDS, keep_blank_values=True))
+    except ValueError as error:
         raise HTTPException(400) from error
 
 

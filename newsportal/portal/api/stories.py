@@ -189,7 +189,7 @@ class HitOut(BaseModel):
     folded: int = Field(description="Other hits of the same story.")
 
 
-class Found(BaseModel):
+class SearchResults(BaseModel):
     items: list[HitOut] = Field(validation_alias="hits")
     next: str | None = None
     total: int
@@ -206,7 +206,7 @@ def _index(request: Request) -> Index:
     return found
 
 
-@search_router.get("/search", summary="Search", response_model=Found, responses=describe(400))
+@search_router.get("/search", summary="Search", response_model=SearchResults, responses=describe(400))
 def search(
     request: Request,
     portal: ThisPortal,
@@ -227,9 +227,9 @@ def search(
     zone = Visit(request).clock.zone
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
     results = search_index(portal, _index(request), query)
-    found, reached = Found.model_validate(results, from_attributes=True), offset + limit
+    found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
     found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
-    return tagged(request, Found, found)
+    return tagged(request, SearchResults, found)
 
 
 @search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")

@@ -63,7 +63,7 @@ class PreviewIn(BaseModel):
     days: int = Field(DAYS, ge=1, le=365)
 
 
-class Found(BaseModel):
+class PreviewStory(BaseModel):
     id: str = Field(validation_alias=AliasPath("article", "id"))
     story: str = Field(validation_alias=AliasPath("article", "story_id"))
     title: str = Field(validation_alias=AliasPath("article", "title"))
@@ -76,7 +76,7 @@ class PreviewOut(BaseModel):
     stories: int
     comes: int
     capped: bool = Field(description="There may be more: a word stands in more articles than are looked at.")
-    newest: list[Found]
+    newest: list[PreviewStory]
     goes: list[Annotated[str, BeforeValidator(attrgetter("id"))]] = Field(
         description="Articles that the topic's former words brought and these do not find."
     )

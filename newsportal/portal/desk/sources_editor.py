@@ -36,7 +36,7 @@ CONFLICT = _(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of a difference: ``way`` is ``added``, ``removed``, ``same`` or ``place``."""
 
     way: str
@@ -105,16 +105,16 @@ def restore(request: Request, id: str, fields: Form) -> Response:
     return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=undo)
 
 
-def difference(before: bytes, after: bytes) -> Iterator[Line]:
+def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:
     """What changes from one text to the other, with lines around it; cut where it is too long to be read."""
     lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=CONTEXT)
     ways = {"+": "added", "-": "removed", "@": "place"}
     for place, line in enumerate(lines):
         if place >= MAX_LINES:
-            yield Line("place", "…")
+            yield DiffLine("place", "…")
             return
         if place >= 2:  # the first two name files
-            yield Line(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
+            yield DiffLine(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
 
 
 def _lines(content: bytes) -> list[str]:
@@ -136,7 +136,7 @@ def _editor(
     *,
     fault: str | None = None,
     problems: tuple[object, ...] = (),
-    diff: list[Line] | None = None,
+    diff: list[DiffLine] | None = None,
 ) -> Response:
     values = {"text": text, "seen": seen, "fault": fault, "problems": problems, "diff": diff, "file": path_of(request)}
     return render(request, "sources_file.html", status, lines=min(40, max(12, text.count("\n") + 2)), **values)

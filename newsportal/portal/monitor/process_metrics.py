@@ -53,7 +53,6 @@ class Machine:
     children: int
     load: float
     machine_available: int
-    threads: int
     disk_free: int
     disk_total: int
     low: bool
@@ -73,7 +72,7 @@ def machine(sources: Sources) -> Machine:
             children += child.memory_info().rss
     return Machine(
         process.memory_info().rss, children, psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.available,
-        process.num_threads(), found.free, found.total, found.low,
+        found.free, found.total, found.low,
         tuple(Size(name, size_of(file) if file is not None else None) for name, file in files(sources)),
     )  # fmt: skip
 
@@ -149,7 +148,7 @@ class Meter:
         return [found.get(minute, {}) for minute in range(present - MINUTES + 1, present + 1)]
 
 
-class Measured:
+class MeteredRequests:
     """The outermost layer but the guard's."""
 
     def __init__(self, app: ASGIApp, meter: Meter) -> None:

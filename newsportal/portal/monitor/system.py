@@ -48,7 +48,7 @@ class Line:
     text: str
 
 
-class Ring(logging.Handler):
+class LogBuffer(logging.Handler):
     """The last lines of this process."""
 
     def __init__(self, kept: int = KEPT) -> None:
@@ -156,7 +156,7 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
             failed = True
     else:
         name = None
-        ring: Ring | None = request.app.state.ring
+        ring: LogBuffer | None = request.app.state.ring
         lines = ring.lines() if ring is not None else []
     labels = {file.stem: label(visit, file) for file in dict.fromkeys((*files, *((chosen_file,) if chosen_file else ())))}
     shown = {"level": level if level in LEVELS else None, "words": words, "file": name}
