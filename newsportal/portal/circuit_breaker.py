@@ -35,7 +35,7 @@ class CircuitBreaker:
         self._until = 0.0
         self._tried = False
 
-    def ask(self, question: Callable[..., Any], *told: Any, **named: Any) -> Any:
+    def ask(self, question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """The answer of ``question``, whatever it raises, or what the server failed with last while it rests."""
 
         def going_on() -> Iterator[Any]:
@@ -43,7 +43,7 @@ class CircuitBreaker:
                 yield from answer
 
         with self._attempt():
-            answer = question(*told, **named)
+            answer = question(*args, **kwargs)
             if not isinstance(answer, Iterator):
                 return answer
             first = list(islice(answer, 1))  # nothing is asked before
@@ -97,8 +97,8 @@ class Guarded:
         if not callable(found) or name == "close":
             return found
 
-        def ask(*told: Any, **named: Any) -> Any:
-            return self._breaker.ask(found, *told, **named)
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            return self._breaker.ask(found, *args, **kwargs)
 
         return ask
 

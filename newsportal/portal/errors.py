@@ -70,15 +70,15 @@ def on_search(request: Request, error: Exception) -> Response:
     log.warning("search does not answer: %s", error)
     say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
-    told = say("Search is away"), say("It does not answer for the moment; everything else works. Please try again in a minute.")
-    return api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, told)
+    own = say("Search is away"), say("It does not answer for the moment; everything else works. Please try again in a minute.")
+    return api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
     say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
-    told = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk says what is wrong; mend that first.")
-    return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, told)
+    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk says what is wrong; mend that first.")
+    return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, own)
 
 
 def on_crash(request: Request, error: Exception) -> Response:

@@ -178,7 +178,7 @@ def has_etag(request: Request, etag: str) -> bool:
 async def json_object(request: Request) -> dict[str, Any]:
     """The object that was sent as JSON; an empty one where it is none."""
     try:
-        told = json.loads(await request.body())
+        sent = json.loads(await request.body())
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return sent if isinstance(sent, dict) else {}

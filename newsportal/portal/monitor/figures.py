@@ -162,7 +162,8 @@ def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
                 reasons.setdefault(cause, Counter())[reason] += number
                 sources.setdefault(cause, Counter())[row.source] += number
     found = [
-        Failure(cause, told.total(), tuple(told.most_common(3)), tuple(sources[cause].most_common(3))) for cause, told in reasons.items()
+        Failure(cause, counted.total(), tuple(counted.most_common(3)), tuple(sources[cause].most_common(3)))
+        for cause, counted in reasons.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.number, one.cause)))
 

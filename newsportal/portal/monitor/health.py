@@ -95,16 +95,16 @@ class PortalCollector(Collector):
     def _queue(self) -> list[Metric]:
         if self._portal.queues is None:
             return []
-        told = self._portal.queues()
-        if told.away:
-            raise NewsportalError(told.away)
-        rows = {(row.name, state): getattr(row, state) for row in told.queues for state in ("waiting", "later", "leased", "aside")}
+        queues = self._portal.queues()
+        if queues.away:
+            raise NewsportalError(queues.away)
+        rows = {(row.name, state): getattr(row, state) for row in queues.queues for state in ("waiting", "later", "leased", "aside")}
         family = gauge("newsportal_queue_requests", "Requests of the crawl, by what they wait for.", ("queue", "state"), rows)
         numbers = Counter[tuple[str, str]]()
-        for retry in told.retries:
+        for retry in queues.retries:
             numbers[retry.queue, retry.reason] += retry.links
         retries = gauge("newsportal_links_retry", "Links that wait for another try, by why.", ("queue", "reason"), numbers)
-        workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(told.workers))
+        workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(queues.workers))
         return [family, retries, workers]
 
     def _accounts(self) -> list[Metric]:
@@ -158,11 +158,11 @@ def metrics(request: Request, portal: ThisPortal) -> Response:
         if signed(request) is not None:
             raise HTTPException(403)
         return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
-    told = CollectorRegistry()
+    registry = CollectorRegistry()
     for collector in (request.app.state.meter.registry, ProcessCollector(registry=None), PortalCollector(portal)):
-        told.register(collector)
+        registry.register(collector)
     encode, kind = choose_encoder(request.headers.get("accept", ""))  # the text form, or OpenMetrics where it is asked for
-    return Response(encode(told), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
+    return Response(encode(registry), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
 
 
 HIDDEN = "the index does not follow the store; the log says why"  # for everybody: the error itself may name hosts and files
@@ -171,18 +171,18 @@ HIDDEN = "the index does not follow the store; the log says why"  # for everybod
 @router.get("/health")
 def health(request: Request, portal: ThisPortal) -> Response:
     try:
-        told, status = {"status": "ok", **store_health(portal)}, 200
+        state, status = {"status": "ok", **store_health(portal)}, 200
     except StoreError:
-        told, status = {"status": "store-unavailable"}, 503
-    search = search_health(portal, int(told.get("seq", 0)))
+        state, status = {"status": "store-unavailable"}, 503
+    search = search_health(portal, int(state.get("seq", 0)))
     if status == 200 and search.get("status") == "unavailable":
-        told["status"] = "degraded"
+        state["status"] = "degraded"
     if portal.missed:
-        told["not_recorded"] = dict(portal.missed)
+        state["not_recorded"] = dict(portal.missed)
     following = getattr(request.app.state, "follower", None)
     if following and following.error:
         search["error"] = following.error if may(request, Right.WATCH) else HIDDEN
-    return JSONResponse({**told, "version": __version__, "search": search}, status, headers={"cache-control": "no-store"})
+    return JSONResponse({**state, "version": __version__, "search": search}, status, headers={"cache-control": "no-store"})
 
 
 def store_health(portal: Portal) -> dict[str, Any]:

@@ -196,8 +196,8 @@ SHORT_NAME_CHARS = 16  # the OpenSearch specification's limit
 @router.get("/opensearch.xml")
 def open_search(request: Request) -> Response:
     title, base = clean(Visit(request).portal.site.title), base_address(request)
-    told = {"name": title[:SHORT_NAME_CHARS], "title": title, "icon": base + static_address("icon.svg"), "base": base}
-    content = OPEN_SEARCH.format(**{key: escape(value, {'"': "&quot;"}) for key, value in told.items()})
+    texts = {"name": title[:SHORT_NAME_CHARS], "title": title, "icon": base + static_address("icon.svg"), "base": base}
+    content = OPEN_SEARCH.format(**{key: escape(value, {'"': "&quot;"}) for key, value in texts.items()})
     return Response(content, media_type="application/opensearchdescription+xml")
 
 

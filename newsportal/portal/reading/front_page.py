@@ -38,7 +38,7 @@ def home(request: Request, visit: Here) -> Response:
     portal, clock = visit.portal, visit.clock
     by_rank = visit.chosen.boards == "ranked"
     found = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
-    since, told = last_visit(request, clock.now)
+    since, visit_cookie = last_visit(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
     answer = render(
         request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED, boards=found.boards,
@@ -48,7 +48,7 @@ def home(request: Request, visit: Here) -> Response:
         **(ranks(found) if by_rank else stories(visit, found)),
     )  # fmt: skip
     if found.latest.stories:
-        remember_visit(answer, told)
+        remember_visit(answer, visit_cookie)
     return answer
 
 
