@@ -7,6 +7,7 @@ import re
 from datetime import datetime, timedelta
 from html import unescape
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 import typer
 from rich.console import Console
@@ -17,7 +18,6 @@ from newsportal.cli.context import moment, open_all
 from newsportal.cli.options import AsJson, SourcesFile
 from newsportal.cli.output import pick, print_json
 from newsportal.messages import format_time
-from newsportal.portal.site import site_of
 from newsportal.search.base import Hit, Query, Results
 from newsportal.text import clean
 
@@ -58,7 +58,7 @@ def search(
             for one in index.suggest(query, limit):
                 typer.echo(json.dumps(one, ensure_ascii=False) if as_json else clean(one))
             return
-        zone = site_of(known).zone
+        zone = ZoneInfo(known.portal.timezone)
         asked = Query(query, topic, site, category, first, last, sort, collapse, limit=0 if facets else limit, zone=zone)
         results = index.search(asked)
     if word := hints.unknown_topic(known, topic):

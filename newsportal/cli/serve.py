@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import typer
 from rich.console import Console
@@ -20,7 +21,6 @@ from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
 from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, longest, moment
-from newsportal.portal.site import zone_named
 from newsportal.search import open_index
 from newsportal.services.accounts import open_accounts
 from newsportal.services.daily import DailySums, daily_uri
@@ -74,12 +74,12 @@ def run(
         closing(open_store(found.store)) as store,
         closing(open_index(found.index_uri)) as index,
         closing(open_accounts(found.accounts_uri)) as accounts,
-        closing(DailySums(daily_uri(found.index_uri), zone_named(found.portal.timezone))) as daily,
+        closing(DailySums(daily_uri(found.index_uri), ZoneInfo(found.portal.timezone))) as daily,
     ):
         name = urlsplit(found.portal.url).hostname if found.portal.url else None
         names = hosts_of(host, [*allow_hosts, *([name] if name else [])])
         app = create_app(
-            store, index, found, hosts=names, pushed=pushed, queues=poller(found), settle=settling(found), accounts=accounts, daily=daily
+            store, index, found, accounts, hosts=names, pushed=pushed, queues=poller(found), settle=settling(found), daily=daily
         )
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
@@ -94,7 +94,7 @@ def run(
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
-        serve_forever(app, host, listening=listening)
+        serve_forever(app, listening)
 
 
 def poller(known: Sources) -> Ask:

@@ -6,6 +6,7 @@ import threading
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -13,7 +14,6 @@ from newsportal.cli import hints, serve
 from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.schedule import sayer
 from newsportal.errors import StoreError
-from newsportal.portal.site import zone_named
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining
 from newsportal.services.jobs.local import LocalRunner
 from newsportal.services.jobs.records import Records
@@ -38,7 +38,7 @@ class Background(threading.Thread):
         self.runner = LocalRunner(records, Path(), {}, origin="up", say=lambda text: say("hindered", {"message": text}), ended=self.wake)
         self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, say, everything=everything)
         learnt = known.recommendation
-        nightly = Nightly(file, learnt.fit_hour, zone_named(known.portal.timezone), learn=learnt.enabled)
+        nightly = Nightly(file, learnt.fit_hour, ZoneInfo(known.portal.timezone), learn=learnt.enabled)
         duties = (self._crawl, Retraining(known.classifier.least_new if known.classifier.retrain else 0), nightly)
         self.supervisor = Supervisor(file, self.runner, records, duties, say, every=LOOK, use_sources=self.runner.use_sources)
 

@@ -1,7 +1,6 @@
 """Who asks, whether he may, and how often. Every router names its right (``dependencies=[needs(Right.EDIT)]``); a test walks over them.
 
-Reading is open to anybody, unless ``portal.reading`` says that it is for members. Without accounts (``create_app(accounts=None)``) nobody
-can sign in: there is no desk, and nothing can be changed.
+Reading is open to anybody, unless ``portal.reading`` says that it is for members.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ SECURE_COOKIE: Final = "__Host-session"
 
 BEARER: Final = "bearer "
 
-UNASKED: Any = object()
-
 
 def cookie_name(request: Request) -> str:
     return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
@@ -38,35 +35,34 @@ def cookie_name(request: Request) -> str:
 
 def bearer(request: Request) -> str | None:
     """The token that a program sent. Where there is one, the cookie does not count: no page can let a browser send a token."""
-    told = request.headers.get("authorization", "")
-    return told[len(BEARER) :].strip() if told[: len(BEARER)].lower() == BEARER else None
+    header = request.headers.get("authorization", "")
+    return header[len(BEARER) :].strip() if header[: len(BEARER)].lower() == BEARER else None
 
 
 def signed(request: Request) -> Signed | None:
     """Who is signed in; asked of the accounts once a request. A blocking call the first time."""
-    if (known := getattr(request.state, "signed", UNASKED)) is not UNASKED:
-        return cast(Signed | None, known)
-    portal: Portal = request.app.state.portal
-    found: Signed | None = None
-    if portal.accounts is not None and (token := bearer(request)) is not None:
-        found = portal.accounts.tokens.signed(token, now=portal.now())
-    elif portal.accounts is not None and (secret := request.cookies.get(cookie_name(request))):
-        found = portal.accounts.sessions.signed(secret, now=portal.now())
-    request.state.signed = found
-    return found
+    if not hasattr(request.state, "signed"):
+        portal: Portal = request.app.state.portal
+        found: Signed | None = None
+        if (token := bearer(request)) is not None:
+            found = portal.accounts.tokens.signed(token, now=portal.now())
+        elif secret := request.cookies.get(cookie_name(request)):
+            found = portal.accounts.sessions.signed(secret, now=portal.now())
+        request.state.signed = found
+    return cast(Signed | None, request.state.signed)
 
 
 def may(request: Request, right: Right) -> bool:
     """A token that nobody knows, or that was not given the right to read, reads nothing, even where all may: its owner wants to know."""
     portal: Portal = request.app.state.portal
-    if right is Right.READ and (portal.accounts is None or (not portal.site.members and bearer(request) is None)):
+    if right is Right.READ and not portal.site.members and bearer(request) is None:
         return True
     who = signed(request)
     return who is not None and who.may(right)
 
 
 class Needs:
-    """A dependency of a route: 401 for the anonymous, 403 for somebody without the right, 404 where nobody can sign in.
+    """A dependency of a route: 401 for the anonymous, 403 for somebody without the right.
 
     ``right`` is what the walk over routes reads.
     """
@@ -75,11 +71,8 @@ class Needs:
         self.right = right
 
     async def __call__(self, request: Request) -> None:
-        if await run_in_threadpool(may, request, self.right):
-            return
-        if request.app.state.portal.accounts is None:
-            raise HTTPException(404)
-        raise HTTPException(401 if signed(request) is None else 403)
+        if not await run_in_threadpool(may, request, self.right):
+            raise HTTPException(401 if signed(request) is None else 403)
 
 
 def needs(right: Right) -> Dependency:
@@ -88,10 +81,7 @@ def needs(right: Right) -> Dependency:
 
 
 def accounts_of(request: Request) -> Accounts:
-    """Raises a 404 for a portal without accounts."""
     portal: Portal = request.app.state.portal
-    if portal.accounts is None:
-        raise HTTPException(404)
     return portal.accounts
 
 
@@ -102,9 +92,8 @@ def log(request: Request, action: str, thing: str = "", details: Mapping[str, An
     id. ``details``: what somebody wants to know later, such as the values before and after; never a secret.
     """
     portal: Portal = request.app.state.portal
-    if portal.accounts is not None:
-        address = request.client.host if request.client else ""
-        portal.accounts.trail.add(signed(request), action, thing, details, now=portal.now(), address=address)
+    address = request.client.host if request.client else ""
+    portal.accounts.trail.add(signed(request), action, thing, details, now=portal.now(), address=address)
 
 
 BURST = 240.0  # recordings at once: eight readers behind one address, each sending every five seconds for some minutes
@@ -113,7 +102,7 @@ HOUSEHOLD = 64  # bits that are the same for all devices behind one line (RFC 61
 MAX_ADDRESSES = 10_000  # a megabyte; the address that was quiet for longest is forgotten, and starts full again
 
 
-class Pace:
+class RateLimit:
     """``allows(address)`` takes one from the address's bucket, if there is one. May be shared between threads."""
 
     def __init__(self, burst: float = BURST, a_second: float = A_SECOND, clock: Callable[[], float] = monotonic) -> None:

@@ -66,15 +66,15 @@ def of_paths(request: Request) -> bool:
 
 
 def answer(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
-    """The answer for ``status``; what ``error`` tells comes before what is told of the status."""
+    """The answer for ``status``; what ``error`` says takes precedence over what is usual for the status."""
     code, message, remedy = STATUSES.get(status, STATUSES[500 if status >= 500 else 400])
-    told = Fault(code=code, message=message, remedy=remedy, problems=None)
+    fault = Fault(code=code, message=message, remedy=remedy, problems=None)
     if isinstance(error, ApiError):
-        told = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
+        fault = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
-        told = told.model_copy(update={"problems": problems(error.errors())})
+        fault = fault.model_copy(update={"problems": problems(error.errors())})
     more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY[status]} if status in RETRY else {}
-    body = FaultAnswer(error=told).model_dump(exclude_none=True)
+    body = FaultAnswer(error=fault).model_dump(exclude_none=True)
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 
 

@@ -43,18 +43,17 @@ from newsportal.portal.desk import (
 from newsportal.portal.desk import sources as sources_page
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.desk.trial_runner import Looks
-from newsportal.portal.guard import LOCAL_HOSTS, Guard
+from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
 from newsportal.portal.monitor import health, runs, system
 from newsportal.portal.monitor.figures import FiguresCache
-from newsportal.portal.monitor.process_metrics import Measured, Meter
-from newsportal.portal.monitor.queues import Ask, CachedQueues, Settle
-from newsportal.portal.monitor.system import Ring
+from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
+from newsportal.portal.monitor.queues import Ask, Settle, cached
+from newsportal.portal.monitor.system import LogBuffer
 from newsportal.portal.reading import feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
-from newsportal.portal.response_cache import Shared
-from newsportal.portal.site import SourcesLike, site_of, watched_of
+from newsportal.portal.response_cache import SharedResponses
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts, Right
 from newsportal.services.daily import DailySums
@@ -111,7 +110,8 @@ def routes() -> tuple[BaseRoute, ...]:
 def create_app(
     store: Store,
     index: Index | None,
-    sources: SourcesLike,
+    sources: Sources,
+    accounts: Accounts,
     *,
     hosts: Iterable[str] = LOCAL_HOSTS,
     follow_every: float = EVERY,
@@ -119,47 +119,42 @@ def create_app(
     pushed: Callable[[], None] | None = None,
     queues: Ask | None = None,
     settle: Settle | None = None,
-    accounts: Accounts | None = None,
     reread_every: float = REREAD,
     daily: DailySums | None = None,
 ) -> FastAPI:
     """The portal over ``store`` and ``index`` (None: no search).
 
     ``hosts`` are the names it answers to (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store every
-    ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
-    ``pushed`` is called when a source's next visit is now (a hub told of something new, somebody asks for it) and when ``sources.yaml`` was
-    changed (None: nobody crawls beside the portal). The file is followed while the portal is served, as ``reread_every`` seconds say.
-    ``queues`` tells how the queue of requests stands (None: the monitor does not show it), ``settle`` takes what it set aside in hand.
+    ``follow_every`` seconds (0: never), and ``sources.yaml`` is looked at every ``reread_every`` seconds. The caller opens store, index and
+    accounts, and closes them after serving. ``now`` is the clock of its pages. ``pushed`` is called when a source becomes due (a hub
+    announced something new, somebody asks for it) and when ``sources.yaml`` was changed (None: nobody crawls beside the portal).
+    ``queues`` tells how the queue of requests stands (None: the monitor does not show it), ``settle`` retries or drops what it set aside.
     ``daily`` are the sums of the monitor (None: it shows none); it follows the store as the index does.
-    ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
     unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
     life = BackgroundThreads(store, index, sources, accounts, daily, follow_every).lifespan
     app = FastAPI(title="newsportal", version=__version__, lifespan=life, routes=list(routes()), **unseen)
-    known = sources if isinstance(sources, Sources) else None
     app.state.portal = Portal(
-        guard_store(store), guard_index(index) if index else None, site_of(sources), now, PictureProxy.of(sources),
-        queues=CachedQueues(queues) if queues is not None else None, accounts=accounts, sources=watched_of(sources), config=known,
-        first=known, crawls=pushed is not None,
+        guard_store(store), guard_index(index) if index else None, sources, accounts, now, PictureProxy.of(sources),
+        queues=cached(queues) if queues is not None else None, first=sources, crawls=pushed is not None,
     )  # fmt: skip
     app.state.pushed, app.state.daily, app.state.settle = pushed or (lambda: None), daily, settle
-    _equip(app, sources, reread_every)
+    _equip(app, reread_every)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)  # the innermost layer around the routes
-    app.add_middleware(Shared)
-    app.add_middleware(Measured, meter=app.state.meter)
-    app.add_middleware(Guard, hosts=tuple(hosts))
-    if proxies := list(getattr(sources.portal, "proxies", ())):
-        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)
+    app.add_middleware(SharedResponses)
+    app.add_middleware(MeteredRequests, meter=app.state.meter)
+    app.add_middleware(RequestGuard, hosts=tuple(hosts))
+    if sources.portal.proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(sources.portal.proxies))
     return app
 
 
-def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
+def _equip(app: FastAPI, reread_every: float) -> None:
     portal: Portal = app.state.portal
-    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), Ring()
-    known = portal.config
-    app.state.jobs = Jobs(known.jobs_folder if known else None, known.path if known else None, portal.now)
+    sources = portal.config
+    app.state.looks, app.state.figures, app.state.meter, app.state.ring = Looks(), FiguresCache(), Meter(), LogBuffer()
+    app.state.jobs = Jobs(sources.jobs_folder if sources.path else None, sources.path, portal.now)
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(portal.store, sources)
-    app.state.feeds = tuple(getattr(sources, "feeds", ()))

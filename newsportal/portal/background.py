@@ -18,7 +18,6 @@ from newsportal.portal.account.alerts import sender
 from newsportal.portal.context import Portal
 from newsportal.portal.language import choose
 from newsportal.portal.render import environment
-from newsportal.portal.site import SourcesLike
 from newsportal.portal.websub import Subscriber
 from newsportal.search.base import Index
 from newsportal.search.words import query_words
@@ -97,8 +96,8 @@ class BackgroundThreads:
 
     store: Store
     index: Index | None
-    sources: SourcesLike
-    accounts: Accounts | None
+    sources: Sources
+    accounts: Accounts
     daily: DailySums | None
     every: float
 
@@ -123,11 +122,10 @@ class BackgroundThreads:
         """Those that others ask of how they do are kept in ``state``."""
         followed = self.every > 0
         state.follower = Follower(self.index, self.store, self.every) if self.index is not None and followed else None
-        hubs = isinstance(self.sources, Sources) and self.sources.portal.url
-        state.subscriber = Subscriber(self.store, self.sources) if hubs and isinstance(self.sources, Sources) else None
+        state.subscriber = Subscriber(self.store, self.sources) if self.sources.portal.url else None
         state.sender = sender(state)
         yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
-        if self.accounts is not None and followed:
+        if followed:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
         if self.daily is not None and followed:
             yield Follower(self.daily, self.store, self.every, "daily sums")

@@ -21,9 +21,7 @@ from newsportal.store.store import Store
 
 REST_SECONDS: Final = 5.0  # how long a server rests: a reader who loads the page again some seconds later finds it, if it is back
 
-PARTS: Final = frozenset(
-    {"corpora", "galleries", "outbox", "pictures", "readers", "records", "subscriptions", "threads", "visits"},
-)
+PARTS: Final = frozenset({"corpora", "galleries", "outbox", "pictures", "readers", "records", "subscriptions", "threads", "visits"})
 """Parts of a store that are asked through it."""
 
 
@@ -37,7 +35,7 @@ class CircuitBreaker:
         self._until = 0.0
         self._tried = False
 
-    def ask(self, question: Callable[..., Any], *told: Any, **named: Any) -> Any:
+    def ask(self, question: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """The answer of ``question``, whatever it raises, or what the server failed with last while it rests."""
 
         def going_on() -> Iterator[Any]:
@@ -45,7 +43,7 @@ class CircuitBreaker:
                 yield from answer
 
         with self._attempt():
-            answer = question(*told, **named)
+            answer = question(*args, **kwargs)
             if not isinstance(answer, Iterator):
                 return answer
             first = list(islice(answer, 1))  # nothing is asked before
@@ -99,8 +97,8 @@ class Guarded:
         if not callable(found) or name == "close":
             return found
 
-        def ask(*told: Any, **named: Any) -> Any:
-            return self._breaker.ask(found, *told, **named)
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            return self._breaker.ask(found, *args, **kwargs)
 
         return ask
 

@@ -15,13 +15,13 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError
-from newsportal.portal.access import Pace, may, signed
+from newsportal.portal.access import RateLimit, may, signed
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
 from newsportal.portal.navigation import DESK, Entry
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.reading.front_cache import Fronts
-from newsportal.portal.site import Site
+from newsportal.portal.site import Site, site_of
 from newsportal.portal.ttl_cache import BackgroundCache, CostlyValue, TtlCache
 from newsportal.recommend.formulas import ALPHA
 from newsportal.search.base import Hit, Index
@@ -30,7 +30,7 @@ from newsportal.services.accounts import Accounts, Right, Signed
 from newsportal.services.accounts.marks import Marked
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.timing import ENGINE, refusal
-from newsportal.sources.watched import Judged, Watched, judged
+from newsportal.sources.watched import Judged, Watched, judged, watched
 from newsportal.store.reader_months import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
@@ -63,7 +63,7 @@ def present() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingFigures:
     """``fit``: when something was learnt last, and its figures. ``months``: the earliest first."""
 
     fit: tuple[datetime, Mapping[str, Any]] | None
@@ -72,34 +72,41 @@ class Reading:
 
 @dataclass(frozen=True)
 class Portal:
-    """The store, the index (None: no search), the site's own settings, and the clock.
+    """The store, the index (None: no search), ``sources.yaml``, and the clock.
 
     ``picture_proxy`` None: browsers fetch pictures from their publishers. ``pace`` bounds what readers have recorded; ``missed`` counts
-    what a busy store did not take (``seen``, ``offer``), for ``/health``. ``accounts`` None: nobody can sign in.
-    ``config`` is the whole of ``sources.yaml`` where it is there (``first``: as it was when store and index were opened), ``broken`` its
-    mistakes since it was changed, ``waiting`` the keys that count when the portal is started anew. ``crawls``: a crawl runs beside it.
+    what a busy store did not take (``seen``, ``offer``), for ``/health``.
+    ``first`` is ``config`` as it was when store and index were opened, ``broken`` the file's mistakes since it was changed, ``waiting`` the
+    keys that count when the portal is started anew. ``crawls``: a crawl runs beside it.
     """
 
     store: Store
     index: Index | None
-    site: Site
+    config: Sources
+    accounts: Accounts = field(repr=False, compare=False)
     now: Callable[[], datetime] = present
     picture_proxy: PictureProxy | None = field(default=None, repr=False, compare=False)
-    pace: Pace = field(default_factory=Pace, repr=False, compare=False)
+    pace: RateLimit = field(default_factory=RateLimit, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
-    accounts: Accounts | None = field(default=None, repr=False, compare=False)
-    sources: tuple[Watched, ...] = ()
-    config: Sources | None = field(default=None, repr=False, compare=False)
     first: Sources | None = field(default=None, repr=False, compare=False)
     broken: tuple[Problem, ...] = ()
     waiting: tuple[str, ...] = ()
     crawls: bool = False
-    _reading: TtlCache[Reading] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
+    _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     _similar: BackgroundCache[tuple[Hit, ...]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
     )
+
+    @cached_property
+    def site(self) -> Site:
+        return site_of(self.config)
+
+    @cached_property
+    def sources(self) -> tuple[Watched, ...]:
+        """The sources that are visited."""
+        return watched(self.config)
 
     @cached_property
     def counts(self) -> CostlyValue[Tally]:
@@ -114,13 +121,13 @@ class Portal:
         """The store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
         return self.counts.get()
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadingFigures:
         """What was learnt last and how the portal is read, at most ``READING_SECONDS`` old."""
 
-        def read() -> Reading:
+        def read() -> ReadingFigures:
             fit = next(iter(self.store.readers.fits()), None)
             alpha = float(fit[1].get("alpha", ALPHA)) if fit else ALPHA
-            return Reading(fit, tuple(self.store.readers.months(alpha=alpha)))
+            return ReadingFigures(fit, tuple(self.store.readers.months(alpha=alpha)))
 
         return self._reading.get("reading", read)
 
@@ -172,7 +179,7 @@ class Portal:
 
     @cached_property
     def by_key(self) -> Mapping[str, Source]:
-        return {source.key: source for source in self.config.all()} if self.config is not None else {}
+        return {source.key: source for source in self.config.all()}
 
     def topics(self) -> tuple[str, ...]:
         """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""
@@ -206,6 +213,10 @@ class Visit:
         text = self.clock.words.gettext(message)
         return text % params if params else text
 
+    def say_number(self, singular: str, plural: str, number: int) -> str:
+        """The one of two messages of the catalogue that fits ``number``, which is their ``%(num)d``."""
+        return self.clock.words.ngettext(singular, plural, number) % {"num": number}
+
     @property
     def signed_in(self) -> Signed | None:
         return signed(self.request)
@@ -224,7 +235,7 @@ class Visit:
 
     def refusals(self, topics: Collection[str]) -> dict[str, list[str]]:
         """What these topics lose: the engines that do not answer, with the reason, since when, and when they are asked again."""
-        known = {name: topic for name in topics if self.portal.config and (topic := self.portal.config.topic(name))}
+        known = {name: topic for name in topics if (topic := self.portal.config.topic(name))}
         states = {state.source: state for state in self.portal.store.source_states()} if known else {}
         now = self.clock.now
         found = {name: [refusal(one, states.get(f"{ENGINE}{one}"), now) for one in topic.engines] for name, topic in known.items()}
@@ -255,7 +266,7 @@ class Visit:
 
     def marks_on(self, ids: Collection[str]) -> Marked:
         """His marks on these stories; none of one who keeps none."""
-        if not self.keeps or self.signed_in is None or self.portal.accounts is None:
+        if not self.keeps or self.signed_in is None:
             return Marked()
         return self.portal.accounts.marks.of(self.signed_in.person.id, ids)
 
@@ -293,7 +304,13 @@ async def visit_of(request: Request) -> Visit:
     return Visit(request)
 
 
+async def portal_of(request: Request) -> Portal:
+    portal: Portal = request.app.state.portal
+    return portal
+
+
 Here = Annotated[Visit, Depends(visit_of)]
+ThisPortal = Annotated[Portal, Depends(portal_of)]
 PLAIN: Final = (str, int, float, datetime, NoneType)  # most of what a page is given; looked at first, for a page of search has thousands
 
 

@@ -22,22 +22,23 @@ from newsportal.portal.request_body import SAFE, Refused
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER = "10"  # seconds: a locked store is free again by then
-
 
 def page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
     """The page for ``status`` in the reader's language; ``own``: a heading and an advice of its own."""
-    said = Visit(request).clock.words.gettext
-    told = {
-        400: (said("That could not be understood"), said("What was sent has a mistake. Please go back and try again.")),
-        403: (said("This is not for you"), said("Your account may not do this. An administrator can give it another role.")),
-        404: (said("There is no such page"), said("The story may have been folded into another, or the address has a mistake.")),
-        405: (said("This address only shows pages"), said("It cannot be sent anything.")),
-        503: (said("The store is busy"), said("It is away or locked for the moment. Please load the page again in some seconds.")),
+    say = Visit(request).say
+    pages = {
+        400: (say("That could not be understood"), say("What was sent has a mistake. Please go back and try again.")),
+        403: (say("This is not for you"), say("Your account may not do this. An administrator can give it another role.")),
+        404: (say("There is no such page"), say("The story may have been folded into another, or the address has a mistake.")),
+        405: (say("This address only shows pages"), say("It cannot be sent anything.")),
+        503: (say("The store is busy"), say("It is away or locked for the moment. Please load the page again in some seconds.")),
     }
-    broken = (said("Something went wrong"), said("It is not your fault. The log of the portal says what happened."))
-    heading, advice = own or told.get(status, broken)
-    return render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
+    broken = (say("Something went wrong"), say("It is not your fault. The log of the portal says what happened."))
+    heading, advice = own or pages.get(status, broken)
+    answer = render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
+    if status in api_errors.RETRY:
+        answer.headers["retry-after"] = api_errors.RETRY[status]
+    return answer
 
 
 def on_http(request: Request, error: Exception) -> Response:
@@ -61,27 +62,23 @@ def on_refused(request: Request, error: Exception) -> Response:
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
     request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
-    answer = api_errors.answer(503) if api_errors.of_paths(request) else page(request, 503)
-    answer.headers["retry-after"] = RETRY_AFTER
-    return answer
+    return api_errors.answer(503) if api_errors.of_paths(request) else page(request, 503)
 
 
 def on_search(request: Request, error: Exception) -> Response:
     """Of the pages that cannot do without search."""
     log.warning("search does not answer: %s", error)
-    said = Visit(request).clock.words.gettext
+    say = Visit(request).say
     away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
-    told = said("Search is away"), said("It does not answer for the moment; everything else works. Please try again in a minute.")
-    answer = api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, told)
-    answer.headers["retry-after"] = RETRY_AFTER
-    return answer
+    own = say("Search is away"), say("It does not answer for the moment; everything else works. Please try again in a minute.")
+    return api_errors.answer(503, error=away) if api_errors.of_paths(request) else page(request, 503, own)
 
 
 def on_sources(request: Request, error: Exception) -> Response:
     """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
-    said, broken = Visit(request).clock.words.gettext, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
-    told = said("sources.yaml has mistakes"), said("It was changed outside of the portal. The desk says what is wrong; mend that first.")
-    return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, told)
+    say, broken = Visit(request).say, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
+    own = say("sources.yaml has mistakes"), say("It was changed outside of the portal. The desk says what is wrong; mend that first.")
+    return api_errors.answer(409, error=broken) if api_errors.of_paths(request) else page(request, 409, own)
 
 
 def on_crash(request: Request, error: Exception) -> Response:

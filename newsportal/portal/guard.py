@@ -52,7 +52,7 @@ def is_wildcard(bind: str) -> bool:
     return bind.strip("[]") in ("", "0.0.0.0", "::")  # noqa: S104
 
 
-class Guard:
+class RequestGuard:
     """The outermost layer of the portal."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
@@ -70,7 +70,7 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
-                headers["cache-control"] = keeping(headers.get("cache-control"), scope)
+                headers["cache-control"] = cache_control_of(headers.get("cache-control"), scope)
             elif head and message["type"] == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)
@@ -111,15 +111,15 @@ def refused(scope: Scope, reason: Refused) -> Response:
     return PlainTextResponse(f"{reason}\n", reason.status)
 
 
-def keeping(told: str | None, scope: Scope) -> str:
+def cache_control_of(own: str | None, scope: Scope) -> str:
     """Who may keep an answer: nobody, unless its page says so; and where members alone read nobody on the way to them, but our own style
     and script."""
-    if told is None:
+    if own is None:
         return "no-store"
     portal = getattr(getattr(scope.get("app"), "state", None), "portal", None)
     if portal is None or not portal.site.members or scope["path"].startswith(STATIC):
-        return told
-    return ", ".join(("private", *(part for part in map(str.strip, told.split(",")) if part not in ("public", "private"))))
+        return own
+    return ", ".join(("private", *(part for part in map(str.strip, own.split(",")) if part not in ("public", "private"))))
 
 
 def _is_address(name: str) -> bool:

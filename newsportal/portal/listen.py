@@ -79,20 +79,19 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def serve_forever(app: ASGIApp, host: str = DEFAULT_HOST, port: int | None = None, *, listening: socket.socket | None = None) -> None:
-    """Serve ``app`` until SIGTERM or Ctrl-C, then return. ``listening`` is a socket of :func:`listen`, else one is made.
+def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
+    """Serve ``app`` on a socket of :func:`listen` until SIGTERM or Ctrl-C, then close it and return.
 
-    Raises ``CannotListen`` before anything starts. In a thread other than the main one it runs until the process ends.
+    In a thread other than the main one it runs until the process ends.
     """
-    bound = listening or listen(host, port)
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE, proxy_headers=False, ws="none"
     )
     try:
         with quiet_end():
-            uvicorn.Server(config).run(sockets=[bound])
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
-        bound.close()
+        listening.close()
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from newsportal.errors import SourcesError
 from newsportal.portal.context import Portal
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.reading.picture_proxy import PictureProxy
-from newsportal.portal.site import site_of, watched_of
 from newsportal.portal.websub import Subscriber
 from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources, load, use_own_words
@@ -55,13 +54,11 @@ class Reloading(PeriodicThread):
 
     def _stamp(self) -> Stamp | None:
         known = self._app.state.portal.config
-        return stamp(known.path) if known is not None and known.path is not None else None
+        return stamp(known.path) if known.path is not None else None
 
     def _read(self) -> None:
         state = self._app.state
         before: Portal = state.portal
-        if before.config is None:
-            return
         try:
             known = load(before.config.path)
         except SourcesError as error:
@@ -76,7 +73,6 @@ class Reloading(PeriodicThread):
 
 def renewed(before: Portal, known: Sources) -> Portal:
     """The portal over another ``sources.yaml``: the same store, index, accounts and clock."""
-    assert before.config is not None
     first = before.first or before.config  # what the file said when store and index were opened
     same = all(getattr(before.config, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
     after = replace(
@@ -84,9 +80,7 @@ def renewed(before: Portal, known: Sources) -> Portal:
         config=known,
         broken=(),
         waiting=tuple(key for part, key in FIXED.items() if getattr(first, part) != getattr(known, part)),
-        site=site_of(known),
         picture_proxy=before.picture_proxy if same else PictureProxy.of(known),
-        sources=watched_of(known),
     )
     return carried(before, after)
 
@@ -104,7 +98,6 @@ def carried(before: Portal, after: Portal) -> Portal:
 
 def adapt(state: Any, before: Sources, known: Sources) -> None:
     """Hand ``known`` to those who go on beside the portal."""
-    state.feeds = known.feeds
     if (known.words, known.dictionary) != (before.words, before.dictionary):
         use_own_words(known)
     suggesting: Suggesting = state.suggesting

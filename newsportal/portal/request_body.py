@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import Depends, HTTPException
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, ImmutableMultiDict
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
@@ -34,8 +33,7 @@ FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
 """Paths to which files are sent. Such a route takes ``Request`` alone and reads ``request.stream()`` or ``request.form()`` itself: what
 FastAPI reads for a parameter it reads before it asks for rights."""
 
-MAX_FIELDS = 20
-MAX_MANY = 2000  # of a form with lists in it: a hundred proposed sources have a few each, with every topic
+MAX_FIELDS = 2000  # of a form: a hundred proposed sources have a few each, with every topic
 PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
 FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
 
@@ -155,31 +153,20 @@ async def streamed(request: Request, most: int) -> bytes | None:
     return bytes(body)
 
 
-async def form(request: Request) -> dict[str, str]:
-    """The fields of a form; none where it is none. Of a field that comes twice, the last."""
+FormFields = ImmutableMultiDict[str, str]
+"""The fields of a form: ``get`` answers the last value that was sent under a name, ``getlist`` all."""
+
+
+async def form(request: Request) -> FormFields:
+    """Raises 400 for too many fields."""
+    text = (await request.body()).decode(errors="replace")  # as parse_qsl does with what is escaped
     try:
-        text = (await request.body()).decode()
-        return dict(parse_qsl(text, max_num_fields=MAX_FIELDS, keep_blank_values=True))
-    except ValueError:  # no UTF-8, too many fields
-        return {}
-
-
-Form = Annotated[dict[str, str], Depends(form)]
-
-
-async def fields(request: Request) -> Mapping[str, Sequence[str]]:
-    """The fields of a form, each with all values that were sent under its name. Raises 400."""
-    try:
-        return parse_qs((await request.body()).decode(), max_num_fields=MAX_MANY, keep_blank_values=True)
+        return FormFields(parse_qsl(text, max_num_fields=MAX_FIELDS, keep_blank_values=True))
     except ValueError as error:
         raise HTTPException(400) from error
 
 
-Fields = Annotated[Mapping[str, Sequence[str]], Depends(fields)]
-
-
-def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
-    return (fields.get(name) or [""])[-1]
+Form = Annotated[FormFields, Depends(form)]
 
 
 def has_etag(request: Request, etag: str) -> bool:
@@ -191,7 +178,7 @@ def has_etag(request: Request, etag: str) -> bool:
 async def json_object(request: Request) -> dict[str, Any]:
     """The object that was sent as JSON; an empty one where it is none."""
     try:
-        told = json.loads(await request.body())
+        sent = json.loads(await request.body())
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return sent if isinstance(sent, dict) else {}

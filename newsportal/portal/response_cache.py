@@ -61,7 +61,7 @@ class _CachedResponse:
         return self.portal is portal and self.seq >= seq and passed < SECONDS and monotonic() - self.at < SECONDS
 
 
-class Shared:
+class SharedResponses:
     """ASGI middleware: around what compresses, within what guards."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -96,7 +96,7 @@ class Shared:
         kept = self._kept.get(key)
         if kept is not None and kept.holds(portal, seq):
             self._kept.move_to_end(key)
-            await _tell(kept, request, send)
+            await _send(kept, request, send)
             return
         written = self._making[key] = asyncio.Event()
         try:
@@ -142,7 +142,7 @@ class Shared:
         while self._bytes > MOST_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= len(oldest.body)
-        await _tell(kept, request, send)
+        await _send(kept, request, send)
 
 
 def _key(request: Request) -> tuple[object, ...] | None:
@@ -185,7 +185,7 @@ def _etag(headers: Raw, body: bytes) -> str:
     return f'W/"{blake2b(plain, digest_size=10).hexdigest()}"'
 
 
-async def _tell(kept: _CachedResponse, request: Request, send: Send) -> None:
+async def _send(kept: _CachedResponse, request: Request, send: Send) -> None:
     headers = [*kept.headers, (b"etag", kept.etag.encode())]
     if kept.greets:
         greeting = Response()

@@ -38,8 +38,8 @@ def written(text: Text, script: str, language: str | None = None) -> Text:
 @lru_cache(1000)
 def lang(language: str | None, script: str) -> Markup:
     """The attribute ``lang`` with a blank before it, for a text of ``language`` shown in ``script``; nothing where it is not known."""
-    told = SCRIPT_TAGS[script] if script in SCRIPT_TAGS and _is_chinese(language) else language
-    return Markup(' lang="{}"').format(told) if told else Markup("")
+    tag = SCRIPT_TAGS[script] if script in SCRIPT_TAGS and _is_chinese(language) else language
+    return Markup(' lang="{}"').format(tag) if tag else Markup("")
 
 
 def _is_chinese(language: str | None) -> bool:

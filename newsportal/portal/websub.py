@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.request_body import PUSHED, streamed
 from newsportal.schedule.websub import ask_now, form, lease_of, signed
 from newsportal.services.periodic import PeriodicThread
@@ -125,9 +125,8 @@ def verify(request: Request, token: str) -> Response:
 
 
 @router.post(f"{PUSHED}{{token}}")
-async def push(request: Request, token: str) -> Response:
+async def push(request: Request, portal: ThisPortal, token: str) -> Response:
     """The hub sends what is new (7). It is not read, only believed that there is something: the source is visited at once."""
-    portal = Visit(request).portal
     known = await run_in_threadpool(portal.store.subscriptions.named, token)
     if known is None or known.leaving:
         return PlainTextResponse("Not subscribed any more.\n", 410)

@@ -87,7 +87,7 @@ def portal(folder: Path, *, albums: bool = False) -> Iterator[Site]:
             ids |= {f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}
         index.follow(store)
         accounts = stack.enter_context(closing(open_accounts("sqlite://", hasher=CHEAP)))
-        app = create_app(store, index, NEWSROOM.Settings(), now=lambda: NEWSROOM.NOW, follow_every=0, accounts=accounts)
+        app = create_app(store, index, NEWSROOM.settings(), accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
         yield Site(stack.enter_context(SERVING.serving(app)), ids, store, accounts)
     index.close()
     store.close()
@@ -146,7 +146,7 @@ def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         store.visits.add(Visit(bad, at, list_failed={"http-404": 1}))
     NEWSROOM.write(store, NEWSROOM.article("渡轮今晨开航", "海港新航线今晨开通。" * 12, html=LINK))
     with closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
-        app = create_app(store, None, sources, now=lambda: now, follow_every=0, queues=queues, accounts=accounts)
+        app = create_app(store, None, sources, accounts, now=lambda: now, follow_every=0, queues=queues)
         with SERVING.serving(app) as address:
             yield Site(address, {}, store, accounts)
     store.close()
@@ -176,7 +176,7 @@ def steered_site(tmp_path: Path) -> Iterator[Site]:
     for number in range(30):
         store.visits.add(Visit("feed:老报", now - number * timedelta(hours=3), list_pages=1, entries=9, new=number % 5, stored=2))
     with closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
-        app = create_app(store, None, load_sources(file), now=lambda: now, follow_every=0, reread_every=0.2, accounts=accounts)
+        app = create_app(store, None, load_sources(file), accounts, now=lambda: now, follow_every=0, reread_every=0.2)
         with SERVING.serving(app) as address:
             made = Site(address, {}, store, accounts)
             made.file = file  # type: ignore[attr-defined]
@@ -207,7 +207,7 @@ def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         ALBUMS.fill(store, pictures)
         index.follow(store)
         settings = load_sources(folder / "sources.yaml")
-        app = create_app(store, index, settings, now=lambda: NEWSROOM.NOW, follow_every=0, accounts=accounts)
+        app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
         with SERVING.serving(app) as address:
             made = Site(address, ids, store, accounts)
             made.app = app  # type: ignore[attr-defined]

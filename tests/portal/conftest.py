@@ -23,6 +23,7 @@ from newsportal.portal.app import create_app
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.services.accounts import Role
+from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -80,12 +81,12 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     with ExitStack() as opened, SERVING.servers() as portal, ExitStack() as clients:
 
         def start(
-            store: Store, index: Index | None = None, settings: object = None, *, role: str | None = None, **options: Any
+            store: Store, index: Index | None = None, settings: Sources | None = None, *, role: str | None = None, **options: Any
         ) -> httpx.Client:
             options = {"now": lambda: NEWSROOM.NOW, "follow_every": 0, **options}
             if "accounts" not in options:
                 options["accounts"] = opened.enter_context(closing(empty_accounts(tmp_path_factory.mktemp("people") / "people.db")))
-            address = portal(create_app(store, index, settings or NEWSROOM.Settings(), **options))
+            address = portal(create_app(store, index, settings or NEWSROOM.settings(), **options))
             said = {"accept-language": "zh-CN"}
             client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=600, verify=UNTRUSTING))
             client.accounts = options["accounts"]  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from babel.messages.extract import extract_from_dir
 
-KEYWORDS = {"_": None, "gettext": None, "said": None, "ngettext": (1, 2)}
+KEYWORDS = {"_": None, "gettext": None, "say": None, "ngettext": (1, 2), "say_number": (1, 2)}
 METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
 OPTIONS = {"**/templates/**.html": {"trimmed": "false", "newstyle_gettext": "true"}}
 

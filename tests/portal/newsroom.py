@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from newsportal.items import Article, FoldKey, Image, Link, content_id
 from newsportal.items.report import Run, SourceReport
 from newsportal.messages import Message
+from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 LAYOUT = Message("note.layout-changed")
@@ -17,24 +17,13 @@ NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 """18:30 in Shanghai, a Wednesday."""
 
 
-@dataclass(frozen=True)
-class Topic:
-    name: str
-
-
-@dataclass(frozen=True)
-class Front:
-    title: str = "江畔新闻"
-    language: str = "zh"
-    timezone: str = "Asia/Shanghai"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the portal needs of ``sources.yaml``."""
-
-    topics: tuple[Topic, ...] = (Topic("旅游"), Topic("人工智能"), Topic("新能源汽车"))
-    portal: Front = field(default_factory=Front)
+def settings(**more: object) -> Sources:
+    """A ``sources.yaml`` without a file: three topics, no source, nothing on disk."""
+    known = {
+        "portal": {"title": "江畔新闻"}, "topics": [{"name": name, "engines": []} for name in ("旅游", "人工智能", "新能源汽车")],
+        "store": "sqlite://", "alerts": {"enabled": False},
+    }  # fmt: skip
+    return Sources.model_validate(known | more)
 
 
 def article(title: str, text: str, **said: object) -> Article:

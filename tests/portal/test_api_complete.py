@@ -9,7 +9,8 @@ from fastapi.routing import iter_route_contexts
 
 from newsportal.portal.api.openapi import right_of
 from newsportal.portal.app import create_app
-from newsportal.services.accounts import Right
+from newsportal.services.accounts import Right, open_accounts
+from newsportal.sources import Sources
 from newsportal.store import open_store
 
 API: Final = "/api/v1"
@@ -162,14 +163,9 @@ NONE: Final = {
 """Page → why programs have nothing of the kind."""
 
 
-class Settings:
-    topics = ()
-    portal = object()
-
-
 def rights() -> dict[str, Right | None]:
     """``METHOD /path`` → what it asks for."""
-    app = create_app(open_store("sqlite://"), None, Settings(), follow_every=0)
+    app = create_app(open_store("sqlite://"), None, Sources(), open_accounts("sqlite://"), follow_every=0)
     return {
         f"{method} {route.path or ''}": right_of(route)
         for route in iter_route_contexts(app.routes)

@@ -12,9 +12,9 @@ from factories import empty_store
 
 from newsportal.items.visits import Visit
 from newsportal.portal.context import Portal
-from newsportal.portal.site import site_of
+from newsportal.services.accounts import open_accounts
 from newsportal.sources import load
-from newsportal.sources.watched import Judged, watched
+from newsportal.sources.watched import Judged
 
 FEEDS = """\
 feeds:
@@ -26,10 +26,10 @@ feeds:
 def test_readers_who_come_at_once_have_the_sources_judged_once(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text(FEEDS, "utf-8")
     known = load(tmp_path / "sources.yaml")
-    with closing(empty_store(tmp_path / "store.db")) as store:
+    with closing(empty_store(tmp_path / "store.db")) as store, closing(open_accounts("sqlite://")) as accounts:
         for number in range(40):
             store.visits.add(Visit("feed:坏报", datetime.now(UTC) - number * timedelta(hours=1), list_failed={"dns": 1}))
-        portal = Portal(store, None, site_of(known), sources=watched(known))
+        portal = Portal(store, None, known, accounts)
         together = Barrier(8)
 
         def ask() -> list[Judged]:

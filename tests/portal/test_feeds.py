@@ -13,7 +13,7 @@ import pytest
 from lxml import etree
 from lxml import html as lxml_html
 
-from newsportal.portal.reading.feed_formats import Entry, Feed, atom, json_feed, opml, rss
+from newsportal.portal.reading.feed_formats import Entry, Feed, atom, json_feed, rss
 from newsportal.store.store import Store
 
 MOMENT = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
@@ -74,13 +74,6 @@ def test_a_feed_without_entries_is_a_feed(write: Any) -> None:
     found = read(content)
     assert not found.bozo or write is json_feed
     assert found.entries == []
-
-
-def test_opml_names_every_feed() -> None:
-    root = etree.fromstring(opml("全部", [("旅游 & <玩>\x00", "http://p/f?a=1&b=2", "http://p/")]))
-    [outline] = root.iter("outline")
-    assert outline.get("text") == "旅游 & <玩>"
-    assert outline.get("xmlUrl") == "http://p/f?a=1&b=2"
 
 
 @pytest.mark.parametrize("ending", ["rss", "atom"])
@@ -170,19 +163,7 @@ def test_feeds_and_pages_are_packed(client: httpx.Client) -> None:
 
 
 def test_links_in_feeds_follow_the_address_of_the_portal(fresh: Store, serve, newsroom: ModuleType) -> None:
-    from dataclasses import dataclass, field
-
-    @dataclass(frozen=True)
-    class Public:
-        title: str = "公开"
-        language: str = "zh"
-        url: str = "https://news.example.org/"
-
-    @dataclass(frozen=True)
-    class Settings:
-        topics: tuple[object, ...] = ()
-        portal: Public = field(default_factory=Public)
-
+    settings = newsroom.settings(portal={"title": "公开", "url": "https://news.example.org/"})
     newsroom.write(fresh, newsroom.article("一则", "一则的正文" * 20, url="javascript:alert(1)"))
-    [entry] = read(serve(fresh, settings=Settings()).get("/feed.rss").content).entries
+    [entry] = read(serve(fresh, settings=settings).get("/feed.rss").content).entries
     assert entry.link.startswith("https://news.example.org/story/")

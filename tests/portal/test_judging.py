@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from threading import Thread
 from time import monotonic
-from types import SimpleNamespace
 from typing import Any
 
 from newsportal.portal.context import Portal
-from newsportal.sources.watched import Watched
+from newsportal.services.accounts import open_accounts
+from newsportal.sources import Sources
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 
 
 def test_readers_get_what_was_judged_before_while_one_judges_anew(store: Store) -> None:
-    site: Any = SimpleNamespace(zone=UTC)
-    portal = Portal(store, None, site, lambda: NOW, sources=(Watched("feed:甲", "甲"),))
+    known = Sources.model_validate({"feeds": [{"name": "甲", "url": "https://news.example/feed"}]})
+    portal = Portal(store, None, known, open_accounts("sqlite://"), lambda: NOW)
     first = portal.health()
     assert [one.source.key for one in first] == ["feed:甲"]
     assert portal.health() is first, "not judged for every reader"

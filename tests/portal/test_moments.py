@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from newsportal.portal.language import Clock, translations
-from newsportal.portal.site import zone_named
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)  # 18:30 in Shanghai
 ZH = Clock(NOW, ZoneInfo("Asia/Shanghai"), "zh", translations("zh"))
@@ -51,8 +50,3 @@ def test_the_edges_of_the_calendar_are_no_error() -> None:
 @pytest.mark.parametrize(("seconds", "told"), [(0, "0:00"), (218, "3:38"), (3723, "1:02:03"), (-5, "0:00")])
 def test_how_long_a_run_lasted(seconds: int, told: str) -> None:
     assert ZH.lasted(NOW, NOW + timedelta(seconds=seconds)) == told
-
-
-def test_an_unknown_time_zone_falls_back_to_utc() -> None:
-    assert zone_named("Mars/Olympus") is UTC
-    assert zone_named("../etc/passwd") is UTC

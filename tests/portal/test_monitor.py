@@ -23,7 +23,7 @@ from newsportal.errors import FrontierUnavailable
 from newsportal.items.report import Run, SourceReport
 from newsportal.portal.monitor.process_metrics import Meter
 from newsportal.portal.monitor.queues import AsideRow, QueueRow, Queues
-from newsportal.portal.monitor.system import Ring, chosen, harmless, tail
+from newsportal.portal.monitor.system import LogBuffer, chosen, harmless, tail
 from newsportal.services.daily import DailySums
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
@@ -279,7 +279,7 @@ def test_secrets_never_come_out(text: str) -> None:
 
 
 def test_the_ring_is_bounded_and_traces_are_one_line() -> None:
-    ring = Ring(5)
+    ring = LogBuffer(5)
     logger = logging.Logger("x")
     logger.addHandler(ring)
     for number in range(20):

@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -93,12 +92,10 @@ def story(store: Store, *images: Image, source: str = "gallery:甲") -> str:
     return saved.id
 
 
-def settings(folder: Path | None, publisher: Publisher, **said: Any) -> Any:
+def settings(folder: Path | None, publisher: Publisher, **said: Any) -> Sources:
     pictures = {"cache": str(folder), **said} if folder else {}
-    known = Sources.model_validate({"pictures": pictures, "politeness": {"allow_private": [f"127.0.0.1:{publisher.port}"]}})
-    return SimpleNamespace(
-        topics=(), portal=SimpleNamespace(), pictures=known.pictures, politeness=known.politeness, user_agent="newsportal/1"
-    )
+    politeness = {"allow_private": [f"127.0.0.1:{publisher.port}"]}
+    return Sources.model_validate({"pictures": pictures, "politeness": politeness, "store": "sqlite://", "alerts": {"enabled": False}})
 
 
 Client = Callable[..., httpx.Client]

@@ -197,13 +197,7 @@ def test_the_page_says_that_the_browser_does_not_want_it(reader: httpx.Client) -
 
 
 def test_a_portal_may_keep_nothing_of_anybody(serve, shelf: Store, newsroom: ModuleType) -> None:
-    class Off:
-        enabled, days = False, 30
-
-    class Settings(newsroom.Settings):
-        recommendation = Off()
-
-    client = serve(shelf, settings=Settings())
+    client = serve(shelf, settings=newsroom.settings(recommendation={"enabled": False}))
     look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
     assert kept(shelf) == []
     for path in ("/", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}", "/settings"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -16,22 +15,8 @@ PASSWORD = "correct horse battery staple"
 HTTPS = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What ``sources.yaml`` says, as far as it matters here."""
-
-    portal: Any
-    topics: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class Own:
-    proxies: tuple[str, ...] = ()
-    reading: str = "open"
-
-
 def portal(serve: Any, store: Store, newsroom: Any, **own: Any) -> httpx.Client:
-    client: httpx.Client = serve(store, settings=Settings(Own(**own)))
+    client: httpx.Client = serve(store, settings=newsroom.settings(portal=own))
     client.headers["origin"] = str(client.base_url)
     client.accounts.people.add("boss", PASSWORD, Role.ADMIN, now=newsroom.NOW)  # type: ignore[attr-defined]
     return client

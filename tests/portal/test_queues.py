@@ -8,7 +8,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import FrontierUnavailable
-from newsportal.portal.monitor.queues import AsideRow, CachedQueues, HostRow, QueueRow, Queues, WorkerRow, longest
+from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow, cached, longest
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 4, tzinfo=UTC)
@@ -56,7 +56,7 @@ def test_a_queue_is_asked_once_for_many_readers() -> None:
         calls.append(1)
         return FULL
 
-    asked = CachedQueues(ask)
+    asked = cached(ask)
     assert [asked(), asked()] == [FULL, FULL]
     assert len(calls) == 1
 

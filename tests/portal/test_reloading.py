@@ -13,6 +13,7 @@ import pytest
 from factories import empty_store
 
 from newsportal.portal.app import create_app
+from newsportal.services.accounts import open_accounts
 from newsportal.sources import load
 
 FIRST = """\
@@ -99,7 +100,7 @@ def test_what_goes_on_beside_the_pages_goes_on_once(serve: Any, tmp_path: Path) 
     path = tmp_path / "sources.yaml"
     path.write_text(FIRST, "utf-8")
     store = empty_store(tmp_path / "store.db")
-    app = create_app(store, None, load(path), follow_every=0, reread_every=0)
+    app = create_app(store, None, load(path), open_accounts("sqlite://"), follow_every=0, reread_every=0)
     before = app.state.portal
     for text in (SECOND, "nonsense", FIRST + "index: sqlite:///elsewhere.index\n"):
         replaced(path, text)

@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from newsportal.portal.access import MAX_ADDRESSES, Pace, counted_as
+from newsportal.portal.access import MAX_ADDRESSES, RateLimit, counted_as
 from newsportal.portal.request_body import MAX_BODY
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -91,7 +91,7 @@ def test_any_form_gets_an_answer(client: httpx.Client, body: bytes) -> None:
 
 def test_a_pace_refills() -> None:
     moment = 0.0
-    pace = Pace(burst=3, a_second=1, clock=lambda: moment)
+    pace = RateLimit(burst=3, a_second=1, clock=lambda: moment)
     assert [pace.allows("a") for _ in range(5)] == [True, True, True, False, False]
     assert pace.allows("b")
     moment = 2.0
@@ -101,7 +101,7 @@ def test_a_pace_refills() -> None:
 
 
 def test_a_pace_forgets_addresses() -> None:
-    pace = Pace(burst=1, a_second=0)
+    pace = RateLimit(burst=1, a_second=0)
     assert all(pace.allows(str(number)) for number in range(MAX_ADDRESSES + 10))
     assert pace.allows("0")  # forgotten
     assert not pace.allows(str(MAX_ADDRESSES))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import httpx
 import pytest
 
 from newsportal.portal import response_cache
+from newsportal.sources import Sources
 from newsportal.store.results import StoryFilter, StoryPage
 from newsportal.store.store import Store
 
@@ -157,7 +158,7 @@ def test_what_is_missing_is_not_shared(client: httpx.Client) -> None:
 
 
 def test_where_members_alone_read_nothing_is_shared(serve: Serve, store: Asked) -> None:
-    settings = SimpleNamespace(topics=(), portal=SimpleNamespace(reading="members"))
+    settings = Sources.model_validate({"portal": {"reading": "members"}, "store": "sqlite://", "alerts": {"enabled": False}})
     member = serve(store, None, settings, role="reader")
     assert "etag" not in member.get("/latest").headers
     assert httpx.get(member.base_url.join("/latest")).status_code == 303

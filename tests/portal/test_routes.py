@@ -16,7 +16,8 @@ from newsportal.portal.api.openapi import required_rights, right_of
 from newsportal.portal.app import create_app
 from newsportal.portal.request_body import SAFE
 from newsportal.search.base import Index
-from newsportal.services.accounts import RIGHTS, Right, Role
+from newsportal.services.accounts import RIGHTS, Right, Role, open_accounts
+from newsportal.sources import Sources
 from newsportal.store import open_store
 from newsportal.store.store import Store
 
@@ -88,13 +89,8 @@ class Route:
         return re.sub(r"\{[^}]*\}", "nothing", self.path)
 
 
-class Settings:
-    topics = ()
-    portal = object()
-
-
 def routes() -> Iterator[Route]:
-    app = create_app(open_store("sqlite://"), None, Settings(), follow_every=0)
+    app = create_app(open_store("sqlite://"), None, Sources(), open_accounts("sqlite://"), follow_every=0)
     for route in iter_route_contexts(app.routes):
         methods = getattr(route, "methods", None)
         for method in sorted((methods or {"GET"}) - {"HEAD"}):

@@ -177,11 +177,3 @@ def test_who_gets_another_role_has_it_with_the_next_request(client: httpx.Client
         for role, status in ((Role.ADMIN, 200), (Role.READER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200)):
             accounts.people.set_role(boss.id, role)
             assert (client.get("/people").status_code, program.get("/api/v1/people").status_code) == (status, status)
-
-
-def test_without_accounts_nobody_signs_in_and_there_is_no_desk(serve: Any, fresh: Store) -> None:
-    client = serve(fresh, accounts=None)
-    for path in ("/login", "/desk", "/sources", "/monitor", "/account", "/people", "/audit"):
-        assert client.get(path).status_code == 404, path
-    assert "/login" not in client.get("/").text
-    assert client.get("/latest").status_code == 200

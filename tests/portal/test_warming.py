@@ -12,18 +12,14 @@ from newsportal.errors import StoreError
 from newsportal.portal.background import PAGES, Warming, steps
 from newsportal.portal.context import Portal
 from newsportal.portal.render import environment
-from newsportal.portal.site import site_of
 from newsportal.search import open_index
+from newsportal.services.accounts import open_accounts
+from newsportal.sources import Sources
 from newsportal.store import open_store
 
 
-class Sources:
-    topics = ()
-    portal = type("Said", (), {"title": "", "language": "zh-CN", "url": None, "timezone": "UTC"})
-
-
 def portal(folder: Path, index: Any = None) -> Portal:
-    return Portal(open_store(f"sqlite:///{folder}/news.db"), index, site_of(Sources()))
+    return Portal(open_store(f"sqlite:///{folder}/news.db"), index, Sources(), open_accounts("sqlite://"))
 
 
 @pytest.mark.slow  # templates are compiled anew

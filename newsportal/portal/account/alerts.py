@@ -35,24 +35,18 @@ TESTED: Final = timedelta(hours=1)
 
 
 def work(portal: Portal) -> Work:
-    """Only where there are accounts."""
-    assert portal.accounts is not None
-    made = work_of(portal.accounts, portal.store, portal.index, portal.config or Sources(), now=portal.now)
+    made = work_of(portal.accounts, portal.store, portal.index, portal.config, now=portal.now)
     return replace(made, zone=portal.site.zone, url=portal.site.url)
 
 
-def sender(state: Any) -> AlertSenderThread | None:
-    """``None``: nobody can have set up an alert. ``state``: the application's, with another portal once ``sources.yaml`` changed."""
-    portal: Portal = state.portal
-    if portal.accounts is None or portal.config is None:
-        return None
-    made: list[tuple[Sources | None, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
+def sender(state: Any) -> AlertSenderThread:
+    """``state``: the application's, with another portal once ``sources.yaml`` changed."""
+    made: list[tuple[Sources, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
 
     def present(stopped: Callable[[], bool]) -> Work | None:
         now: Portal = state.portal
         if not made or made[0][0] is not now.config:
-            wanted = now.config is not None and now.config.alerts.enabled
-            made[:] = [(now.config, replace(work(now), stopped=stopped) if wanted else None)]
+            made[:] = [(now.config, replace(work(now), stopped=stopped) if now.config.alerts.enabled else None)]
         return made[0][1]
 
     return AlertSenderThread(present)
@@ -61,7 +55,7 @@ def sender(state: Any) -> AlertSenderThread | None:
 def terms(request: Request, *, after: int = 0) -> Terms:
     """Who asks, and what he may choose from."""
     portal: Portal = request.app.state.portal
-    who, known = signed(request), portal.config or Sources()
+    who, known = signed(request), portal.config
     assert who is not None
     others = len(accounts_of(request).alerts.all(who.person.id))
     mail = known.alerts.mail_server is not None
@@ -95,15 +89,15 @@ HISTORY: Final = 30  # messages that are shown of an alert
 
 @router.get("/alerts")
 def alerts(request: Request, visit: Here) -> Response:
-    book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
+    book, who = accounts_of(request).alerts, signed(request)
     mine = book.all(who.person.id if who else "")
     counts = book.counts([one.id for one in mine])
     rows = [
-        {"alert": one, "about": label("about", one.about, words), "service": title_of(one.channel, words),
+        {"alert": one, "about": label("about", one.about, visit.say), "service": title_of(one.channel, visit.say),
          "counts": counts.get(one.id, {})}
         for one in mine
     ]  # fmt: skip
-    return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, words) for name in get_args(State)})
+    return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, visit.say) for name in get_args(State)})
 
 
 @router.get("/alerts/new")
@@ -118,16 +112,8 @@ def new_form(request: Request, visit: Here) -> Response:
 
 
 @router.post("/alerts/new")
-def make(request: Request, visit: Here, told: Form) -> Response:
-    try:
-        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
-    except BadFields as error:
-        return alert_page(request, told, faults=error.faults, status=422)
-    if told.get("then") == "preview":
-        return alert_page(request, told, seen=previewed(visit, made))
-    accounts_of(request).alerts.add(made)
-    log(request, "alert.make", made.id, logged(made))
-    return notify(request, f"/alerts/{made.id}", _("The alert is on. What comes from now on is told."))
+def make(request: Request, sent: Form) -> Response:
+    return save(request, sent, None)
 
 
 @router.get("/alerts/{id}")
@@ -137,17 +123,25 @@ def alert(request: Request, visit: Here, id: str) -> Response:
 
 
 @router.post("/alerts/{id}")
-def change(request: Request, id: str, told: Form) -> Response:
-    before, visit = own(request, id), Visit(request)
+def change(request: Request, id: str, sent: Form) -> Response:
+    return save(request, sent, own(request, id))
+
+
+def save(request: Request, sent: Mapping[str, str], before: Alert | None) -> Response:
+    """Keep a new alert, or another form of ``before``; with ``then=preview`` show what it would send instead."""
+    visit, book = Visit(request), accounts_of(request).alerts
     try:
-        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
+        made = alert_of(sent, terms(request, after=visit.portal.store.last_seq()), before)
     except BadFields as error:
-        return alert_page(request, told, before=before, faults=error.faults, status=422)
-    if told.get("then") == "preview":
-        return alert_page(request, told, before=before, seen=previewed(visit, made))
-    accounts_of(request).alerts.save(made)
-    log(request, "alert.change", made.id, logged(made))
-    return notify(request, f"/alerts/{made.id}", _("Saved."))
+        return alert_page(request, sent, before=before, faults=error.faults, status=422)
+    if sent.get("then") == "preview":
+        return alert_page(request, sent, before=before, seen=previewed(visit, made))
+    if before is None:
+        book.add(made)
+    else:
+        book.save(made)
+    log(request, "alert.change" if before else "alert.make", made.id, logged(made))
+    return notify(request, f"/alerts/{made.id}", _("Saved.") if before else _("The alert is on. What comes from now on is told."))
 
 
 @router.post("/alerts/{id}/test")
@@ -179,8 +173,8 @@ def again(request: Request, visit: Here, id: str) -> Response:
     own(request, id)
     number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
-    said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
-    return redirect_with(request, f"/alerts/{id}", said)
+    text = visit.say_number("%(num)d message waits anew.", "%(num)d messages wait anew.", number)
+    return redirect_with(request, f"/alerts/{id}", text)
 
 
 @router.get("/alerts/{id}/delete")
@@ -198,9 +192,9 @@ def delete(request: Request, id: str) -> Response:
 
 def services(request: Request) -> list[tuple[str, str, bool]]:
     """Those that who asks may choose: name, what it is called, whether it can be used."""
-    chosen, said = terms(request), Visit(request).clock.words.gettext
+    chosen, say = terms(request), Visit(request).say
     return [
-        (service.name, said(service.title), service.name != "mail" or chosen.mail)
+        (service.name, say(service.title), service.name != "mail" or chosen.mail)
         for service in SERVICES.values()
         if service.needs in chosen.rights
     ]
@@ -244,14 +238,13 @@ def alert_page(
     status: int = 200,
 ) -> Response:
     visit, chosen = Visit(request), terms(request)
-    said = visit.clock.words.gettext
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
-    about = {name: label("about", name, said) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
+    about = {name: label("about", name, visit.say) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
         request, "alert.html", status, alert=before, values=values,
         faults={name: visit.clock.says(why) for name, why in (faults or {}).items()}, service=service,
-        called=title_of(channel, said), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
+        called=title_of(channel, visit.say), about=about, topic_names=chosen.topics, most=chosen.most, seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
-        states={name: label("delivery", name, said) for name in get_args(State)},
+        states={name: label("delivery", name, visit.say) for name in get_args(State)},
     )  # fmt: skip

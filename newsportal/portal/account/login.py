@@ -27,7 +27,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, Form
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
 from newsportal.services.accounts.people import LEAST_PASSWORD
 from newsportal.services.accounts.sessions import LONGEST
@@ -92,22 +92,19 @@ def _tried(request: Request, accounts: Accounts, name: str, password: str) -> tu
 
 def _refused(request: Request, name: str, target: str, wait: timedelta) -> Response:
     logger.warning("sign-in refused for %s%s", address_of(request), ", too many tries" if wait else "")
-    words = Visit(request).clock.words
     if not wait:
-        return render(request, "login.html", 403, next=target, name=name, mistake=words.gettext("Name or password is wrong."))
+        return render(request, "login.html", 403, next=target, name=name, mistake=Visit(request).say("Name or password is wrong."))
     answer = render(request, "login.html", 429, next=target, name=name, mistake=describe_wait(request, wait))
     answer.headers["retry-after"] = str(ceil(wait.total_seconds()))
     return answer
 
 
 def describe_wait(request: Request, wait: timedelta) -> str:
-    words, seconds = Visit(request).clock.words, ceil(wait.total_seconds())
+    visit, seconds = Visit(request), ceil(wait.total_seconds())
     if seconds < MINUTE:
-        told = words.ngettext("Too many tries. Try again in %(num)d second.", "Too many tries. Try again in %(num)d seconds.", seconds)
-        return told % {"num": seconds}
+        return visit.say_number("Too many tries. Try again in %(num)d second.", "Too many tries. Try again in %(num)d seconds.", seconds)
     minutes = ceil(seconds / MINUTE)
-    told = words.ngettext("Too many tries. Try again in %(num)d minute.", "Too many tries. Try again in %(num)d minutes.", minutes)
-    return told % {"num": minutes}
+    return visit.say_number("Too many tries. Try again in %(num)d minute.", "Too many tries. Try again in %(num)d minutes.", minutes)
 
 
 def _begin(request: Request, accounts: Accounts, person: Person, answer: Response) -> None:
@@ -151,9 +148,9 @@ def end(request: Request, sent: Form) -> Response:
 
 
 @router.post("/account/tokens")
-def token(request: Request, sent: Fields) -> Response:
+def token(request: Request, sent: Form) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
+    name, asked, days = sent.get("token_name", ""), sent.getlist("rights"), sent.get("days", "90")
     length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
     now = visit.portal.now()
     rights, expires = [right for right in Right if right in asked], now + timedelta(days=length) if length else None
@@ -194,12 +191,11 @@ def _page(
     secret: str = "",
 ) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    words = visit.clock.words
-    days = {number: words.ngettext("%(num)d day", "%(num)d days", number) % {"num": number} for number in LENGTHS if number}
+    days = {number: visit.say_number("%(num)d day", "%(num)d days", number) for number in LENGTHS if number}
     return render(
         request, "account.html", status, who=who, roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
         rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
-        lengths={**days, 0: words.gettext("until it is revoked")}, sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
+        lengths={**days, 0: visit.say("until it is revoked")}, sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
         tokens=accounts.tokens.of(who.person.id), mistakes=defaultdict(str, mistakes or {}), typed=dict(typed or {}), secret=secret,
         least=LEAST_PASSWORD,
     )  # fmt: skip
@@ -207,14 +203,14 @@ def _page(
 
 def _password(request: Request, sent: Mapping[str, str]) -> Response:
     who, accounts, visit = _session_of(request), accounts_of(request), Visit(request)
-    said, name, address = visit.clock.words.gettext, who.person.name, address_of(request)
+    name, address = who.person.name, address_of(request)
     if sent.get("new") != sent.get("again"):
-        return _page(request, 422, mistakes={"again": said("The two are not the same.")})
+        return _page(request, 422, mistakes={"again": visit.say("The two are not the same.")})
     wait = accounts.attempts.begin(name, address, now=visit.portal.now())
     if wait > timedelta():
         return _page(request, 429, mistakes={"old": describe_wait(request, wait)})
     if accounts.people.checked(name, sent.get("old", "")) is None:
-        return _page(request, 422, mistakes={"old": said("This is not your password.")})
+        return _page(request, 422, mistakes={"old": visit.say("This is not your password.")})
     accounts.attempts.succeeded(name, address, now=visit.portal.now())
     try:
         accounts.people.set_password(who.person.id, sent.get("new", ""), but=who.by)

@@ -32,9 +32,8 @@ KEY_CHARS = 100
 
 
 def mine(visit: Visit) -> tuple[Accounts, str]:
-    """The accounts, and who asks. Routes have asked for the right already."""
-    if visit.portal.accounts is None or visit.signed_in is None:
-        raise HTTPException(404)
+    """The accounts, and the id of who is signed in."""
+    assert visit.signed_in is not None  # the routes need Right.KEEP
     return visit.portal.accounts, visit.signed_in.person.id
 
 
@@ -94,14 +93,14 @@ def undo_all(request: Request, visit: Here) -> Response:
 @router.get("/starred")
 def starred(request: Request, visit: Here) -> Response:
     accounts, person = mine(visit)
-    before = _cursor(visit.text("before"))
+    before = parse_cursor(visit.text("before"))
     rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
     last = rows[PAGE - 1] if len(rows) > PAGE else None
     return render(
         request,
         "starred.html",
         stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
-        next=address("/starred", before=f"{int(last[0].timestamp())}.{last[0].microsecond:06}.{last[1]}") if last else None,
+        next=address("/starred", before=cursor_of(*last)) if last else None,
         later="/starred" if before else None,
         feed=feed_addresses(visit, accounts.marks.feed_key(person)),
     )
@@ -114,8 +113,8 @@ def there(visit: Visit, ids: list[str]) -> list[Story]:
 
 
 def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
-    title = f"{visit.clock.words.gettext('Starred')} · {visit.portal.site.title}"
-    return FeedAddresses(title, *(address(f"/starred/feed.{ending}", key=key) for ending in ("rss", "atom", "json")))
+    title = f"{visit.say('Starred')} · {visit.portal.site.title}"
+    return FeedAddresses.below("/starred", title, key=key)
 
 
 @router.post("/starred/key")
@@ -131,9 +130,9 @@ def new_key(request: Request, visit: Here) -> Response:
 def feed(visit: Here, ending: str) -> Response:
     """The starred stories of whose secret ``?key=`` is, the last starred first."""
     accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
-    person = accounts.marks.person_of_feed(key) if accounts and key else None
-    owner = accounts.people.get(person) if accounts is not None and person is not None else None
-    if accounts is None or person is None or owner is None or owner.disabled:
+    person = accounts.marks.person_of_feed(key) if key else None
+    owner = accounts.people.get(person) if person is not None else None
+    if person is None or owner is None or owner.disabled:
         raise HTTPException(404)
     ids = [story_id for _, story_id in accounts.marks.starred(person, limit=ENTRIES)]
     found = answer(visit, ending, feed_addresses(visit, "").title, "/starred", [story.head.id for story in there(visit, ids)])
@@ -142,8 +141,13 @@ def feed(visit: Here, ending: str) -> Response:
     return found
 
 
-def _cursor(said: str | None) -> tuple[datetime, str] | None:
-    found = CURSOR.fullmatch(said or "")
+def cursor_of(since: datetime, story_id: str) -> str:
+    return f"{int(since.timestamp())}.{since.microsecond:06}.{story_id}"
+
+
+def parse_cursor(cursor: str | None) -> tuple[datetime, str] | None:
+    """Until when, and which story; ``None`` for what is no cursor."""
+    found = CURSOR.fullmatch(cursor or "")
     if not found:
         return None
     try:

@@ -130,7 +130,7 @@ AUDIT_DAYS = (0, 1, 7, 30, 365)  # 0: whenever
 @router.get("/audit")
 def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).trail
-    asked, words = visit.whole("days", 0), visit.clock.words
+    asked = visit.whole("days", 0)
     days = asked if asked in AUDIT_DAYS else 0
     found = trail.entries(
         before=visit.whole("before", 0) or None,
@@ -139,10 +139,8 @@ def audit(request: Request) -> Response:
         since=visit.portal.now() - timedelta(days=days) if days else None,
         limit=AUDIT_ENTRIES + 1,
     )
-    lengths = {
-        number: words.ngettext("the last %(num)d day", "the last %(num)d days", number) % {"num": number} for number in AUDIT_DAYS if number
-    }
+    lengths = {number: visit.say_number("the last %(num)d day", "the last %(num)d days", number) for number in AUDIT_DAYS if number}
     return render(
         request, "audit.html", entries=found[:AUDIT_ENTRIES], more=len(found) > AUDIT_ENTRIES, names=trail.names(), actions=trail.actions(),
-        person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: words.gettext("whenever"), **lengths},
+        person=visit.text("person"), action=visit.text("action"), days=days, lengths={0: visit.say("whenever"), **lengths},
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.errors import DependencyMissing
@@ -15,7 +15,7 @@ from newsportal.portal.access import accounts_of, log, needs, signed
 from newsportal.portal.account.alerts import logged, own, terms, tested_enough, work
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, Problem, describe
-from newsportal.portal.context import Visit
+from newsportal.portal.context import ThisPortal, Visit
 from newsportal.services.accounts import Right
 from newsportal.services.accounts.alerts import Alert, Message, State
 from newsportal.services.alerts.base import Unclear
@@ -104,16 +104,14 @@ def change(request: Request, id: str, asked: AlertIn) -> AlertOut:
 
 
 @router.delete("/alerts/{id}", summary="Delete an alert and what it told of", status_code=204)
-def delete(request: Request, id: str) -> Response:
+def delete(request: Request, id: str) -> None:
     found = own(request, id)
     accounts_of(request).alerts.drop(id)
     log(request, "alert.delete", id, logged(found))
-    return Response(status_code=204)
 
 
 @router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
-def resume(request: Request, id: str) -> AlertOut:
-    portal = Visit(request).portal
+def resume(request: Request, portal: ThisPortal, id: str) -> AlertOut:
     made = resumed(own(request, id), now=portal.now(), after=portal.store.last_seq())
     accounts_of(request).alerts.save(made)
     log(request, "alert.on", id)
@@ -129,10 +127,10 @@ def off(request: Request, id: str) -> AlertOut:
 
 
 @router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
-def again(request: Request, id: str) -> Waiting:
+def again(request: Request, portal: ThisPortal, id: str) -> Waiting:
     """It may come twice: of what perhaps arrived nobody knows."""
     own(request, id)
-    number = accounts_of(request).alerts.again(id, now=Visit(request).portal.now())
+    number = accounts_of(request).alerts.again(id, now=portal.now())
     log(request, "alert.again", id, {"messages": number})
     return Waiting(waiting=number)
 
@@ -144,22 +142,21 @@ def messages(request: Request, id: str) -> Sequence[Message]:
 
 
 @router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")
-def previewed(request: Request, id: str) -> list[PlannedOut]:
-    found = preview(work(Visit(request).portal), own(request, id))
+def previewed(request: Request, portal: ThisPortal, id: str) -> list[PlannedOut]:
+    found = preview(work(portal), own(request, id))
     return [PlannedOut(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
 @router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=describe(429))
-def test(request: Request, id: str) -> Response:
+def test(request: Request, portal: ThisPortal, id: str) -> None:
     found = own(request, id)
     if tested_enough(request):
         raise ApiError(429, "too-many", "That is as many tests as may be sent in an hour.", "Try again later.")
     log(request, "alert.test", id)
     try:
-        send_test(work(Visit(request).portal), found)
+        send_test(work(portal), found)
     except (Refused, PutOff, Unclear, DependencyMissing) as error:
         raise ApiError(502, "not-sent", hidden(str(error), found.fields)) from error
-    return Response(status_code=204)
 
 
 def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:

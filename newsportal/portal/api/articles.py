@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from newsportal.errors import StoreError
@@ -67,10 +67,6 @@ class CorrectionIn(BaseModel):
     )
     published: AwareDatetime | None = None
     author: str | None = Field(None, max_length=200)
-
-
-class FoldIn(BaseModel):
-    story: Id = Field(description="A story, or one of its articles.")
 
 
 class AlikeOut(BaseModel):
@@ -201,10 +197,10 @@ def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] 
 
 
 @router.post("/articles/{id}/fold", summary="Put an article into another story", responses=describe(409))
-def fold(visit: Here, id: str, sent: FoldIn) -> Moved:
+def fold(visit: Here, id: str, story: Annotated[Id, Body(embed=True, description="A story, or one of its articles.")]) -> Moved:
     _article(visit, id)
     try:
-        return article_changes.put_into(visit, id, sent.story)
+        return article_changes.put_into(visit, id, story)
     except StoreError as error:
         raise ApiError(409, "not-folded", str(error), "Name another story.") from error
 

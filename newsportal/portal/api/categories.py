@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import needs
-from newsportal.portal.api.paging import changed
+from newsportal.portal.api.paging import changed, fill
 from newsportal.portal.api.topics import Words
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.desk.sources_yaml import config_of, path_of
@@ -65,11 +65,5 @@ def dropped(request: Request, name: str, seen: str | None = None) -> None:
 def _category_out(one: CategoryRow, content: bytes) -> CategoryOut:
     found = entry_of(content, LIST, one.name)
     said = one.configured
-    return CategoryOut(
-        name=one.name,
-        packaged=one.packaged,
-        words=list(said.words) if said else [],
-        hints=list(said.hints) if said else [],
-        enabled=one.enabled,
-        seen=entry_digest(found[1]) if found else None,
-    )
+    words, hints = (list(said.words), list(said.hints)) if said else ([], [])
+    return fill(CategoryOut, one, words=words, hints=hints, seen=entry_digest(found[1]) if found else None)

@@ -12,7 +12,7 @@ from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Visit
+from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.extraction_rules import place_of
 from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.accounts import Right
@@ -93,8 +93,7 @@ class Checked(BaseModel):
 
 
 @router.get("/templates", summary="What sites' own pages taught")
-def templates(request: Request) -> list[SiteTaught]:
-    portal = Visit(request).portal
+def templates(portal: ThisPortal) -> list[SiteTaught]:
     library, trouble = library_of(portal.config)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
@@ -102,9 +101,8 @@ def templates(request: Request) -> list[SiteTaught]:
 
 
 @router.post("/templates/learn", summary="Learn from the saved pages of the sources' sites", responses=describe(404))
-def learnt(request: Request) -> Taught:
+def learnt(request: Request, portal: ThisPortal) -> Taught:
     """404 without an archive (`archive` in sources.yaml)."""
-    portal = Visit(request).portal
     try:
         done = learn_saved(portal.store, config_of(request), portal.now())
     except NewsportalError as error:
@@ -116,11 +114,11 @@ def learnt(request: Request) -> Taught:
 
 
 @router.post("/templates/try", summary="What is read of a page, without templates and with the site's")
-def read(request: Request, asked: TryIn) -> list[ReadingOut]:
+def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]:
     """Nothing is learnt from it."""
     known = config_of(request)
     try:
-        page = page_at(known, asked.url.strip(), asked.html, Visit(request).portal.now())
+        page = page_at(known, asked.url.strip(), asked.html, portal.now())
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = readings(library_of(known)[0], page)
@@ -131,9 +129,8 @@ def read(request: Request, asked: TryIn) -> list[ReadingOut]:
 
 
 @router.post("/templates/forget", summary="Forget what is known of a site", status_code=204, responses=describe(404))
-def forgotten(request: Request, asked: ForgetIn) -> None:
+def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
     """What comes later is learnt anew."""
-    portal = Visit(request).portal
     try:
         there = forget_site(portal.store, config_of(request), asked.site, asked.what, portal.now())
     except LibraryError as error:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.portal.access import log, needs
-from newsportal.portal.account.marks import mine
-from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.account.marks import cursor_of, mine, parse_cursor
+from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.api_errors import ApiError, describe
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.reading.search_query import parse_search
@@ -62,10 +62,6 @@ class SearchIn(BaseModel):
     asked: str = Field(min_length=1, max_length=MAX_ASKED)
 
 
-class SearchName(BaseModel):
-    name: str = Field(min_length=1, max_length=MAX_NAME)
-
-
 @router.get("/marks", summary="What was said of some stories")
 def marks(visit: Here, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkOut]:
     """Stories that there are not are left out."""
@@ -93,12 +89,8 @@ def mark(visit: Here, story_id: str, asked: MarkIn) -> MarkOut:
 @router.get("/starred", summary="The starred stories, the last starred first")
 def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
     accounts, person = mine(visit)
-    place = place_of(cursor, str, str)
-    try:
-        before = (datetime.fromisoformat(place[0]), place[1]) if place else None
-    except ValueError:
-        before = None
-    if place and (before is None or before[0].tzinfo is None):
+    before = parse_cursor(cursor)
+    if cursor is not None and before is None:
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     rows = accounts.marks.starred(person, before=before, limit=limit + 1)
     stories = visit.portal.store.listed([story_id for _, story_id in rows])
@@ -108,23 +100,21 @@ def starred(visit: Here, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[St
         if (story := stories.get(story_id)) is not None
     ]
     last = rows[limit - 1] if len(rows) > limit else None
-    return Page(items=items, next=cursor_of(last[0].isoformat(), last[1]) if last else None)
+    return Page(items=items, next=cursor_of(*last) if last else None)
 
 
 @router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=describe(404))
-def all_read(visit: Here, asked: AllRead) -> Response:
+def all_read(visit: Here, asked: AllRead) -> None:
     accounts, person = mine(visit)
     if asked.topic and asked.topic not in visit.portal.topics():
         raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
     accounts.marks.catch_up(person, asked.topic, now=visit.portal.now())
-    return Response(status_code=204)
 
 
 @router.post("/marks/all-read/undo", summary="Take back the last «all read»", status_code=204)
-def undo_all_read(request: Request, asked: AllRead) -> Response:
+def undo_all_read(request: Request, asked: AllRead) -> None:
     accounts, person = mine(Visit(request))
     accounts.marks.undo_catch_up(person, asked.topic)
-    return Response(status_code=204)
 
 
 @router.get("/searches", summary="The kept searches, by name", response_model=list[SearchOut])
@@ -149,10 +139,10 @@ def keep(request: Request, visit: Here, asked: SearchIn) -> Search:
 
 
 @router.patch("/searches/{id}", summary="Give a kept search another name", response_model=SearchOut, responses=describe(400, 404))
-def rename(request: Request, id: str, asked: SearchName) -> Search:
+def rename(request: Request, id: str, name: Annotated[str, Body(embed=True, min_length=1, max_length=MAX_NAME)]) -> Search:
     accounts, person = mine(Visit(request))
     try:
-        renamed = accounts.searches.rename(person, id, asked.name)
+        renamed = accounts.searches.rename(person, id, name)
     except SearchNotSaved as error:
         raise ApiError(400, "no-name", str(error)) from error
     found = accounts.searches.search(person, id)
@@ -163,13 +153,12 @@ def rename(request: Request, id: str, asked: SearchName) -> Search:
 
 
 @router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=describe(404))
-def remove(request: Request, id: str) -> Response:
+def remove(request: Request, id: str) -> None:
     accounts, person = mine(Visit(request))
     removed = accounts.searches.remove(person, id)
     if removed is None:
         raise ApiError(404, "no-search", "There is no such search.")
     log(request, "search.remove", removed.id, {"name": removed.name})
-    return Response(status_code=204)
 
 
 def _mark_out(visit: Visit, story: Story) -> MarkOut:

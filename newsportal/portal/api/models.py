@@ -18,7 +18,7 @@ from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.paging import Limit, fill
 from newsportal.portal.api.topics import JobOut, begun
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Visit
+from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.desk.corpora import TRAINED, corpus_of, json_lines, model_of
 from newsportal.portal.desk.jobs import jobs_of
 from newsportal.services.accounts import Right
@@ -75,9 +75,9 @@ def gathered(request: Request) -> Job:
 
 
 @router.get("/corpora/{name}/labels", summary="The labels of a corpus, the largest first", responses=describe(404))
-def labels(request: Request, name: str) -> list[Counted]:
+def labels(portal: ThisPortal, name: str) -> list[Counted]:
     try:
-        return Visit(request).portal.store.corpora.count(name)
+        return portal.store.corpora.count(name)
     except StoreError as error:
         raise ApiError(404, "no-corpus", str(error)) from error
 
@@ -88,6 +88,7 @@ def labels(request: Request, name: str) -> list[Counted]:
 )  # fmt: skip
 def wrong(
     request: Request,
+    portal: ThisPortal,
     corpus: str,
     version: int,
     true: Annotated[str | None, Query(max_length=255, description="Only documents of this label.")] = None,
@@ -97,16 +98,16 @@ def wrong(
     """What stands behind a cell of the table of confusion. 409: of this version the figures alone are kept."""
     model_of(request, corpus, version)
     try:
-        return mistakes(Visit(request).portal.store, corpus, version, true=true, given=given, limit=limit)
+        return mistakes(portal.store, corpus, version, true=true, given=given, limit=limit)
     except (StoreError, ModelError) as error:
         raise ApiError(409, "let-go", str(error)) from error
 
 
 @router.get("/models/{corpus}/{version}/words", summary="The words that speak for a label", responses=describe(404, 409))
 def words(
-    request: Request, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
+    request: Request, portal: ThisPortal, corpus: str, version: int, label: Annotated[str, Query(max_length=255)], limit: Limit = 30
 ) -> Sequence[Reason]:  # fmt: skip
-    store, found = Visit(request).portal.store, model_of(request, corpus, version)
+    store, found = portal.store, model_of(request, corpus, version)
     if label not in found.facts.get("labels", ()):
         raise ApiError(404, "no-label", f"Version {version} does not know the label {label!r}.")
     try:
@@ -156,8 +157,8 @@ class TrainIn(BaseModel):
 
 
 @router.get("/corpora", summary="The corpora", response_model=list[CorpusOut])
-def corpora(request: Request) -> list[Corpus]:
-    return Visit(request).portal.store.corpora.all()
+def corpora(portal: ThisPortal) -> list[Corpus]:
+    return portal.store.corpora.all()
 
 
 @router.post(
@@ -186,9 +187,9 @@ def _brought(request: Request, name: str, body: bytes) -> Brought:
 
 
 @router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=describe(404), response_class=StreamingResponse)
-def documents(request: Request, name: str) -> StreamingResponse:
+def documents(request: Request, portal: ThisPortal, name: str) -> StreamingResponse:
     corpus_of(request, name)
-    return StreamingResponse(json_lines(Visit(request).portal.store, name), media_type="application/x-ndjson")
+    return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson")
 
 
 @router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=describe(404))
@@ -205,16 +206,16 @@ def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
 
 
 @router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=describe(404))
-def deleted(request: Request, name: str) -> None:
+def deleted(request: Request, portal: ThisPortal, name: str) -> None:
     found = corpus_of(request, name)
-    Visit(request).portal.store.corpora.delete(name)
+    portal.store.corpora.delete(name)
     log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
 
 
 @router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=describe(404))
-def versions(request: Request, corpus: str) -> list[ModelOut]:
+def versions(request: Request, portal: ThisPortal, corpus: str) -> list[ModelOut]:
     corpus_of(request, corpus)
-    return [_model(one) for one in Visit(request).portal.store.corpora.models(corpus)]
+    return [_model(one) for one in portal.store.corpora.models(corpus)]
 
 
 @router.post(
@@ -228,9 +229,8 @@ def trained(request: Request, corpus: str, asked: TrainIn) -> Job:
 
 
 @router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=describe(404))
-def used(request: Request, corpus: str, version: int) -> None:
+def used(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     corpus_of(request, corpus)
-    portal = Visit(request).portal
     try:
         put_to_use(portal.store, corpus, version, portal.now())
     except (StoreError, ModelError) as error:
@@ -239,22 +239,21 @@ def used(request: Request, corpus: str, version: int) -> None:
 
 
 @router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=describe(404, 409))
-def gone(request: Request, corpus: str, version: int) -> None:
+def gone(request: Request, portal: ThisPortal, corpus: str, version: int) -> None:
     """It cannot be had back, and its number is not used again. 409: it is in use; put another one to use first."""
     corpus_of(request, corpus)
     if model_of(request, corpus, version).active:
         raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
     try:
-        Visit(request).portal.store.corpora.delete_model(corpus, version)
+        portal.store.corpora.delete_model(corpus, version)
     except StoreError as error:
         raise ApiError(404, "no-model", str(error)) from error
     log(request, "model.delete", corpus, {"version": version})
 
 
 @router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=describe(404, 409))
-def back(request: Request, corpus: str) -> ModelOut:
+def back(request: Request, portal: ThisPortal, corpus: str) -> ModelOut:
     corpus_of(request, corpus)
-    portal = Visit(request).portal
     try:
         version = portal.store.corpora.rollback(corpus, now=portal.now())
     except StoreError as error:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 
 from newsportal.errors import NewsportalError
-from newsportal.items.report import to_dict
+from newsportal.items.report import Run, to_dict
 from newsportal.portal.access import log as log_change
 from newsportal.portal.access import needs
 from newsportal.portal.api.paging import fill
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Portal, ThisPortal, Visit
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.monitor.figures import FiguresCache, RunningCrawl, running_crawls
 from newsportal.portal.monitor.process_metrics import Machine, machine
@@ -51,19 +51,6 @@ class LineOut(BaseModel):
     level: str
     logger: str = Field(validation_alias="from_")
     text: str
-
-
-class SuggestionOut(BaseModel):
-    site: str
-    score: float
-    linked: int = Field(description="Articles that link there.")
-    sites: int = Field(description="From so many other sites.")
-    reposted: int
-    found: int = Field(description="Of its articles that search engines brought.")
-    topics: list[str]
-    url: str | None
-    title: str | None
-    name: str | None
 
 
 class DayOut(BaseModel):
@@ -113,10 +100,6 @@ class MachineOut(BaseModel):
     )
 
 
-class AsideIn(BaseModel):
-    do: Way
-
-
 class AsideSettled(BaseModel):
     requests: int
 
@@ -131,8 +114,8 @@ class QueuesOut(BaseModel):
 
 
 @router.get("/runs", summary="The latest crawls")
-def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
-    found = [(run, run.total) for run in Visit(request).portal.store.runs(limit)]
+def runs(portal: ThisPortal, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -> list[RunOut]:
+    found = [(run, run.total) for run in portal.store.runs(limit)]
     return [
         fill(RunOut, run, stored=total.stored, folded=total.folded, failed=total.failures + sum(total.list_failed.values()))
         for run, total in found
@@ -140,35 +123,28 @@ def runs(request: Request, limit: Annotated[int, Query(ge=1, le=RUNS)] = RUNS) -
 
 
 @router.get("/runs/{id}", summary="The report of a crawl, by source", responses=describe(404))
-def run(request: Request, id: str) -> dict[str, Any]:
-    found = Visit(request).portal.store.run(id)
-    if found is None:
-        raise ApiError(404, "no-run", "There is no such run.")
-    return to_dict(found)
+def run(portal: ThisPortal, id: str) -> dict[str, Any]:
+    return to_dict(_run(portal, id))
 
 
 @router.get(
     "/runs/{id}/log", summary="The end of a crawl's log, the latest line first", response_model=list[LineOut], responses=describe(404)
 )
 def log(
-    request: Request,
+    portal: ThisPortal,
     id: str,
     level: Annotated[Level | None, Query(description="At least of this level.")] = None,
     words: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
 ) -> list[Line]:
     """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
-    portal = Visit(request).portal
-    found = portal.store.run(id)
-    if found is None:
-        raise ApiError(404, "no-run", "There is no such run.")
-    lines = run_lines(portal, found)
+    lines = run_lines(portal, _run(portal, id))
     if lines is None:
         raise ApiError(404, "no-log", "This run has no log here, or none any more.")
     return chosen(lines, level, words, limit)
 
 
-@router.get("/suggestions", summary="Sites that could become sources", response_model=list[SuggestionOut])
+@router.get("/suggestions", summary="Sites that could become sources")
 def suggestions(request: Request) -> list[Suggestion]:
     suggesting: Suggesting = request.app.state.suggesting
     return suggesting.suggestions()
@@ -187,27 +163,26 @@ def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated
 
 
 @router.get("/monitor/crawled", summary="What the crawls met, by source")
-def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
+def crawled(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledOut]:
     kept: FiguresCache = request.app.state.figures
-    rows = kept.crawled(Visit(request).portal, days).rows
+    rows = kept.crawled(portal, days).rows
     return [fill(CrawledOut, row, known=row.known + row.repeated, failed=row.failures) for row in rows]
 
 
 @router.get("/monitor/failures", summary="Why pages failed")
-def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
+def failures(request: Request, portal: ThisPortal, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureOut]:
     kept: FiguresCache = request.app.state.figures
-    found = kept.crawled(Visit(request).portal, days).failures
+    found = kept.crawled(portal, days).failures
     return [fill(FailureOut, one, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
 
 
 @router.get("/monitor/machine", summary="Memory, disk and files", response_model=MachineOut)
-def of_machine(request: Request) -> Machine:
-    return machine(Visit(request).portal.config)
+def of_machine(portal: ThisPortal) -> Machine:
+    return machine(portal.config)
 
 
 @router.get("/monitor/going", summary="Crawls at work, with their rates")
-def at_work(request: Request) -> list[RunningCrawl]:
-    portal = Visit(request).portal
+def at_work(portal: ThisPortal) -> list[RunningCrawl]:
     return running_crawls(portal.store.runs(LATEST), portal.now())
 
 
@@ -215,23 +190,29 @@ def at_work(request: Request) -> list[RunningCrawl]:
     "/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", response_model=QueuesOut,
     responses=describe(404),
 )  # fmt: skip
-def queues(request: Request) -> Queues:
-    portal = Visit(request).portal
+def queues(portal: ThisPortal) -> Queues:
     if portal.queues is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
     return portal.queues()
 
 
 @router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])
-def aside(request: Request, told: AsideIn) -> AsideSettled:
+def aside(request: Request, do: Annotated[Way, Body(embed=True)]) -> AsideSettled:
     if request.app.state.settle is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
     try:
-        number = request.app.state.settle(told.do)
+        number = request.app.state.settle(do)
     except NewsportalError as error:
         raise ApiError(503, "queue-away", str(error)) from error
-    log_change(request, f"queue.{told.do}", "", {"requests": number})
+    log_change(request, f"queue.{do}", "", {"requests": number})
     return AsideSettled(requests=number)
+
+
+def _run(portal: Portal, id: str) -> Run:
+    found = portal.store.run(id)
+    if found is None:
+        raise ApiError(404, "no-run", "There is no such run.")
+    return found
 
 
 def sums(request: Request) -> DailySums:

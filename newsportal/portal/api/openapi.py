@@ -30,16 +30,16 @@ def openapi(request: Request) -> JSONResponse:
 
 def schema(app: FastAPI) -> dict[str, Any]:
     """OpenAPI 3.1 of the API, with what each operation asks for: ``x-right``, and a token where reading is not enough."""
-    told = app.openapi()
-    told.setdefault("components", {})["securitySchemes"] = SCHEMES
+    described = app.openapi()
+    described.setdefault("components", {})["securitySchemes"] = SCHEMES
     for route in iter_route_contexts(app.routes):
-        place = told["paths"].get(route.path_format, {}) if getattr(route, "include_in_schema", False) else {}
+        place = described["paths"].get(route.path_format, {}) if getattr(route, "include_in_schema", False) else {}
         right = right_of(route)
         for method in route.methods or ():
             if right is not None and (operation := place.get(method.lower())) is not None:
                 operation["x-right"] = str(right)
                 operation["security"] = [{name: []} for name in SCHEMES] + ([{}] if right is Right.READ else [])
-    return told
+    return described
 
 
 def required_rights(route: Any) -> frozenset[Right]:
@@ -56,24 +56,24 @@ def right_of(route: Any) -> Right | None:
 @router.get("/api")
 def page(request: Request) -> Response:
     """The API for people, in the portal's own look: nothing is loaded from elsewhere."""
-    told, visit = schema(request.app), Visit(request)
+    described, visit = schema(request.app), Visit(request)
     names, groups = {right: visit.clock.says(Message(f"right.{right}")) for right in Right}, dict[str, list[dict[str, Any]]]()
-    for path, methods in told["paths"].items():
+    for path, methods in described["paths"].items():
         for method, operation in methods.items():
             one = _operation(path, method, operation, names)
             groups.setdefault((operation.get("tags") or ["…"])[0], []).append(one)
     return render(request, "api.html", groups=groups, here=visit.portal.site.url or str(request.base_url).rstrip("/"))
 
 
-def _operation(path: str, method: str, told: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:
+def _operation(path: str, method: str, described: Mapping[str, Any], names: Mapping[Right, str]) -> dict[str, Any]:
     """An operation as ``/api`` shows it: ``parameters`` by name, with what they are."""
-    parameters = {one["name"]: one.get("description") or _kind(one.get("schema", {})) for one in told.get("parameters", ())}
-    for kind in told.get("requestBody", {}).get("content", {}):
+    parameters = {one["name"]: one.get("description") or _kind(one.get("schema", {})) for one in described.get("parameters", ())}
+    for kind in described.get("requestBody", {}).get("content", {}):
         parameters["body"] = kind
-    right, statuses = names[Right(told.get("x-right", Right.READ))], tuple(told.get("responses", ()))
+    right, statuses = names[Right(described.get("x-right", Right.READ))], tuple(described.get("responses", ()))
     return {
-        "id": told["operationId"], "method": method.upper(), "path": path, "summary": told.get("summary", ""),
-        "description": told.get("description", ""), "right": right, "statuses": statuses, "parameters": parameters,
+        "id": described["operationId"], "method": method.upper(), "path": path, "summary": described.get("summary", ""),
+        "description": described.get("description", ""), "right": right, "statuses": statuses, "parameters": parameters,
     }  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def changed(request: Request, change: Change, action: str, key: str, details: Ma
 def written(request: Request, change: Callable[[Path], str], action: str, key: str, details: Mapping[str, Any]) -> bool:
     """As :func:`changed`, by whatever ``change`` does to the file."""
     try:
-        return write(request, change, action, key, details).undo is not None
+        return write(request, change, action, key, details) is not None
     except SourcesError as error:
         problems = [
             Problem(

@@ -13,7 +13,7 @@ from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import Limit
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Visit
+from newsportal.portal.context import ThisPortal
 from newsportal.services.accounts import Right
 from newsportal.services.publishing.base import TargetAway, TargetUnfit, UnknownTarget
 from newsportal.services.publishing.dry_run import Tried, try_target
@@ -64,24 +64,23 @@ class AgainOut(BaseModel):
 
 
 @router.get("/publishing/counts", summary="How many articles are in which state at each target")
-def counts(request: Request) -> Mapping[str, Mapping[State, int]]:
-    return {target: dict(found) for target, found in Visit(request).portal.store.outbox.counts().items()}
+def counts(portal: ThisPortal) -> Mapping[str, Mapping[State, int]]:
+    return {target: dict(found) for target, found in portal.store.outbox.counts().items()}
 
 
 @router.get("/publishing/entries", summary="Articles at targets, those that changed last first", response_model=list[EntryOut])
 def entries(
-    request: Request,
+    portal: ThisPortal,
     target: Annotated[str | None, Query(max_length=300)] = None,
     state: Annotated[State | None, Query()] = None,
     article: Annotated[str | None, Query(max_length=40)] = None,
     limit: Limit = 50,
 ) -> Sequence[Entry]:
-    return Visit(request).portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
+    return portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
 
 
 @router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)
-def again(request: Request, sent: AgainIn) -> AgainOut:
-    portal = Visit(request).portal
+def again(request: Request, portal: ThisPortal, sent: AgainIn) -> AgainOut:
     number = portal.store.outbox.again(sent.target, sent.articles, now=portal.now())
     log(request, "publishing.again", "", {"target": sent.target, "articles": number})
     return AgainOut(articles=number)
@@ -91,15 +90,14 @@ def again(request: Request, sent: AgainIn) -> AgainOut:
     "/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, response_model=EntryOut,
     responses=describe(404),
 )  # fmt: skip
-def ask(request: Request, sent: AskIn) -> Entry:
+def ask(request: Request, portal: ThisPortal, sent: AskIn) -> Entry:
     """The next publisher does it."""
-    portal = Visit(request).portal
     try:
         ask_for(portal.store, portal.site.publishes, sent.target, sent.article, sent.wanted, portal.now())
     except UnknownTarget as error:
         raise HTTPException(404) from error
     log(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
-    return entries(request, sent.target, None, sent.article, 1)[0]
+    return entries(portal, sent.target, None, sent.article, 1)[0]
 
 
 @router.get(
@@ -107,11 +105,10 @@ def ask(request: Request, sent: AskIn) -> Entry:
     responses=describe(404, 409),
 )  # fmt: skip
 def trial(
-    request: Request,
+    portal: ThisPortal,
     target: Annotated[str, Query(max_length=300)],
     article: Annotated[str | None, Query(max_length=40, description="None: what waits.")] = None,
 ) -> list[Tried]:
-    portal = Visit(request).portal
     try:
         with closing(try_target(portal.store, portal.config, target, article, portal.now)) as found:
             return list(found)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Body, Query, Request
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -71,10 +71,6 @@ class NewSource(BaseModel):
 class Changes(BaseModel):
     values: dict[str, Any] = Field(description="Keys that change; null takes a key away.")
     seen: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
-
-
-class Enabled(BaseModel):
-    enabled: bool
 
 
 class Written(BaseModel):
@@ -165,12 +161,12 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
-        done = restored(request, version, None, "sources.undo")
+        undone = restored(request, version, None, "sources.undo")
     except OtherKeys as error:
         raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
     except (NoVersion, SourcesError, EditConflict) as error:
         raise ApiError(409, "conflict", str(error)) from error
-    return Written(key="", file=str(path), changed=done.undo is not None)
+    return Written(key="", file=str(path), changed=undone is not None)
 
 
 @router.get("/sources/{key}", summary="One source as it is written", dependencies=EDIT)
@@ -195,10 +191,10 @@ def delete(request: Request, key: str) -> Written:
 
 
 @router.put("/sources/{key}/enabled", summary="Switch a source on or off", dependencies=EDIT)
-def enable(request: Request, key: str, told: Enabled) -> Written:
+def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> Written:
     found = entry(request, key)
-    change = set_entry(found.kind, found.source.name, {"enabled": None if told.enabled else False})
-    return _written(request, found, changed(request, change, "source.enable" if told.enabled else "source.disable", key, {}))
+    change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
+    return _written(request, found, changed(request, change, "source.enable" if enabled else "source.disable", key, {}))
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=describe(409))

@@ -8,12 +8,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field, model_validator
 
-from newsportal.errors import SearchError
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Visit
+from newsportal.portal.context import ThisPortal, Visit
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
@@ -100,20 +99,20 @@ class Revisions(BaseModel):
 
 
 @router.get("/topics", summary="The topics, with how many stories each has")
-def topics(request: Request) -> list[TopicSummaryOut]:
-    portal = Visit(request).portal
+def topics(portal: ThisPortal) -> list[TopicSummaryOut]:
     counted = portal.tally().by_topic
     return [TopicSummaryOut(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
 
 
 @router.get("/tally", summary="Totals")
-def tally(request: Request) -> Tally:
-    return Visit(request).portal.tally()
+def tally(portal: ThisPortal) -> Tally:
+    return portal.tally()
 
 
 @router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryOut], responses=describe(400))
 def stories(
     request: Request,
+    portal: ThisPortal,
     topic: Filter = None,
     category: Filter = None,
     source: Filter = None,
@@ -126,13 +125,14 @@ def stories(
 ) -> Response:
     """Every filter narrows. A cursor that is none begins at the front."""
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
-    page = Visit(request).portal.store.stories(which)
+    page = portal.store.stories(which)
     return tagged(request, Page[StoryOut], {"items": page.stories, "next": page.next})
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
 def photos(
     request: Request,
+    portal: ThisPortal,
     topic: Filter = None,
     category: Filter = None,
     source: Filter = None,
@@ -140,13 +140,13 @@ def photos(
     limit: Limit = LIMIT,
     cursor: Cursor = None,
 ) -> Response:
-    wall = Visit(request).portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
+    wall = portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
     return tagged(request, Page[PhotoStory], {"items": wall.stories, "next": wall.next})
 
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=describe(404))
-def story(request: Request, id: str) -> Response:
-    found = Visit(request).portal.store.story(id, hidden=may(request, Right.EDIT))
+def story(request: Request, portal: ThisPortal, id: str) -> Response:
+    found = portal.store.story(id, hidden=may(request, Right.EDIT))
     if found is None:
         raise ApiError(404, "no-story", "There is no such story; it may have been folded into another.", "Ask for the article by its id.")
     return tagged(request, StoryWhole, found)
@@ -158,9 +158,9 @@ def article(request: Request, id: str) -> Response:
 
 
 @router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=describe(404))
-def revisions(request: Request, id: str) -> Response:
+def revisions(request: Request, portal: ThisPortal, id: str) -> Response:
     found = _article(request, id)
-    return tagged(request, Revisions, {"items": Visit(request).portal.store.revisions(found.id)})
+    return tagged(request, Revisions, {"items": portal.store.revisions(found.id)})
 
 
 def _article(request: Request, id: str) -> StoredArticle:
@@ -189,7 +189,7 @@ class HitOut(BaseModel):
     folded: int = Field(description="Other hits of the same story.")
 
 
-class Found(BaseModel):
+class SearchResults(BaseModel):
     items: list[HitOut] = Field(validation_alias="hits")
     next: str | None = None
     total: int
@@ -206,9 +206,10 @@ def _index(request: Request) -> Index:
     return found
 
 
-@search_router.get("/search", summary="Search", response_model=Found, responses=describe(400))
+@search_router.get("/search", summary="Search", response_model=SearchResults, responses=describe(400))
 def search(
     request: Request,
+    portal: ThisPortal,
     q: Annotated[str, Query(max_length=10_000, description='Words, "phrases", -not, field:word, since:2026-03.')],
     topic: Filter = None,
     site: Filter = None,
@@ -225,20 +226,14 @@ def search(
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     zone = Visit(request).clock.zone
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
-    try:
-        results = search_index(Visit(request).portal, _index(request), query)
-    except SearchError as error:
-        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
-    found, reached = Found.model_validate(results, from_attributes=True), offset + limit
+    results = search_index(portal, _index(request), query)
+    found, reached = SearchResults.model_validate(results, from_attributes=True), offset + limit
     found.next = cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None
-    return tagged(request, Found, found)
+    return tagged(request, SearchResults, found)
 
 
 @search_router.get("/search/suggestions", summary="What may be meant by a word that is being typed")
 def suggestions(
     request: Request, q: Annotated[str, Query(max_length=MAX_TYPED)], limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[str]:
-    try:
-        return list(_index(request).suggest(q, limit))
-    except SearchError as error:
-        raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
+    return list(_index(request).suggest(q, limit))

@@ -8,15 +8,16 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Body, Request
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from newsportal.classify.topics import rule
 from newsportal.portal.access import log, needs
 from newsportal.portal.api.paging import written as written_file
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import Portal
+from newsportal.portal.context import ThisPortal
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of
+from newsportal.portal.desk.sources_yaml import config_of
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy
@@ -62,7 +63,7 @@ class PreviewIn(BaseModel):
     days: int = Field(DAYS, ge=1, le=365)
 
 
-class Found(BaseModel):
+class PreviewStory(BaseModel):
     id: str = Field(validation_alias=AliasPath("article", "id"))
     story: str = Field(validation_alias=AliasPath("article", "story_id"))
     title: str = Field(validation_alias=AliasPath("article", "title"))
@@ -75,14 +76,10 @@ class PreviewOut(BaseModel):
     stories: int
     comes: int
     capped: bool = Field(description="There may be more: a word stands in more articles than are looked at.")
-    newest: list[Found]
+    newest: list[PreviewStory]
     goes: list[Annotated[str, BeforeValidator(attrgetter("id"))]] = Field(
         description="Articles that the topic's former words brought and these do not find."
     )
-
-
-class MoveIn(BaseModel):
-    to: Literal["up", "down"]
 
 
 class AssignIn(BaseModel):
@@ -110,8 +107,7 @@ def listed(request: Request) -> list[TopicOut]:
 
 
 @router.post("/topics/preview", summary="What words would find among the stories of the last days", response_model=PreviewOut)
-def previewed(request: Request, asked: PreviewIn) -> Preview:
-    portal: Portal = request.app.state.portal
+def previewed(portal: ThisPortal, asked: PreviewIn) -> Preview:
     wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
     return preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
 
@@ -132,18 +128,16 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
 
 
 @router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=describe(404, 409))
-def moved(request: Request, name: str, asked: MoveIn) -> list[str]:
+def moved(request: Request, name: str, to: Annotated[Literal["up", "down"], Body(embed=True)]) -> list[str]:
     """Answers the names in their order."""
-    if _read(request)[1].topic(name) is None:
-        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
-    _write(request, move(name, -1 if asked.to == "up" else 1), None, "topic.move", name, {})
+    _check_topic(request, name)
+    _write(request, move(name, -1 if to == "up" else 1), None, "topic.move", name, {})
     return [topic.name for topic in _read(request)[1].topics]
 
 
 @router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=describe(404, 409))
 def deleted(request: Request, name: str, digest: str | None = None) -> None:
-    if _read(request)[1].topic(name) is None:
-        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
+    _check_topic(request, name)
     _write(request, delete(name), digest, "topic.delete", name, {})
 
 
@@ -151,8 +145,8 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
     "/topics/assign", summary="Let stored articles follow the topics", status_code=202, response_model=JobOut, responses=describe(404, 409)
 )
 def assigned(request: Request, asked: AssignIn) -> Job:
-    if asked.topic is not None and _read(request)[1].topic(asked.topic) is None:
-        raise ApiError(404, "no-topic", f"sources.yaml has no topic {asked.topic!r}.")
+    if asked.topic is not None:
+        _check_topic(request, asked.topic)
     return begun(request, "assign", asked.topic or asked.gone or "", assigning(str(asked.days), asked.topic, asked.gone))
 
 
@@ -180,10 +174,15 @@ def begun(request: Request, kind: str, thing: str, words: list[str]) -> Job:
 
 
 def _read(request: Request) -> tuple[str, Sources]:
-    portal: Portal = request.app.state.portal
-    if portal.config is None or portal.config.path is None:
+    path = config_of(request).path
+    if path is None:
         raise ApiError(404, "no-file", "This portal was started without a sources.yaml of its own.")
-    return digest(portal.config.path), load(portal.config.path)
+    return digest(path), load(path)
+
+
+def _check_topic(request: Request, name: str) -> None:
+    if _read(request)[1].topic(name) is None:
+        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
 
 
 def _write(request: Request, change: Change, seen: str | None, action: str, name: str, details: Mapping[str, Any]) -> None:

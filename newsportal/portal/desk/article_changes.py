@@ -170,8 +170,7 @@ def change(visit: Visit, do: str, ids: Sequence[str], sent: Mapping[str, str]) -
 
 def take_back(visit: Visit, key: str) -> int | None:
     """Undo a change as far as nobody changed the articles since; answers of how many. ``None``: nobody knows it any more."""
-    accounts = visit.portal.accounts
-    latest = accounts.trail.entries(action=ACTION, limit=LOOKED_AT) if accounts is not None else []
+    latest = visit.portal.accounts.trail.entries(action=ACTION, limit=LOOKED_AT)
     entry = next((one for one in latest if one.details.get("key") == key), None)
     return None if entry is None else BACK[entry.thing](visit, entry.details)
 

@@ -18,7 +18,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.reading.picture_proxy import address_of
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, Form
+from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.safe_text import body
 from newsportal.services.accounts import Right
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
@@ -82,7 +82,7 @@ def save(request: Request, visit: Here, article: Version, sent: Form) -> Respons
     try:
         article_changes.correct(visit, article, sheet.correction)
     except Superseded:
-        return save(request, visit, version_of(request, article.story_id, article.id), {**sent, "seen": "-1"})
+        return save(request, visit, version_of(request, article.story_id, article.id), FormFields({**sent, "seen": "-1"}))
     return notify(request, here, _("The correction was saved."), undo=f"{here}/withdraw" if article.corrected is None else None)
 
 
@@ -151,14 +151,14 @@ def captions(request: Request, article: PhotoStory) -> Response:
 
 
 @router.post("/story/{story_id}/{article_id}/captions")
-def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Fields) -> Response:
+def save_captions(request: Request, visit: Here, article: PhotoStory, sent: Form) -> Response:
     """``caption-N`` of picture N, ``seen``: what stood there; in the address ``back``: again what the pages say."""
-    sent, here = {name: values[-1] for name, values in fields.items()}, page_of(article)
+    here = page_of(article)
     pictures = visit.portal.store.galleries.pictures(article.id)
     if "back" in request.query_params:
         number = article_changes.caption(visit, article.id, {picture.image.url: None for picture in pictures})
-        words = visit.clock.words.ngettext("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
-        return redirect_with(request, here, words % {"num": number})
+        text = visit.say_number("%(num)d caption is its page's again.", "%(num)d captions are their pages' again.", number)
+        return redirect_with(request, here, text)
     typed = {picture.image.url: _typed(sent, picture) for picture in pictures}
     if any(len(one) > article_changes.MOST_CAPTION for one in typed.values()):
         return _captions_page(request, article, sent, 422)
@@ -168,8 +168,8 @@ def save_captions(request: Request, visit: Here, article: PhotoStory, fields: Fi
     if not number:
         return notify(request, here, _("Nothing was changed."))
     undo = None if any(picture.said for picture in pictures) else f"{here}/captions?back=1"
-    words = visit.clock.words.ngettext("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
-    return redirect_with(request, here, words % {"num": number}, undo=undo)
+    text = visit.say_number("%(num)d caption was corrected.", "%(num)d captions were corrected.", number)
+    return redirect_with(request, here, text, undo=undo)
 
 
 def _typed(sent: Mapping[str, str], picture: StoredPicture) -> str:

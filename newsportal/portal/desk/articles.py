@@ -18,7 +18,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import Fields, Form
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import all_called, calling, key_of
 from newsportal.services.accounts import Right
 from newsportal.services.editing.drafts import candidates, story_id_of
@@ -60,9 +60,9 @@ def corrections(visit: Here) -> Response:
 
 
 @router.post("/articles")
-def many(request: Request, visit: Here, fields: Fields) -> Response:
+def many(request: Request, visit: Here, sent: Form) -> Response:
     """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
-    sent, ids = {name: values[-1] for name, values in fields.items()}, list(dict.fromkeys(fields.get("article", ())))[:PAGE]
+    ids = list(dict.fromkeys(sent.getlist("article")))[:PAGE]
     do, back = sent.get("do", ""), safe_next(sent.get("next")) if sent.get("next") else "/articles"
     if not ids:
         return notify(request, back, _("No article was chosen."))
@@ -71,9 +71,9 @@ def many(request: Request, visit: Here, fields: Fields) -> Response:
     if do == "topic" and sent.get("topic") not in visit.portal.topics():
         return notify(request, back, _("Choose a topic that there is."))
     done = change(visit, do, ids, sent)
-    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
+    text = visit.say_number("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
     undo = address(f"/articles/undo/{done.undo}", next=back) if done.undo else None
-    return redirect_with(request, back, words % {"num": done.number}, undo=undo)
+    return redirect_with(request, back, text, undo=undo)
 
 
 @router.post("/articles/undo/{key}")
@@ -82,8 +82,8 @@ def undone(request: Request, visit: Here, key: str, sent: Form) -> Response:
     back, number = {**request.query_params, **sent}.get("next"), take_back(visit, key)
     if number is None:
         raise HTTPException(404)
-    words = visit.clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
-    return redirect_with(request, safe_next(back) if back else "/articles", words % {"num": number})
+    text = visit.say_number("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    return redirect_with(request, safe_next(back) if back else "/articles", text)
 
 
 @router.post("/story/{story_id}/{article_id}/hide")

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.errors import NewsportalError, SourcesError
+from newsportal.errors import NewsportalError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import Field
-from newsportal.portal.desk.source_form import MEANWHILE, NONE, Mistakes, field_view
-from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, config_of, failure_of, path_of, write
+from newsportal.portal.desk.source_form import NONE, Mistakes, field_view, mistakes_of
+from newsportal.portal.desk.sources_yaml import apply, config_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
-from newsportal.portal.wording import by_field
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.topics.changing import words
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
-from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of
-from newsportal.sources.editing import EditConflict
+from newsportal.sources.changing import entry_digest, entry_of
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -39,9 +38,9 @@ OWN: Final = (
 
 @router.get("/categories")
 def categories(request: Request, visit: Here) -> Response:
-    said = visit.portal.config
-    found = list_categories(said.categories) if said is not None else []
-    return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=said)
+    known = visit.portal.config
+    found = list_categories(known.categories)
+    return render(request, "categories.html", categories=found, counts=visit.portal.tally().by_category, known=known)
 
 
 @router.get("/categories/new")
@@ -50,7 +49,7 @@ def new(request: Request) -> Response:
 
 
 @router.post("/categories/new")
-def add(request: Request, fields: Fields) -> Response:
+def add(request: Request, fields: Form) -> Response:
     return _save(request, None, fields)
 
 
@@ -61,53 +60,39 @@ def category(request: Request, name: str) -> Response:
 
 
 @router.post("/categories/{name}/edit")
-def save(request: Request, name: str, fields: Fields) -> Response:
+def save(request: Request, name: str, fields: Form) -> Response:
     return _save(request, _category_of(request, name), fields)
 
 
 @router.post("/categories/{name}/drop")
-def take_out(request: Request, name: str, fields: Fields) -> Response:
+def take_out(request: Request, name: str, fields: Form) -> Response:
     """One that comes with newsportal is as it came, one of one's own is gone."""
     found = _category_of(request, name)
-    change = drop(name, one(fields, "seen") or None)
-    try:
-        done = write(request, lambda path: edit(path, change), "category.delete", name, _entry(request, name))
-    except (SourcesError, EditConflict, EntryChanged, NoEntry):
-        return notify(request, "/categories", ELSEWHERE)
-    except OSError as error:
-        return notify(request, "/categories", CANNOT, why=error.strerror or error)
     text = _("The category %(name)s was removed; stored articles keep it.") if found.packaged is None else _("%(name)s is as it came.")
-    return notify(request, "/categories", text, name=name, undo=done.undo)
+    change = drop(name, fields.get("seen") or None)
+    return apply(request, change, "category.delete", name, "/categories", text, _entry(request, name), name=name)
 
 
-def _save(request: Request, found: CategoryRow | None, fields: Fields) -> Response:
+def _save(request: Request, found: CategoryRow | None, fields: Form) -> Response:
     """Write a category. One that comes with newsportal keeps its name: under another one it would be two."""
-    name = found.name if found is not None and found.packaged is not None else one(fields, "name").strip()
-    values = values_of(name, words(one(fields, "words")), words(one(fields, "hints")), enabled=bool(one(fields, "enabled")))
+    name = found.name if found is not None and found.packaged is not None else fields.get("name", "").strip()
+    values = values_of(name, words(fields.get("words", "")), words(fields.get("hints", "")), enabled=bool(fields.get("enabled")))
     there = found is not None and found.configured is not None
     kept = [entry.name for entry in config_of(request).categories]
     place = kept.index(found.name) if found is not None and there else len(kept)
-    change = put(values, found.name if found is not None and there else None, one(fields, "seen") or None)
+    change = put(values, found.name if found is not None and there else None, fields.get("seen") or None)
     try:
-        done = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
+        undo = write(request, lambda path: edit(path, change), "category.change" if found else "category.add", name, values)
     except (NewsportalError, OSError) as error:
-        status = 422 if isinstance(error, SourcesError | NameTaken) else 503 if isinstance(error, OSError) else 409
-        return _form(request, found, values, _mistakes(request, error, place, found), status)
-    return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=done.undo)
+        return _form(request, found, values, _mistakes(request, error, place, found), status_of(error))
+    return notify(request, "/categories", _("The category %(name)s was saved."), name=name, undo=undo)
 
 
 def _mistakes(request: Request, error: Exception, place: int, found: CategoryRow | None) -> Mistakes:
-    language = Visit(request).clock.words
-    if isinstance(error, SourcesError):
-        fields, others = by_field(error.problems, LIST, place, language)
-        return Mistakes({"name" if key == LIST else key: text for key, text in fields.items()}, others)
-    if isinstance(error, EntryChanged) and found is not None:
-        return Mistakes({}, (language.gettext(MEANWHILE),), _entry(request, found.name))
     if isinstance(error, NameTaken):
-        return Mistakes({"name": language.gettext(_("There is a category of this name already."))})
-    if isinstance(error, OSError):
-        return Mistakes({}, (failure_of(request, error),))
-    return Mistakes({}, (language.gettext(ELSEWHERE),))
+        return Mistakes({"name": Visit(request).say("There is a category of this name already.")})
+    made = mistakes_of(request, error, LIST, place, _entry(request, found.name) if found is not None else None)
+    return replace(made, fields={"name" if key == LIST else key: text for key, text in made.fields.items()})
 
 
 def _form(request: Request, found: CategoryRow | None, values: Mapping[str, Any], mistakes: Mistakes = NONE, status: int = 200) -> Response:

@@ -21,12 +21,12 @@ from newsportal.classify.measure import Report, matrix
 from newsportal.errors import CorpusError, ModelError, StoreError
 from newsportal.portal.access import log, needs
 from newsportal.portal.api_errors import ApiError
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.jobs import jobs_of, start_job
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import MAX_FILE, Fields, Refused, one
+from newsportal.portal.request_body import MAX_FILE, Form, Refused
 from newsportal.services.accounts import Right
 from newsportal.services.learning.evaluation import mistakes, opened, put_to_use, words_for
 from newsportal.services.learning.files import UTF8, is_empty, plain, read_stream
@@ -55,19 +55,18 @@ def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status
     portal = Visit(request).portal
     return render(
         request, "corpora.html", status, corpora=portal.store.corpora.all(), job=jobs_of(request).latest(JOBS), faults=faults, name=name,
-        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.config is not None,
+        encodings=ENCODINGS, megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=portal.config.path is not None,
     )  # fmt: skip
 
 
 @router.post("/corpora/upload")
 async def upload(request: Request) -> Response:
     """A file of labelled texts: it lies on disk while it comes, and is taken whole or not at all."""
-    said = Visit(request).clock.words
     try:
         async with request.form(max_files=1, max_fields=10) as sent:
             return await run_in_threadpool(_taken, request, sent)
     except (ClientDisconnect, Refused):
-        text = said.gettext("The file is too large, or broke off: at most %(number)s MB.") % {"number": MAX_FILE >> 20}
+        text = Visit(request).say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_FILE >> 20)
         return await run_in_threadpool(_list, request, (text,), "", 413)
     except MultiPartException:
         raise HTTPException(400) from None
@@ -75,12 +74,11 @@ async def upload(request: Request) -> Response:
 
 def _taken(request: Request, sent: FormData) -> Response:
     visit = Visit(request)
-    said = visit.clock.words
     file, name, encoding = sent.get("file"), str(sent.get("name", "")).strip(), str(sent.get("encoding", UTF8))
     if not name or len(name) > NAME_CHARS or "/" in name:
-        return _list(request, (said.gettext("The corpus needs a name without a slash."),), name, 422)
+        return _list(request, (visit.say("The corpus needs a name without a slash."),), name, 422)
     if not isinstance(file, UploadFile) or not file.filename or encoding not in ENCODINGS:
-        return _list(request, (said.gettext("Choose a file."),), name, 422)
+        return _list(request, (visit.say("Choose a file."),), name, 422)
     form = "csv" if file.filename.lower().endswith(".csv") else "jsonl"
     called = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
     wrong = bad_lines(file.file, form, called, encoding)
@@ -121,10 +119,10 @@ def corpus(request: Request, visit: Here, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/label")
-def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
+def label(request: Request, visit: Here, name: str, fields: Form) -> Response:
     """An editor's word on one document; an empty label leaves it out of training for ever."""
-    id, wanted = one(fields, "id"), one(fields, "label").strip()
-    back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
+    id, wanted = fields.get("id", ""), fields.get("label", "").strip()
+    back = address(f"/corpora/{quote(name, safe='')}", label=fields.get("shown", ""), page=fields.get("page", ""))
     if len(wanted) > NAME_CHARS:
         return notify(request, back, _("The label is too long."))
     corpus_of(request, name)
@@ -138,11 +136,11 @@ def label(request: Request, visit: Here, name: str, fields: Fields) -> Response:
 
 
 @router.get("/corpora/{name}/export.jsonl")
-def export(request: Request, name: str) -> Response:
+def export(request: Request, portal: ThisPortal, name: str) -> Response:
     """The corpus as JSON lines, as ``/corpora`` takes them."""
     corpus_of(request, name)
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
-    return StreamingResponse(json_lines(Visit(request).portal.store, name), media_type="application/x-ndjson", headers=headers)
+    return StreamingResponse(json_lines(portal.store, name), media_type="application/x-ndjson", headers=headers)
 
 
 @router.get("/corpora/{name}/delete")
@@ -151,9 +149,9 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 
 @router.post("/corpora/{name}/delete")
-def deleted(request: Request, name: str) -> Response:
+def deleted(request: Request, portal: ThisPortal, name: str) -> Response:
     found = corpus_of(request, name)
-    Visit(request).portal.store.corpora.delete(name)
+    portal.store.corpora.delete(name)
     log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
     return notify(request, "/corpora", _("The corpus %(name)s was deleted."), name=name)
 
@@ -188,7 +186,7 @@ def models(request: Request, visit: Here) -> Response:
     store = visit.portal.store.corpora
     rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
     job = jobs_of(request).latest(("train", "retrain"))
-    return render(request, "models.html", rows=rows, job=job, changes=visit.portal.config is not None)
+    return render(request, "models.html", rows=rows, job=job, changes=visit.portal.config.path is not None)
 
 
 @router.post("/models/retrain")
@@ -198,16 +196,16 @@ def retrain(request: Request) -> Response:
 
 
 @router.get("/models/{corpus}")
-def versions(request: Request, corpus: str) -> Response:
-    found, models = corpus_of(request, corpus), Visit(request).portal.store.corpora.models(corpus)
+def versions(request: Request, portal: ThisPortal, corpus: str) -> Response:
+    found, models = corpus_of(request, corpus), portal.store.corpora.models(corpus)
     job = jobs_of(request).latest(("train",), corpus)
     return render(request, "model_versions.html", corpus=found, models=models, job=job, algorithms=TRAINED, default=DEFAULT)
 
 
 @router.post("/models/{corpus}/train")
-def train(request: Request, corpus: str, fields: Fields) -> Response:
+def train(request: Request, corpus: str, fields: Form) -> Response:
     corpus_of(request, corpus)
-    algorithm = one(fields, "algorithm") or DEFAULT
+    algorithm = fields.get("algorithm") or DEFAULT
     if algorithm not in TRAINED:
         raise HTTPException(400)
     words = ["train", "--corpus", corpus, "--algorithm", algorithm, "--json"]
@@ -215,16 +213,14 @@ def train(request: Request, corpus: str, fields: Fields) -> Response:
 
 
 @router.post("/models/{corpus}/{version}/use")
-def use(request: Request, corpus: str, version: int) -> Response:
-    portal = Visit(request).portal
+def use(request: Request, portal: ThisPortal, corpus: str, version: int) -> Response:
     text = _("Version %(version)s is in use now.")
     return _changed(request, corpus, "model.use", version, lambda: put_to_use(portal.store, corpus, version, portal.now()), text)
 
 
 @router.post("/models/{corpus}/back")
-def back(request: Request, corpus: str) -> Response:
+def back(request: Request, portal: ThisPortal, corpus: str) -> Response:
     """To the version that was in use before."""
-    portal = Visit(request).portal
     text = _("The version that was in use before is in use again.")
     return _changed(request, corpus, "model.back", None, lambda: portal.store.corpora.rollback(corpus, now=portal.now()), text)
 

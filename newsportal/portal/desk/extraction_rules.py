@@ -6,24 +6,22 @@ from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from newsportal.errors import LibraryError, NewsportalError, SourcesError
+from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.article.rule import ArticleRule
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Here, ThisPortal, Visit
 from newsportal.portal.desk.source_trials import start_trial
-from newsportal.portal.desk.sources_yaml import config_of, entry, failure_of, path_of, write
+from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, config_of, entry, failure_of, path_of, status_of, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
-from newsportal.portal.wording import worded
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.trying.crosscheck import PARTS, CrossCheck, cross_check, places_of, rule_of
 from newsportal.services.trying.saved import archive_of, page_at, pages_of
 from newsportal.services.trying.templates import forget_site, learn_saved, library_of, looks, readings, row_of, rows_of
 from newsportal.sources import edit, mask
-from newsportal.sources.changing import NoEntry, set_entry
-from newsportal.sources.editing import EditConflict
+from newsportal.sources.changing import set_entry
 from newsportal.sources.places import Reading
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -40,13 +38,13 @@ def _list(request: Request, more: dict[str, Any] | None = None, status: int = 20
     library, trouble = library_of(known)
     rows = rows_of(visit.portal.store, known, library)
     values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **(more or {})}
-    return render(request, "templates.html", status, rows=rows, archive=archive_of(known) if known else None, **values)
+    return render(request, "templates.html", status, rows=rows, archive=archive_of(known), **values)
 
 
 @router.post("/templates/try")
-def tried(request: Request, visit: Here, fields: Fields) -> Response:
+def tried(request: Request, visit: Here, fields: Form) -> Response:
     """What the template-free reader and the site's template make of a page."""
-    url, html = one(fields, "url").strip(), one(fields, "html")
+    url, html = fields.get("url", "").strip(), fields.get("html", "")
     known = config_of(request)
     more: dict[str, Any] = {"url": url, "html": html}
     try:
@@ -58,9 +56,8 @@ def tried(request: Request, visit: Here, fields: Fields) -> Response:
 
 
 @router.post("/templates/learn")
-def learn(request: Request) -> Response:
+def learn(request: Request, portal: ThisPortal) -> Response:
     """Let the library learn from the saved pages of the sources' sites."""
-    portal = Visit(request).portal
     try:
         done = learn_saved(portal.store, config_of(request), portal.now())
     except NewsportalError as error:
@@ -83,9 +80,9 @@ def site(request: Request, visit: Here) -> Response:
 
 
 @router.post("/templates/forget")
-def forget(request: Request, fields: Fields) -> Response:
+def forget(request: Request, fields: Form) -> Response:
     """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
-    name, what, portal = one(fields, "site"), one(fields, "what"), Visit(request).portal
+    name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
         there = forget_site(portal.store, config_of(request), name, what, portal.now())
     except LibraryError as error:
@@ -97,10 +94,9 @@ def forget(request: Request, fields: Fields) -> Response:
 
 
 @router.get("/wrappers")
-def wrappers(request: Request) -> Response:
-    known = Visit(request).portal.config
-    places = places_of(known) if known else []
-    return render(request, "wrappers.html", known=known, places=places, archive=archive_of(known) if known else None)
+def wrappers(request: Request, portal: ThisPortal) -> Response:
+    known = portal.config
+    return render(request, "wrappers.html", known=known, places=places_of(known), archive=archive_of(known))
 
 
 @router.get("/wrappers/{key}")
@@ -110,13 +106,13 @@ def wrapper(request: Request, key: str) -> Response:
 
 
 @router.post("/wrappers/{key}/try")
-def try_rule(request: Request, visit: Here, key: str, fields: Fields) -> Response:
+def try_rule(request: Request, visit: Here, key: str, fields: Form) -> Response:
     """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
     source, texts = place_of(request, key), _typed(fields)
     rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, {"fault": fault}, 422)
-    url, html = one(fields, "url").strip(), one(fields, "html")
+    url, html = fields.get("url", "").strip(), fields.get("html", "")
     more: dict[str, Any] = {"url": url, "html": html}
     try:
         pages, whence = pages_of(visit.portal.store, config_of(request), source, url, html, visit.portal.now())
@@ -128,9 +124,8 @@ def try_rule(request: Request, visit: Here, key: str, fields: Fields) -> Respons
 
 
 @router.post("/wrappers/{key}/save")
-def save_rule(request: Request, visit: Here, key: str, fields: Fields) -> Response:
+def save_rule(request: Request, key: str, fields: Form) -> Response:
     source, texts = place_of(request, key), _typed(fields)
-    said = visit.clock.words.gettext
     rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, {"fault": fault}, 422)
@@ -138,17 +133,10 @@ def save_rule(request: Request, visit: Here, key: str, fields: Fields) -> Respon
     article["remove"] = list(rule.remove) or None
     change = set_entry(entry(request, key).kind, source.name, {"article": article})
     try:
-        done = write(request, lambda file: edit(file, change), "wrapper.change", key, {name: texts[name] for name in PARTS})
-    except SourcesError as error:
-        fault = " ".join(worded(problem, visit.clock.words) for problem in error.problems)
-        return _form(request, source, texts, {"fault": fault}, 422)
-    except NoEntry:
-        raise HTTPException(404) from None
-    except EditConflict:
-        return _form(request, source, texts, {"fault": said("sources.yaml was changed meanwhile; nothing was written.")}, 409)
-    except OSError as error:
-        return _form(request, source, texts, {"fault": failure_of(request, error)}, 503)
-    return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=done.undo)
+        undo = write(request, lambda file: edit(file, change), "wrapper.change", key, {name: texts[name] for name in PARTS})
+    except NOT_WRITTEN as error:
+        return _form(request, source, texts, {"fault": failure_of(request, error)}, status_of(error))
+    return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=undo)
 
 
 def place_of(request: Request, key: str) -> Reading:
@@ -165,8 +153,8 @@ def _texts(source: Reading) -> dict[str, str]:
     return {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)}
 
 
-def _typed(fields: Fields) -> dict[str, str]:
-    return {name: one(fields, name).strip() for name in PARTS}
+def _typed(fields: Form) -> dict[str, str]:
+    return {name: fields.get(name, "").strip() for name in PARTS}
 
 
 def _form(request: Request, source: Reading, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:

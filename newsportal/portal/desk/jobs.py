@@ -14,7 +14,7 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.base import CRAWL, Job
 from newsportal.services.jobs.desk import Busy, Jobs
@@ -78,8 +78,8 @@ def job(request: Request, id: str) -> Response:
 
 
 @router.post("/jobs/{id}/cancel")
-def cancel(request: Request, id: str, sent: Fields) -> Response:
-    back = safe_next(one(sent, "back"))
+def cancel(request: Request, id: str, sent: Form) -> Response:
+    back = safe_next(sent.get("back", ""))
     if jobs_of(request).cancel(id):
         log(request, "job.cancel", id)
         if (found := jobs_of(request).find(id)) is not None and found.kind == CRAWL:

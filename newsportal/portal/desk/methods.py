@@ -16,7 +16,7 @@ from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, failure_of, path_of
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
 from newsportal.sources import edit
@@ -59,11 +59,11 @@ def methods(request: Request) -> Response:
 
 
 @router.post("/methods")
-def save(request: Request, fields: Fields) -> Response:
+def save(request: Request, fields: Form) -> Response:
     values, visit = values_of(FORM, fields), Visit(request)
-    change = set_keys(values, one(fields, "seen") or None)
+    change = set_keys(values, fields.get("seen") or None)
     try:
-        done = write(request, lambda path: edit(path, change), "sources.methods", details=values)
+        undo = write(request, lambda path: edit(path, change), "sources.methods", details=values)
     except SourcesError as error:
         known = {field.key for _name, group in FORM for field in group}
         found = {problem.key: worded(problem, visit.clock.words) for problem in error.problems}
@@ -74,8 +74,8 @@ def save(request: Request, fields: Fields) -> Response:
         return _form(request, values, Mistakes({}, (visit.say(MEANWHILE),), _written(request)), 409)
     except NOT_WRITTEN as error:
         return _form(request, values, Mistakes({}, (failure_of(request, error),)), 503)
-    text = _("The methods were saved; they count from the next visit.") if done.undo else _("It was the same as before.")
-    return notify(request, "/methods", text, undo=done.undo)
+    text = _("The methods were saved; they count from the next visit.") if undo else _("It was the same as before.")
+    return notify(request, "/methods", text, undo=undo)
 
 
 def _written(request: Request) -> Mapping[str, Any]:

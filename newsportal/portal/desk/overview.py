@@ -33,70 +33,64 @@ class Task:
     unit: str = ""
 
 
-def mistakes(visit: Visit) -> Task | None:
+def mistakes(visit: Visit) -> Task:
     number = len(visit.portal.broken)
-    said = visit.clock.words.ngettext("mistake in sources.yaml", "mistakes in sources.yaml", number)
     path = "/sources/file" if may(visit.request, Right.ADMINISTER) else "/sources"
-    return Task(number, said, path, bad=True) if number else None
+    return Task(number, visit.say_number("mistake in sources.yaml", "mistakes in sources.yaml", number), path, bad=True)
 
 
-def sources(visit: Visit) -> Task | None:
+def sources(visit: Visit) -> Task:
     number = sum(one.health.bad for one in visit.portal.health())
-    said = visit.clock.words.ngettext("source does badly", "sources do badly", number)
-    return Task(number, said, "/sources", bad=True) if number else None
+    return Task(number, visit.say_number("source does badly", "sources do badly", number), "/sources", bad=True)
 
 
 def disk(visit: Visit) -> Task | None:
-    if visit.portal.config is None:
-        return None
     try:
         found = disk_of(visit.portal.config)
     except OSError:  # the disk does not tell: /monitor/system says so
         return None
-    said = visit.clock.words.gettext("of the disk is free")
-    return Task(round(100 * found.free / found.total), said, "/monitor/system", bad=True, unit="%") if found.low else None
+    words = visit.say("of the disk is free")
+    return Task(round(100 * found.free / found.total), words, "/monitor/system", bad=True, unit="%") if found.low else None
 
 
-def published(visit: Visit) -> Task | None:
+def published(visit: Visit) -> Task:
     number = sum(counts.get("failed", 0) for counts in visit.portal.store.outbox.counts().values())
-    said = visit.clock.words.ngettext("article could not be published", "articles could not be published", number)
-    return Task(number, said, "/publishing", bad=True) if number else None
+    words = visit.say_number("article could not be published", "articles could not be published", number)
+    return Task(number, words, "/publishing", bad=True)
 
 
 def alerts(visit: Visit) -> Task | None:
     """Of who looks: nobody sees another's."""
-    accounts = visit.portal.accounts
-    if accounts is None or visit.signed_in is None:
+    if visit.signed_in is None:
         return None
-    number = accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
-    said = visit.clock.words.ngettext("alert of yours could not be sent", "alerts of yours could not be sent", number)
-    return Task(number, said, "/alerts", bad=True) if number else None
+    number = visit.portal.accounts.alerts.failing(visit.signed_in.person.id, visit.portal.now() - LATELY)
+    words = visit.say_number("alert of yours could not be sent", "alerts of yours could not be sent", number)
+    return Task(number, words, "/alerts", bad=True)
 
 
-def unsure(visit: Visit) -> Task | None:
-    found, more = _articles(visit, FILTERS["unsure"][1])
-    said = visit.clock.words.ngettext("article of doubtful category this week", "articles of doubtful category this week", found)
-    return Task(found, said, "/articles?show=unsure", unit="+" if more else "") if found else None
+def unsure(visit: Visit) -> Task:
+    number, unit = _articles(visit, FILTERS["unsure"][1])
+    words = visit.say_number("article of doubtful category this week", "articles of doubtful category this week", number)
+    return Task(number, words, "/articles?show=unsure", unit=unit)
 
 
-def undated(visit: Visit) -> Task | None:
-    found, more = _articles(visit, FILTERS["undated"][1])
-    said = visit.clock.words.ngettext("article without a date this week", "articles without a date this week", found)
-    return Task(found, said, "/articles?show=undated", unit="+" if more else "") if found else None
+def undated(visit: Visit) -> Task:
+    number, unit = _articles(visit, FILTERS["undated"][1])
+    words = visit.say_number("article without a date this week", "articles without a date this week", number)
+    return Task(number, words, "/articles?show=undated", unit=unit)
 
 
-def suggested(visit: Visit) -> Task | None:
+def suggested(visit: Visit) -> Task:
     number = len(visit.request.app.state.suggesting.suggestions())
-    said = visit.clock.words.ngettext("site could become a source", "sites could become sources", number)
-    return Task(number, said, "/suggestions") if number else None
+    return Task(number, visit.say_number("site could become a source", "sites could become sources", number), "/suggestions")
 
 
-def _articles(visit: Visit, which: ArticleFilter) -> tuple[int, bool]:
-    """How many came in lately, and whether there are more than are counted; none for who cannot change them."""
+def _articles(visit: Visit, which: ArticleFilter) -> tuple[int, str]:
+    """How many came in lately, and a plus where there are more than are counted; none for who cannot change them."""
     if not may(visit.request, Right.EDIT):
-        return 0, False
+        return 0, ""
     page = visit.portal.store.pick(replace(which, since=visit.portal.now() - LATELY, limit=MOST))
-    return len(page.articles), page.next is not None
+    return len(page.articles), "+" if page.next is not None else ""
 
 
 TASKS: Final[tuple[Callable[[Visit], Task | None], ...]] = (mistakes, sources, disk, published, alerts, unsure, undated, suggested)
@@ -104,7 +98,8 @@ TASKS: Final[tuple[Callable[[Visit], Task | None], ...]] = (mistakes, sources, d
 
 
 def tasks(visit: Visit) -> list[Task]:
-    return [found for look in TASKS if (found := look(visit)) is not None]
+    """Those that are to be done: something waits, or a share is too low (which may be 0%)."""
+    return [task for find in TASKS if (task := find(visit)) is not None and (task.number or task.unit == "%")]
 
 
 LOOKED = 50  # of so many reports, the last is told of for which something was due

@@ -49,7 +49,7 @@ def publishing(request: Request, visit: Here) -> Response:
     portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
-    places = {one.name: mask(one.to) for one in portal.config.publish} if portal.config else dict.fromkeys(portal.site.publishes, "")
+    places = {one.name: mask(one.to) for one in portal.config.publish}
     rows = [
         {"target": name, "counts": [counts.get(name, {}).get(state, 0) for state in STATES], "to": places.get(name)} for name in names
     ]  # ``to`` None: sources.yaml does not name the target any more
@@ -71,8 +71,8 @@ def again(request: Request, sent: Form) -> Response:
     visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
     number = visit.portal.store.outbox.again(target, [article] if article else None, now=visit.portal.now())
     log(request, "publishing.again", article or "", {"target": target, "articles": number})
-    words = visit.clock.words.ngettext("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
-    return redirect_with(request, "/publishing", words % {"num": number})
+    text = visit.say_number("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
+    return redirect_with(request, "/publishing", text)
 
 
 @router.post("/publishing/ask", dependencies=[needs(Right.EDIT)])

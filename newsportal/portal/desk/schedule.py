@@ -9,20 +9,15 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from newsportal.errors import SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS, number_of
-from newsportal.portal.desk.sources_yaml import CANNOT, config_of, entry, write
+from newsportal.portal.desk.sources_yaml import apply, config_of, entry
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import Fields, one
-from newsportal.portal.wording import worded
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.sources import edit
-from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
-from newsportal.sources.editing import EditConflict
+from newsportal.sources.changing import set_entry
 from newsportal.sources.timing import Planned, Visited, rules, timetable, visited
 from newsportal.sources.values import DAY
 
@@ -71,20 +66,15 @@ def schedule(request: Request) -> Response:
 
 
 @router.post("/schedule/{key}", dependencies=[needs(Right.EDIT)])
-def change(request: Request, key: str, fields: Fields) -> Response:
+def reschedule(request: Request, key: str, fields: Form) -> Response:
     """Give a source an interval or hours of its own, or leave it to the schedule again."""
-    found, words = entry(request, key), Visit(request).clock.words
-    back = address("/schedule", q=one(fields, "q"), page=one(fields, "page"))
-    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := one(fields, "interval").strip()) else None}
+    found = entry(request, key)
+    back = address("/schedule", q=fields.get("q", ""), page=fields.get("page", ""))
+    values: dict[str, Any] = {"interval": number_of(minutes) if (minutes := fields.get("interval", "").strip()) else None}
     if hasattr(found.source, "hours"):
-        values["hours"] = one(fields, "hours").strip() or None
-    try:
-        done = write(request, lambda path: edit(path, set_entry(found.kind, found.source.name, values)), "source.schedule", key, values)
-    except SourcesError as error:
-        return redirect_with(request, back, f"{found.source.name}: {' '.join(worded(problem, words) for problem in error.problems[:3])}")
-    except (EditConflict, EntryChanged, NoEntry, OSError) as error:
-        return notify(request, back, CANNOT, why=error)
-    return notify(request, back, _("The schedule of %(name)s was changed."), name=found.source.name, undo=done.undo)
+        values["hours"] = fields.get("hours", "").strip() or None
+    change, text = set_entry(found.kind, found.source.name, values), _("The schedule of %(name)s was changed.")
+    return apply(request, change, "source.schedule", key, back, text, values, name=found.source.name)
 
 
 def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from newsportal.extractors import EXTRACTORS
 from newsportal.portal.language import _
+from newsportal.portal.request_body import FormFields
 
 Way = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
 """How a key is written: one line, one a line, words with commas, a number, true or not given, true or false or not given …"""
@@ -187,9 +188,9 @@ def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
     return "" if value is None else str(value)
 
 
-def meant(field: Field, sent: Mapping[str, Sequence[str]]) -> Any:
+def meant(field: Field, sent: FormFields) -> Any:
     """The value for the file of what was sent; ``None``: the key is not written down."""
-    texts = [text.strip() for text in sent.get(field.key, ()) if text.strip()]
+    texts = [text.strip() for text in sent.getlist(field.key) if text.strip()]
     text = texts[-1] if texts else ""
     if field.way == "topics":
         return texts or None
@@ -213,7 +214,7 @@ def number_of(text: str) -> int | float | str:
             return text
 
 
-def values_of(form: Iterable[Group], sent: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def values_of(form: Iterable[Group], sent: FormFields) -> dict[str, Any]:
     """All values of a form, parts as mappings; keys with ``None`` are not written down."""
     values: dict[str, Any] = {}
     for field in (field for _name, fields in form for field in fields):

@@ -16,17 +16,29 @@ from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, number_of, values_of, written
 from newsportal.portal.desk.source_trials import start_trial
 from newsportal.portal.desk.sources import Filter, line
-from newsportal.portal.desk.sources_yaml import ELSEWHERE, NOT_WRITTEN, Entry, config_of, entry, failure_of, path_of, restored, write
+from newsportal.portal.desk.sources_yaml import (
+    ELSEWHERE,
+    NOT_WRITTEN,
+    Entry,
+    apply,
+    config_of,
+    entry,
+    failure_of,
+    path_of,
+    restored,
+    status_of,
+    write,
+)
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
-from newsportal.portal.wording import by_field, worded
+from newsportal.portal.request_body import Form
+from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.sources import edit
-from newsportal.sources.changing import WAYS, EntryChanged, NoEntry, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
-from newsportal.sources.history import NoVersion, versions
+from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
+from newsportal.sources.editing import OtherKeys, append_entry
+from newsportal.sources.history import versions
 from newsportal.sources.watched import judged, watched
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -65,38 +77,33 @@ DONE: Final[Mapping[Way, str]] = {
     "remove": _("%(number)s sources were removed; their articles stay."),
 }
 
-MOST_MISTAKES: Final = 3  # that are told: one of an interval comes once for each source
-
 
 @router.post("/sources/many")
-def many(request: Request, fields: Fields) -> Response:
-    visit, back = Visit(request), one(fields, "next") or "/sources"
-    words, way = visit.clock.words, cast(Way, one(fields, "do"))
+def many(request: Request, fields: Form) -> Response:
+    visit, back = Visit(request), fields.get("next") or "/sources"
+    way = cast(Way, fields.get("do", ""))
     if way not in WAYS:
         raise HTTPException(400)
     config_of(request)
-    keys = fields.get("key", ())
-    if one(fields, "all"):  # all that fit what the list was narrowed to
-        asked = Filter(one(fields, "q").strip() or None, one(fields, "state") or None, one(fields, "kind") or None)
+    keys = fields.getlist("key")
+    if fields.get("all", ""):  # all that fit what the list was narrowed to
+        asked = Filter(fields.get("q", "").strip() or None, fields.get("state") or None, fields.get("kind") or None)
         keys = [found.source.key for found in visit.portal.health() if asked.fits(found, visit.portal)]
     by_key = visit.portal.by_key
     chosen = [by_key[key] for key in dict.fromkeys(keys) if key in by_key]
     if not chosen:
         return notify(request, back, _("Choose at least one source."))
-    minutes = number_of(text) if (text := one(fields, "interval").strip()) else None
+    minutes = number_of(text) if (text := fields.get("interval", "").strip()) else None
     keys = [source.key for source in chosen]
     change = change_many(way, chosen, minutes)
     try:
-        done = write(
+        undo = write(
             request, lambda path: edit(path, change), f"sources.{way}", ", ".join(keys)[:500], {"sources": keys, "interval": minutes}
         )
-    except SourcesError as error:
-        said = dict.fromkeys(worded(problem, words) for problem in error.problems)
-        return redirect_with(request, back, " ".join((words.gettext(_("Nothing was changed.")), *list(said)[:MOST_MISTAKES])))
     except NOT_WRITTEN as error:
         return redirect_with(request, back, failure_of(request, error))
-    text = DONE[way] if done.undo else _("It was the same as before.")
-    return notify(request, back, text, number=len(chosen), undo=done.undo)
+    text = DONE[way] if undo else _("It was the same as before.")
+    return notify(request, back, text, number=len(chosen), undo=undo)
 
 
 @router.get("/sources/write")
@@ -109,8 +116,8 @@ def blank(request: Request) -> Response:
 
 
 @router.post("/sources/write")
-def add(request: Request, fields: Fields) -> Response:
-    kind = one(fields, "list")
+def add(request: Request, fields: Form) -> Response:
+    kind = fields.get("list", "")
     if kind not in FORMS:
         raise HTTPException(404)
     values = _without_nothing(values_of(FORMS[kind], fields))
@@ -120,12 +127,12 @@ def add(request: Request, fields: Fields) -> Response:
     if fault := _forbidden(request, values, {}):
         return _form(request, kind, values, Mistakes(fault), 422)
     try:
-        done = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
+        undo = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
     except (NewsportalError, OSError) as error:
-        return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
+        return _form(request, kind, values, mistakes_of(request, error, kind, place), status_of(error))
     name = next((source.name for source in getattr(config_of(request), kind)[place:]), values.get("name", ""))
     target, text = address_of(f"{family}:{name}"), _("%(name)s was added to %(file)s.")
-    return notify(request, start_trial(request, f"{family}:{name}", target), text, name=name, file=path_of(request).name, undo=done.undo)
+    return notify(request, start_trial(request, f"{family}:{name}", target), text, name=name, file=path_of(request).name, undo=undo)
 
 
 @router.get("/sources/{key}")
@@ -135,29 +142,31 @@ def source(request: Request, key: str) -> Response:
 
 
 @router.post("/sources/{key}")
-def save(request: Request, key: str, fields: Fields) -> Response:
+def save(request: Request, key: str, fields: Form) -> Response:
     found = entry(request, key)
     values = values_of(FORMS[found.kind], fields)
     if fault := _forbidden(request, values, found.written):
         return _form(request, found.kind, values, Mistakes(fault), 422, found)
-    change = set_entry(found.kind, found.source.name, values, one(fields, "seen") or None)
+    change = set_entry(found.kind, found.source.name, values, fields.get("seen") or None)
     details = {name: value for name, value in values.items() if value != found.written.get(name)}
     try:
-        done = write(request, lambda path: edit(path, change), "source.change", key, details)
+        undo = write(request, lambda path: edit(path, change), "source.change", key, details)
     except (NewsportalError, OSError) as error:
-        return _form(request, found.kind, values, _mistakes(request, error, found.kind, found.place, key), _status(error), found)
+        current = entry(request, key).written if isinstance(error, EntryChanged) else None
+        return _form(request, found.kind, values, mistakes_of(request, error, found.kind, found.place, current), status_of(error), found)
     after = getattr(config_of(request), found.kind)[found.place].key
-    text = _("%(name)s was saved.") if done.undo else _("It was the same as before.")
-    return notify(request, start_trial(request, after, address_of(after)), text, name=values["name"], undo=done.undo)
+    text = _("%(name)s was saved.") if undo else _("It was the same as before.")
+    return notify(request, start_trial(request, after, address_of(after)), text, name=values["name"], undo=undo)
 
 
 @router.post("/sources/{key}/enable")
-def enable(request: Request, key: str, fields: Fields) -> Response:
+def enable(request: Request, key: str, fields: Form) -> Response:
     found = entry(request, key)
-    on = bool(one(fields, "enabled"))
+    on = bool(fields.get("enabled"))
     change = set_entry(found.kind, found.source.name, {"enabled": None if on else False})
     text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
-    return _done(request, lambda path: edit(path, change), "source.enable" if on else "source.disable", found, text, one(fields, "next"))
+    action, target = "source.enable" if on else "source.disable", fields.get("next") or "/sources"
+    return apply(request, change, action, key, target, text, name=found.source.name)
 
 
 @router.post("/sources/{key}/delete")
@@ -165,7 +174,7 @@ def delete(request: Request, key: str) -> Response:
     found = entry(request, key)
     change = drop_entry(found.kind, found.source.name)
     text = _("%(name)s was removed; its articles stay.")
-    return _done(request, lambda path: edit(path, change), "source.delete", found, text, "/sources", found.written)
+    return apply(request, change, "source.delete", key, "/sources", text, found.written, name=found.source.name)
 
 
 @router.post("/sources/undo/{version}/{digest}")
@@ -175,31 +184,16 @@ def undo(request: Request, version: str, digest: str) -> Response:
     if kept is None:
         return notify(request, "/sources/versions", ELSEWHERE)
     try:
-        done = restored(request, kept, digest, "sources.undo")
-    except OSError as error:
-        return redirect_with(request, "/sources", failure_of(request, error))
-    except OtherKeys as error:
+        undo = restored(request, kept, digest, "sources.undo")
+    except (OtherKeys, *NOT_WRITTEN) as error:
         return redirect_with(request, "/sources/versions", failure_of(request, error))
-    except (EditConflict, NoVersion, SourcesError):
-        return notify(request, "/sources/versions", ELSEWHERE)
-    return notify(request, "/sources", _("It is as it was before."), undo=done.undo)
-
-
-def _done(
-    request: Request, change: Any, action: str, found: Entry, text: str, target: str, details: Mapping[str, Any] | None = None
-) -> Response:
-    try:
-        done = write(request, change, action, found.source.key, details)
-    except NOT_WRITTEN as error:
-        return redirect_with(request, "/sources", failure_of(request, error))
-    return notify(request, target or "/sources", text, name=found.source.name, undo=done.undo)
+    return notify(request, "/sources", _("It is as it was before."), undo=undo)
 
 
 def _forbidden(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str]:
     if Visit(request).may("administer"):
         return {}
-    words = Visit(request).clock.words.gettext
-    return dict.fromkeys(new_variables(values, before), words(VARIABLES))
+    return dict.fromkeys(new_variables(values, before), Visit(request).say(VARIABLES))
 
 
 def _without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,16 +201,13 @@ def _without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in kept.items() if value is not None and value != {}}
 
 
-def _status(error: Exception) -> int:
-    return 422 if isinstance(error, SourcesError) else 409 if isinstance(error, EntryChanged | NoEntry | EditConflict) else 503
-
-
-def _mistakes(request: Request, error: Exception, kind: str, place: int, key: str | None = None) -> Mistakes:
-    words = Visit(request).clock.words
+def mistakes_of(request: Request, error: Exception, kind: str, place: int, current: Mapping[str, Any] | None = None) -> Mistakes:
+    """Why the entry ``kind[place]`` was not written. ``current``: the entry as somebody else wrote it meanwhile."""
+    visit = Visit(request)
     if isinstance(error, SourcesError):
-        return Mistakes(*by_field(error.problems, kind, place, words))
-    if isinstance(error, EntryChanged) and key is not None:
-        return Mistakes({}, (words.gettext(MEANWHILE),), entry(request, key).written)
+        return Mistakes(*by_field(error.problems, kind, place, visit.clock.words))
+    if isinstance(error, EntryChanged) and current is not None:
+        return Mistakes({}, (visit.say(MEANWHILE),), current)
     return Mistakes({}, (failure_of(request, error),))
 
 
@@ -231,7 +222,7 @@ def _form(
     visit = Visit(request)
     seen = mistakes.now if mistakes.now is not None else found.written if found else None
     return render(
-        request, "source.html", status, kind=kind, kind_name=visit.clock.words.gettext(KINDS[kind]),
+        request, "source.html", status, kind=kind, kind_name=visit.say(KINDS[kind]),
         groups=[(name, [field_view(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
         topic_names=[topic.name for topic in config_of(request).topics], others=mistakes.others, faults=len(mistakes.fields), found=found,
         seen=entry_digest(seen) if seen is not None else "", file=path_of(request),

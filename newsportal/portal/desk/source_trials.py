@@ -6,7 +6,6 @@ Both look at other sites, so they run beside the pages (:mod:`newsportal.portal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast, get_args
 from urllib.parse import urlsplit
@@ -27,7 +26,7 @@ from newsportal.portal.desk.trial_runner import Look, Looks, TooMany
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import address, render
-from newsportal.portal.request_body import Fields, Refused, one
+from newsportal.portal.request_body import Form, FormFields, Refused
 from newsportal.portal.wording import by_field
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import MAX_BYTES
@@ -59,21 +58,21 @@ def new_form(request: Request) -> Response:
 
 
 @router.post("/sources/new")
-def begin(request: Request, fields: Fields) -> Response:
+def begin(request: Request, fields: Form) -> Response:
     """Look at what was pasted: addresses, one a line, or an OPML list."""
-    text, kind = one(fields, "addresses").strip(), one(fields, "kind")
-    words = Visit(request).clock.words.gettext
-    known, everything = config_of(request), bool(one(fields, "everything"))
+    text, kind = fields.get("addresses", "").strip(), fields.get("kind", "")
+    visit = Visit(request)
+    known, everything = config_of(request), bool(fields.get("everything"))
     if kind not in get_args(Family):
         kind = ""
     if text.startswith("<"):
         return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
     addresses = text.split()
     if not addresses or len(addresses) > MAX_ADDRESSES:
-        fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
+        fault = visit.say(MANY, number=MAX_ADDRESSES) if addresses else visit.say(NOTHING)
         return _new_page(request, fields, fault)
     if wrong := next((address for address in addresses if not _is_address(address)), None):
-        return _new_page(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
+        return _new_page(request, fields, visit.say(NO_ADDRESS, address=wrong[:100]))
     family = cast("Family | None", kind or None)
     about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
     return _begun(request, about, lambda tell: look_at_addresses(addresses, known, tell, kind=family, everything=everything), fields)
@@ -82,7 +81,7 @@ def begin(request: Request, fields: Fields) -> Response:
 @router.post("/sources/opml")
 async def upload(request: Request) -> Response:
     """The feeds of an OPML file from another reader, to be chosen from."""
-    words = Visit(request).clock.words.gettext
+    say = Visit(request).say
     try:
         async with request.form(max_files=1, max_fields=1) as sent:
             file = sent.get("file")
@@ -92,12 +91,12 @@ async def upload(request: Request) -> Response:
     except MultiPartException:
         raise HTTPException(400) from None
     if len(body) > MAX_BYTES:
-        text = words(_("The file is too large, or broke off: at most %(number)s MB.")) % {"number": MAX_BYTES >> 20}
-        return await run_in_threadpool(_new_page, request, {}, None, 413, text)
+        text = say("The file is too large, or broke off: at most %(number)s MB.", number=MAX_BYTES >> 20)
+        return await run_in_threadpool(_new_page, request, None, None, 413, text)
     if not body:
-        return await run_in_threadpool(_new_page, request, {}, None, 422, words(_("Choose a file.")))
+        return await run_in_threadpool(_new_page, request, None, None, 422, say("Choose a file."))
     known = config_of(request)
-    return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), {})
+    return await run_in_threadpool(_begun, request, {"what": "new"}, lambda tell: listed(body, known), FormFields())
 
 
 def _is_address(text: str) -> bool:
@@ -114,7 +113,7 @@ def test(request: Request, key: str) -> Response:
     """Fetch a list page and an article of the source."""
     known = config_of(request)
     entry(request, key)
-    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), {})
+    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), FormFields())
 
 
 def start_trial(request: Request, key: str, other: str) -> str:
@@ -133,7 +132,7 @@ def start_trial(request: Request, key: str, other: str) -> str:
 @router.get("/sources/looks/{id}")
 def look(request: Request, id: str) -> Response:
     """How a look goes on; htmx asks for the inner part every second."""
-    return _trial_page(request, look_of(request, id), {}, whole="hx-request" not in request.headers)
+    return _trial_page(request, look_of(request, id), FormFields(), whole="hx-request" not in request.headers)
 
 
 @router.post("/sources/looks/{id}/end")
@@ -143,25 +142,24 @@ def end(request: Request, id: str) -> Response:
 
 
 @router.post("/sources/looks/{id}")
-def add(request: Request, id: str, fields: Fields) -> Response:
+def add(request: Request, id: str, fields: Form) -> Response:
     """Write what was chosen into the file."""
     found, visit = look_of(request, id), Visit(request)
-    words = visit.clock.words.gettext
-    rest = bool(one(fields, "rest"))
+    rest = bool(fields.get("rest"))
     chosen = [
         (number, choice)
         for number, choice in _choices(found)
-        if str(number) in fields.get("take", ()) or (rest and number >= MOST_SHOWN and choice.best)
+        if str(number) in fields.getlist("take") or (rest and number >= MOST_SHOWN and choice.best)
     ]
     if not chosen:
-        return _trial_page(request, found, fields, words(_("Choose at least one.")), status=422)
+        return _trial_page(request, found, fields, visit.say("Choose at least one."), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
     kinds = dict.fromkeys(kind for kind, _values_ in new)
     first = {kind: len(getattr(config_of(request), kind)) for kind in kinds}
     family = {kind: name for name, kind in FAMILIES.items()}
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
     try:
-        done = write(
+        undo = write(
             request,
             lambda path: write_entries(path, new),
             "source.add",
@@ -174,28 +172,28 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         return _trial_page(request, found, fields, " ".join(faults) or str(error), status=422)
     except (EditConflict, OSError) as error:
         return _trial_page(request, found, fields, str(error), status=409)
-    said = words(_("%(number)s sources were added to %(file)s.")) if len(new) > 1 else words(_("%(name)s was added to %(file)s."))
-    text = said % {"number": len(new), "name": new[0][1]["name"], "file": path_of(request).name}
+    message = _("%(number)s sources were added to %(file)s.") if len(new) > 1 else _("%(name)s was added to %(file)s.")
+    text = visit.say(message, number=len(new), name=new[0][1]["name"], file=path_of(request).name)
     since = visit.portal.now()
     for key in keys:
         visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
     request.app.state.pushed()
     target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
-    return redirect_with(request, target, text, undo=done.undo)
+    return redirect_with(request, target, text, undo=undo)
 
 
-def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _values(number: int, choice: Choice, fields: FormFields) -> dict[str, Any]:
     """A choice as it is written: under the name, category and topics that were typed."""
     if number >= MOST_SHOWN:
         return dict(choice.values)
-    name, category = one(fields, f"name-{number}").strip(), one(fields, f"category-{number}").strip()
-    topics = [topic for topic in fields.get(f"topics-{number}", ()) if topic]
+    name, category = fields.get(f"name-{number}", "").strip(), fields.get(f"category-{number}", "").strip()
+    topics = [topic for topic in fields.getlist(f"topics-{number}") if topic]
     values = {**choice.values, "name": name or choice.values["name"]}
     values.pop("category", None)
     return values | ({"category": category} if category else {}) | ({"topics": topics} if topics else {})
 
 
-def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[str, Sequence[str]]) -> Response:
+def _begun(request: Request, about: dict[str, Any], work: Any, fields: FormFields) -> Response:
     try:
         return RedirectResponse(f"/sources/looks/{begin_look(request, about, work).id}", 303)
     except TooMany:
@@ -205,39 +203,39 @@ def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[s
 
 def _new_page(
     request: Request,
-    fields: Mapping[str, Sequence[str]] | None = None,
+    fields: FormFields | None = None,
     fault: str | None = None,
     status: int = 422,
     file_fault: str | None = None,
 ) -> Response:
-    given = fields or {"addresses": [Visit(request).text("url", 2000) or ""]}
-    words = Visit(request).clock.words.gettext
+    visit = Visit(request)
+    given = fields or FormFields({"addresses": visit.text("url", 2000) or ""})
     return render(
-        request, "source_new.html", status if fault or file_fault else 200, addresses=one(given, "addresses"), kind=one(given, "kind"),
-        everything=one(given, "everything"), families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
-        kinds=[(kind, words(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
+        request, "source_new.html", status if fault or file_fault else 200, addresses=given.get("addresses", ""),
+        kind=given.get("kind", ""), everything=given.get("everything", ""),
+        families=[(family, visit.say(KINDS[FAMILIES[family]])) for family in get_args(Family)],
+        kinds=[(kind, visit.say(name)) for kind, name in KINDS.items()], fault=fault, file_fault=file_fault, megabytes=MAX_BYTES >> 20,
         most=MAX_ADDRESSES, file=path_of(request),
     )  # fmt: skip
 
 
 def _trial_page(
-    request: Request, found: Look, fields: Mapping[str, Sequence[str]], fault: str | None = None, *, status: int = 200, whole: bool = True
+    request: Request, found: Look, fields: FormFields, fault: str | None = None, *, status: int = 200, whole: bool = True
 ) -> Response:
     visit = Visit(request)
-    words = visit.clock.words
     results: list[AddressResult] = found.found if found.about["what"] == "new" and found.found else []
     numbers = {id(choice): number for number, choice in _choices(found)}
     shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
     return render(
         request, "source_look.html" if whole else "parts/source_look.html", status, look=found, what=found.about["what"],
-        results=shown[: 2 * MOST_SHOWN], rest=max(0, len(numbers) - MOST_SHOWN), rest_taken=bool(one(fields, "rest")) if fields else True,
+        results=shown[: 2 * MOST_SHOWN], rest=max(0, len(numbers) - MOST_SHOWN), rest_taken=bool(fields.get("rest")) if fields else True,
         faults={one.url: one.error or AlreadyThere(mask(one.url), one.there or "") for one in shown if one.error or one.there},
         failure=found.error, trials=found.found if found.about["what"] == "test" and found.found else [],
-        number=lambda choice: numbers[id(choice)], typed=lambda name, usual: one(fields, name) if name in fields else usual,
-        taken=lambda choice: str(numbers[id(choice)]) in fields.get("take", ()) if fields else choice.best,
-        topics_of=lambda choice: fields.get(f"topics-{numbers[id(choice)]}", ()),
+        number=lambda choice: numbers[id(choice)], typed=lambda name, usual: fields.get(name, "") if name in fields else usual,
+        taken=lambda choice: str(numbers[id(choice)]) in fields.getlist("take") if fields else choice.best,
+        topics_of=lambda choice: fields.getlist(f"topics-{numbers[id(choice)]}"),
         topic_names=[topic.name for topic in config_of(request).topics],
-        kind_names={kind: words.gettext(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
+        kind_names={kind: visit.say(name) for kind, name in KINDS.items()}, fault=fault, most=SHOWN, file=path_of(request), mask=mask,
     )  # fmt: skip
 
 

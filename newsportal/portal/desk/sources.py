@@ -69,12 +69,11 @@ def sources(request: Request, visit: Here) -> Response:
     chosen.sort(key=SORTS[sort])
     last = max(1, -(-len(chosen) // SHOWN))
     page = min(max(1, visit.whole("page")), last)
-    words = visit.clock.words.gettext
     return render(
         request, "sources.html", rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
         states=[(state, visit.clock.says(Message(f"state.{state}")), counted[state]) for state in ORDER if counted[state]],
-        kinds=[(family, words(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]], wanted=asked.state,
-        kind=asked.kind, query=asked.words, sort=sort, page=page, last=last, number=len(chosen), total=len(found),
+        kinds=[(family, visit.say(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
+        wanted=asked.state, kind=asked.kind, query=asked.words, sort=sort, page=page, last=last, number=len(chosen), total=len(found),
         width=STEP * max((len(one.days) for one in found), default=0), height=HEIGHT,
     )  # fmt: skip
 

@@ -16,13 +16,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
-from newsportal.portal.desk.sources_yaml import CANNOT, ELSEWHERE, failure_of, path_of, restored, write
+from newsportal.portal.desk.sources_yaml import failure_of, path_of, restored, write
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
+from newsportal.sources.editing import EditConflict, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -36,7 +36,7 @@ CONFLICT = _(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of a difference: ``way`` is ``added``, ``removed``, ``same`` or ``place``."""
 
     way: str
@@ -50,23 +50,22 @@ def whole(request: Request) -> Response:
 
 
 @router.post("/sources/file", dependencies=[needs(Right.ADMINISTER)])
-def save(request: Request, fields: Fields) -> Response:
+def save(request: Request, fields: Form) -> Response:
     """Write the text if it loads and nobody else wrote; else show both, with every mistake and its line."""
     visit, before = Visit(request), _content(request)
-    text, seen = one(fields, "text"), one(fields, "seen")
+    text, seen = fields.get("text", ""), fields.get("seen", "")
     written = text.replace("\r\n", "\n") if b"\r\n" not in before else text
-    words = visit.clock.words.gettext
     try:
-        done = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
+        undo = write(request, lambda path: rewrite(path, written.encode(), seen), "sources.rewrite")
     except SourcesError as error:
         return _editor(request, text, seen, 422, problems=error.problems)
     except EditConflict:
         now = _content(request)
         diff = list(difference(now, written.encode()))
-        return _editor(request, text, digest_of(now), 409, fault=words(CONFLICT), diff=diff)
+        return _editor(request, text, digest_of(now), 409, fault=visit.say(CONFLICT), diff=diff)
     except OSError as error:
         return _editor(request, text, seen, 503, fault=failure_of(request, error))
-    return notify(request, "/sources/file", _("sources.yaml was saved.") if done.undo else _("It was the same as before."), undo=done.undo)
+    return notify(request, "/sources/file", _("sources.yaml was saved.") if undo else _("It was the same as before."), undo=undo)
 
 
 @router.get("/sources/versions")
@@ -93,33 +92,29 @@ def version(request: Request, id: str) -> Response:
 
 
 @router.post("/sources/versions/{id}")
-def restore(request: Request, id: str, fields: Fields) -> Response:
+def restore(request: Request, id: str, fields: Form) -> Response:
     found = next((one for one in versions(path_of(request).resolve()) if one.id == id), None)
     if found is None:
         raise HTTPException(404)
     try:
-        done = restored(request, found, one(fields, "seen"), "sources.restore")
-    except OtherKeys as error:
-        return redirect_with(request, "/sources/versions", failure_of(request, error))
+        undo = restored(request, found, fields.get("seen", ""), "sources.restore")
     except SourcesError as error:
         return notify(request, "/sources/versions", _("That version would not load: %(why)s"), why=error.problems[0])
-    except (EditConflict, NoVersion):
-        return notify(request, "/sources/versions", ELSEWHERE)
     except (NewsportalError, OSError) as error:
-        return notify(request, "/sources/versions", CANNOT, why=error)
-    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=done.undo)
+        return redirect_with(request, "/sources/versions", failure_of(request, error))
+    return notify(request, "/sources/versions", _("sources.yaml is as it was then."), undo=undo)
 
 
-def difference(before: bytes, after: bytes) -> Iterator[Line]:
+def difference(before: bytes, after: bytes) -> Iterator[DiffLine]:
     """What changes from one text to the other, with lines around it; cut where it is too long to be read."""
     lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=CONTEXT)
     ways = {"+": "added", "-": "removed", "@": "place"}
     for place, line in enumerate(lines):
         if place >= MAX_LINES:
-            yield Line("place", "…")
+            yield DiffLine("place", "…")
             return
         if place >= 2:  # the first two name files
-            yield Line(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
+            yield DiffLine(ways.get(line[:1], "same"), line[1:] if line[:1] != "@" else line)
 
 
 def _lines(content: bytes) -> list[str]:
@@ -141,7 +136,7 @@ def _editor(
     *,
     fault: str | None = None,
     problems: tuple[object, ...] = (),
-    diff: list[Line] | None = None,
+    diff: list[DiffLine] | None = None,
 ) -> Response:
     values = {"text": text, "seen": seen, "fault": fault, "problems": problems, "diff": diff, "file": path_of(request)}
     return render(request, "sources_file.html", status, lines=min(40, max(12, text.count("\n") + 2)), **values)

@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from fastapi import HTTPException, Request
+from fastapi import HTTPException, Request, Response
 
 from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.language import _
+from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
-from newsportal.sources import Source, Sources, mask
+from newsportal.services.topics.changing import NoSuchTopic
+from newsportal.sources import Source, Sources, edit, mask
+from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
-from newsportal.sources.editing import EditConflict, OtherKeys, go_back
+from newsportal.sources.editing import Change, EditConflict, OtherKeys, go_back
 from newsportal.sources.history import NoVersion, Version, digest_of, versions
 
 
@@ -31,20 +35,9 @@ class Entry:
     written: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of a change. ``undo``: where a form is sent that takes it back; ``None``: nothing had to be changed."""
-
-    digest: str
-    undo: str | None
-
-
 def config_of(request: Request) -> Sources:
-    """``sources.yaml`` as it counts now; 404 for a portal that was not opened over one."""
-    known = Visit(request).portal.config
-    if known is None:
-        raise HTTPException(404)
-    return known
+    """``sources.yaml`` as it counts now."""
+    return Visit(request).portal.config
 
 
 def path_of(request: Request) -> Path:
@@ -72,18 +65,20 @@ def entry(request: Request, key: str) -> Entry:
 
 def write(
     request: Request, change: Callable[[Path], str], action: str, thing: str = "", details: Mapping[str, Any] | None = None
-) -> Written:
-    """Let ``change`` write the file, log it, and let it count. Raises what ``change`` raises; then nothing was written."""
+) -> str | None:
+    """Let ``change`` write the file, log it, and let it count. Raises what ``change`` raises; then nothing was written.
+
+    Returns where a form is sent that takes the change back; ``None`` where the file stays as it was.
+    """
     path = path_of(request).resolve()
     before = digest_of(path.read_bytes())
     after = change(path)
     if after == before:
-        return Written(after, None)
+        return None
     log(request, action, thing, masked(details))
     request.app.state.reloading.look()
     kept = versions(path)
-    undo = f"/sources/undo/{kept[0].id}/{after}" if kept and kept[0].digest == before else None
-    return Written(after, undo)
+    return f"/sources/undo/{kept[0].id}/{after}" if kept and kept[0].digest == before else None
 
 
 EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
@@ -91,7 +86,7 @@ EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
 published) is administrators'."""
 
 
-def restored(request: Request, version: Version, seen: str | None, action: str) -> Written:
+def restored(request: Request, version: Version, seen: str | None, action: str) -> str | None:
     """Put an earlier version in place of the file. Raises as ``go_back``: ``OtherKeys`` where more would change than who asks may.
 
     Of two who do so at once (or one who clicks twice) the second finds it done, and is told no conflict.
@@ -102,7 +97,7 @@ def restored(request: Request, version: Version, seen: str | None, action: str) 
     except EditConflict:
         if digest_of(path_of(request).read_bytes()) != version.digest:
             raise
-        return Written(version.digest, None)
+        return None
 
 
 GONE: Final = _("The source is gone: somebody has removed it meanwhile.")
@@ -110,18 +105,40 @@ ELSEWHERE: Final = _("sources.yaml was changed since; look at its earlier versio
 CANNOT: Final = _("sources.yaml cannot be written: %(why)s")
 OTHERS: Final = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
 
-NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoVersion, OSError)
-"""What a change of one source raises where nothing was written."""
+MOST_PROBLEMS: Final = 3  # that are shown: one of an interval comes once for each source
+
+NOT_WRITTEN: Final = (SourcesError, EditConflict, EntryChanged, NoEntry, NoSuchTopic, NoVersion, OSError)
+"""What a change raises where nothing was written."""
 
 
 def failure_of(request: Request, error: Exception) -> str:
     """Why nothing was written, in the reader's language."""
-    say = Visit(request).say
-    if isinstance(error, OSError | SourcesError):
-        return say(CANNOT, why=(error.strerror or error) if isinstance(error, OSError) else error.problems[0])
+    visit = Visit(request)
+    if isinstance(error, SourcesError):
+        problems = list(dict.fromkeys(worded(problem, visit.clock.words) for problem in error.problems))
+        return " ".join((visit.say("Nothing was changed."), *problems[:MOST_PROBLEMS]))
+    if isinstance(error, OSError):
+        return visit.say(CANNOT, why=error.strerror or error)
     if isinstance(error, OtherKeys):
-        return say(OTHERS, keys=", ".join(error.keys))
-    return say(GONE if isinstance(error, NoEntry) else ELSEWHERE)
+        return visit.say(OTHERS, keys=", ".join(error.keys))
+    return visit.say(GONE if isinstance(error, NoEntry) else ELSEWHERE)
+
+
+def status_of(error: Exception) -> int:
+    """The status of a page that shows why nothing was written."""
+    return 422 if isinstance(error, SourcesError | NameTaken) else 503 if isinstance(error, OSError) else 409
+
+
+def apply(
+    request: Request, change: Change, action: str, thing: str, target: str, text: str, details: Mapping[str, Any] | None = None,
+    **params: object,
+) -> Response:  # fmt: skip
+    """Make ``change`` and return to ``target``, where ``text`` (with its ``params``), or why nothing was written, is shown."""
+    try:
+        undo = write(request, lambda path: edit(path, change), action, thing, details)
+    except NOT_WRITTEN as error:
+        return redirect_with(request, target, failure_of(request, error))
+    return notify(request, target, text, undo=undo, **params)
 
 
 def masked(value: Any) -> Any:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from threading import Lock
-from time import monotonic
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from newsportal.portal.access import needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import ThisPortal
 from newsportal.portal.render import render
+from newsportal.portal.ttl_cache import CostlyValue
 from newsportal.services.accounts import Right
 from newsportal.services.discovery.opml import Outline, write
 from newsportal.services.discovery.suggestions import SiteCounter, Suggestion
@@ -28,34 +26,32 @@ KINDS = ("feeds", "sitemaps", "regions", "forums", "galleries")
 class Suggesting:
     """The suggestions over a store, at most ``SECONDS`` old. Called from several threads; one of them counts."""
 
-    def __init__(self, store: Store, sources: object) -> None:
+    def __init__(self, store: Store, sources: Sources) -> None:
         self._store = store
-        self._visited = tuple(_addresses(sources))
-        self._lock = Lock()
-        self._made: tuple[float, list[Suggestion]] | None = None
+        self._visited: tuple[str, ...] | None = None
+        self.follow(sources)
 
-    def follow(self, sources: object) -> None:
+    def follow(self, sources: Sources) -> None:
         """``sources.yaml`` was changed: what it visits now is no suggestion."""
         visited = tuple(_addresses(sources))
-        with self._lock:
-            if visited != self._visited:
-                self._visited, self._made = visited, None
+        if visited != self._visited:
+            self._visited = visited
+            self._counted = CostlyValue(lambda: self._count(visited), "suggestions", SECONDS, spare=0)
 
     def suggestions(self) -> list[Suggestion]:
         """Raises ``StoreError``."""
-        with self._lock:
-            if self._made is None or monotonic() - self._made[0] > SECONDS:
-                counting = SiteCounter(self._visited)
-                for article in islice(self._store.all_articles(), SAMPLE):
-                    counting.take(article)
-                self._made = (monotonic(), counting.suggestions(SHOWN))
-            return self._made[1]
+        return self._counted.get()
+
+    def _count(self, visited: Sequence[str]) -> list[Suggestion]:
+        counting = SiteCounter(visited)
+        for article in islice(self._store.all_articles(), SAMPLE):
+            counting.take(article)
+        return counting.suggestions(SHOWN)
 
 
-def _addresses(sources: object) -> Iterator[str]:
+def _addresses(sources: Sources) -> Iterator[str]:
     for kind in KINDS:
-        source: Any
-        for source in getattr(sources, kind, ()):
+        for source in getattr(sources, kind):
             yield from getattr(source, "seeds", ()) or (source.url,)
 
 
@@ -69,11 +65,9 @@ def suggestions(request: Request) -> Response:
 
 
 @router.get("/opml")
-def opml(request: Request) -> Response:
+def opml(portal: ThisPortal) -> Response:
     """The enabled feeds of sources.yaml, without those whose address holds a password or a token."""
-    portal = Visit(request).portal
-    secret = (portal.config or Sources()).is_secret
-    open_ = (feed for feed in request.app.state.feeds if feed.enabled and not secret(feed.url))
-    feeds = (Outline(feed.url, feed.name, feed.category) for feed in open_)
+    public = (feed for feed in portal.config.feeds if feed.enabled and not portal.config.is_secret(feed.url))
+    feeds = (Outline(feed.url, feed.name, feed.category) for feed in public)
     named = {"content-disposition": 'attachment; filename="newsportal.opml"'}
     return Response(write(portal.site.title, feeds, portal.now()), media_type="text/x-opml", headers=named)

@@ -16,20 +16,18 @@ from newsportal.errors import Problem, SourcesError
 from newsportal.portal.access import needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
-from newsportal.portal.desk.sources_yaml import config_of, failure_of, path_of, write
+from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
 from newsportal.portal.language import _
-from newsportal.portal.notices import notify, redirect_with
+from newsportal.portal.notices import redirect_with
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
-from newsportal.portal.wording import by_field, worded
+from newsportal.portal.request_body import Form, FormFields
+from newsportal.portal.wording import by_field
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put, words
 from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
 from newsportal.sources import Breadth, EditConflict, Topic, digest, edit, load
-from newsportal.sources.changing import NoEntry
-from newsportal.sources.editing import Change
 from newsportal.sources.loading import built_in
 
 
@@ -78,12 +76,14 @@ def typed_of(topic: Topic, digest: str) -> Typed:
     )  # fmt: skip
 
 
-def typed(sent: Mapping[str, Sequence[str]]) -> Typed:
-    return Typed(
-        one(sent, "before") or None, one(sent, "digest"), one(sent, "name"), one(sent, "any"), one(sent, "must"), one(sent, "not"),
-        one(sent, "query"), one(sent, "pages"), tuple(dict.fromkeys(sent.get("engines", ()))), bool(one(sent, "hours")),
-        bool(one(sent, "enabled")), bool(one(sent, "auto_classify")), bool(one(sent, "follow")),
+def typed(sent: FormFields) -> Typed:
+    digest, name, any_, must, never, query, pages = (
+        sent.get(key, "") for key in ("digest", "name", "any", "must", "not", "query", "pages")
     )  # fmt: skip
+    engines = tuple(dict.fromkeys(sent.getlist("engines")))
+    hours, enabled, auto_classify, follow = (bool(sent.get(key)) for key in ("hours", "enabled", "auto_classify", "follow"))
+    before = sent.get("before") or None
+    return Typed(before, digest, name, any_, must, never, query, pages, engines, hours, enabled, auto_classify, follow)
 
 
 FIELDS: Final = {
@@ -112,7 +112,7 @@ FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let the
 @router.get("/topics")
 def topics(request: Request, visit: Here) -> Response:
     known = visit.portal.config
-    names = [topic.name for topic in known.topics] if known else []
+    names = [topic.name for topic in known.topics]
     lately = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest(("assign",))
     return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names),
@@ -137,7 +137,7 @@ def change(request: Request, name: str) -> Response:
 
 
 @router.post("/topics/preview")
-def tried(request: Request, sent: Fields) -> Response:
+def tried(request: Request, sent: Form) -> Response:
     """What the words would find: a part of the page for a script, else the whole of it."""
     form = typed(sent)
     if request.headers.get("hx-request"):
@@ -146,34 +146,34 @@ def tried(request: Request, sent: Fields) -> Response:
 
 
 @router.post("/topics/save")
-def save(request: Request, sent: Fields) -> Response:
+def save(request: Request, sent: Form) -> Response:
     form, path = typed(sent), path_of(request)
-    said = Visit(request).clock.words.gettext
+    visit = Visit(request)
     action, name = "topic.change" if form.before else "topic.add", form.draft().name
     details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
     try:
-        done = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
+        undo = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
     except SourcesError as error:
         known = load(path)
         names = [topic.name for topic in known.topics]
         place = names.index(form.before) if form.before in names else len(names)
-        return _form(request, with_faults(form, error.problems, place, Visit(request).clock.words), 422)
+        return _form(request, with_faults(form, error.problems, place, visit.clock.words), 422)
     except (EditConflict, NoSuchTopic) as error:
-        clash = said("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
+        clash = visit.say("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
         gone = isinstance(error, NoSuchTopic)
         form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
         return _form(request, form, 409)
     except OSError as error:
         return _form(request, replace(form, others=(failure_of(request, error),)), 503)
-    text = said("The topic %(name)s was saved.") % {"name": name}
+    text = visit.say("The topic %(name)s was saved.", name=name)
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
         try:
             begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
-            text += " " + said(FOLLOWS) % {"days": FOLLOW_DAYS}
+            text += " " + visit.say(FOLLOWS, days=FOLLOW_DAYS)
         except Busy:
-            text += " " + said(FOLLOWS_NOT)
-    return redirect_with(request, f"/topics?saved={quote(name, safe='')}", text, undo=done.undo)
+            text += " " + visit.say(FOLLOWS_NOT)
+    return redirect_with(request, f"/topics?saved={quote(name, safe='')}", text, undo=undo)
 
 
 @router.get("/topics/{name}/delete")
@@ -188,23 +188,23 @@ def confirm_delete(request: Request, name: str) -> Response:
 
 @router.post("/topics/{name}/delete")
 def deleted(request: Request, name: str) -> Response:
-    return _changed(request, delete(name), "topic.delete", name, _("The topic %(name)s was deleted."))
+    return apply(request, delete(name), "topic.delete", name, "/topics", _("The topic %(name)s was deleted."), name=name)
 
 
 @router.post("/topics/{name}/up")
 def up(request: Request, name: str) -> Response:
-    return _changed(request, move(name, -1), "topic.move", name)
+    return _moved(request, name, -1)
 
 
 @router.post("/topics/{name}/down")
 def down(request: Request, name: str) -> Response:
-    return _changed(request, move(name, 1), "topic.move", name)
+    return _moved(request, name, 1)
 
 
 @router.post("/topics/assign")
-def assign(request: Request, sent: Fields) -> Response:
+def assign(request: Request, sent: Form) -> Response:
     """Let stored articles follow: all topics, one, or one that is no more."""
-    name, days = one(sent, "name"), one(sent, "days")
+    name, days = sent.get("name", ""), sent.get("days", "")
     there = [topic.name for topic in config_of(request).topics]
     gone = name if name and name in _gone(request, there) else None
     if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
@@ -238,15 +238,9 @@ def _preview(request: Request, form: Typed) -> dict[str, Any]:
     return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
 
 
-def _changed(request: Request, made: Change, action: str, name: str, text: str | None = None) -> Response:
+def _moved(request: Request, name: str, step: int) -> Response:
     try:
-        done = write(request, lambda file: edit(file, made), action, name)
-    except SourcesError as error:
-        return redirect_with(request, "/topics", " ".join(worded(problem, Visit(request).clock.words) for problem in error.problems))
-    except (EditConflict, NoSuchTopic, NoEntry):
-        return notify(request, "/topics", _("sources.yaml was changed meanwhile; nothing was written."))
-    except OSError as error:
+        write(request, lambda file: edit(file, move(name, step)), "topic.move", name)
+    except NOT_WRITTEN as error:
         return redirect_with(request, "/topics", failure_of(request, error))
-    if text is None:
-        return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
-    return notify(request, "/topics", text, name=name, undo=done.undo)
+    return RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})

@@ -75,10 +75,9 @@ class RunningCrawl:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of ``days`` days up to today. ``series``: articles a day; ``growth``: all articles at the end of each; ``behind``: changes of the
-    store that are not counted yet."""
+    """Of the last days. ``series``: articles a day; ``growth``: all articles at the end of each; ``behind``: changes of the store that are
+    not counted yet."""
 
-    days: int
     series: tuple[tuple[date, int], ...]
     growth: tuple[int, ...]
     total: int
@@ -123,7 +122,7 @@ def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
     sites, sources, topics, categories = (tuple(daily.top(kind, since, until, TOP)) for kind in SHOWN)
     behind = max(0, portal.store.last_seq() - daily.position())
     total = sum(number for _, number in series)
-    return Figures(days, series, growth, total, sites, sources, topics, categories, behind)
+    return Figures(series, growth, total, sites, sources, topics, categories, behind)
 
 
 def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
@@ -163,7 +162,8 @@ def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
                 reasons.setdefault(cause, Counter())[reason] += number
                 sources.setdefault(cause, Counter())[row.source] += number
     found = [
-        Failure(cause, told.total(), tuple(told.most_common(3)), tuple(sources[cause].most_common(3))) for cause, told in reasons.items()
+        Failure(cause, counted.total(), tuple(counted.most_common(3)), tuple(sources[cause].most_common(3)))
+        for cause, counted in reasons.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.number, one.cause)))
 

@@ -17,7 +17,7 @@ from newsportal import __version__
 from newsportal.errors import NewsportalError, SearchError, StoreError
 from newsportal.messages.reasons import cause_of
 from newsportal.portal.access import may, signed
-from newsportal.portal.context import Portal, Visit
+from newsportal.portal.context import Portal, ThisPortal
 from newsportal.portal.monitor.process_metrics import machine
 from newsportal.services.accounts import Right
 from newsportal.sources.watched import ORDER
@@ -95,29 +95,25 @@ class PortalCollector(Collector):
     def _queue(self) -> list[Metric]:
         if self._portal.queues is None:
             return []
-        told = self._portal.queues()
-        if told.away:
-            raise NewsportalError(told.away)
-        rows = {(row.name, state): getattr(row, state) for row in told.queues for state in ("waiting", "later", "leased", "aside")}
+        queues = self._portal.queues()
+        if queues.away:
+            raise NewsportalError(queues.away)
+        rows = {(row.name, state): getattr(row, state) for row in queues.queues for state in ("waiting", "later", "leased", "aside")}
         family = gauge("newsportal_queue_requests", "Requests of the crawl, by what they wait for.", ("queue", "state"), rows)
         numbers = Counter[tuple[str, str]]()
-        for retry in told.retries:
+        for retry in queues.retries:
             numbers[retry.queue, retry.reason] += retry.links
         retries = gauge("newsportal_links_retry", "Links that wait for another try, by why.", ("queue", "reason"), numbers)
-        workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(told.workers))
+        workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(queues.workers))
         return [family, retries, workers]
 
     def _accounts(self) -> list[Metric]:
-        if self._portal.accounts is None:
-            return []
         counted = Counter[str]()
         for states in self._portal.accounts.alerts.counts().values():
             counted.update(states)
         return [gauge("newsportal_alert_messages", "Messages of alerts.", ("state",), counted)]
 
     def _sources(self) -> list[Metric]:
-        if self._portal.config is None:
-            return []
         counted = Counter(one.health.state for one in self._portal.health())
         states = gauge("newsportal_sources", "Sources, by how they do.", ("state",), {state: counted[state] for state in ORDER})
         mistakes = GaugeMetricFamily("newsportal_sources_file_mistakes", "Mistakes in sources.yaml as it stands.", len(self._portal.broken))
@@ -143,9 +139,8 @@ def alive() -> Response:
 
 
 @router.get("/readyz")
-def ready(request: Request) -> Response:
+def ready(portal: ThisPortal) -> Response:
     """503 while the store does not answer."""
-    portal: Portal = request.app.state.portal
     try:
         portal.store.last_seq()
     except StoreError:
@@ -154,44 +149,40 @@ def ready(request: Request) -> Response:
 
 
 @router.get("/metrics")
-def metrics(request: Request) -> Response:
+def metrics(request: Request, portal: ThisPortal) -> Response:
     """``portal.metrics`` in ``sources.yaml`` says for whom."""
-    portal = Visit(request).portal
-    way = portal.config.portal.metrics if portal.config is not None else "token"
+    way = portal.config.portal.metrics
     if way == "off":
         raise HTTPException(404)
     if way == "token" and not may(request, Right.WATCH):
-        if portal.accounts is None:
-            raise HTTPException(404)
         if signed(request) is not None:
             raise HTTPException(403)
         return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
-    told = CollectorRegistry()
+    registry = CollectorRegistry()
     for collector in (request.app.state.meter.registry, ProcessCollector(registry=None), PortalCollector(portal)):
-        told.register(collector)
+        registry.register(collector)
     encode, kind = choose_encoder(request.headers.get("accept", ""))  # the text form, or OpenMetrics where it is asked for
-    return Response(encode(told), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
+    return Response(encode(registry), media_type=kind, headers={**UNCACHED, "vary": "Accept"})
 
 
 HIDDEN = "the index does not follow the store; the log says why"  # for everybody: the error itself may name hosts and files
 
 
 @router.get("/health")
-def health(request: Request) -> Response:
-    portal = Visit(request).portal
+def health(request: Request, portal: ThisPortal) -> Response:
     try:
-        told, status = {"status": "ok", **store_health(portal)}, 200
+        state, status = {"status": "ok", **store_health(portal)}, 200
     except StoreError:
-        told, status = {"status": "store-unavailable"}, 503
-    search = search_health(portal, int(told.get("seq", 0)))
+        state, status = {"status": "store-unavailable"}, 503
+    search = search_health(portal, int(state.get("seq", 0)))
     if status == 200 and search.get("status") == "unavailable":
-        told["status"] = "degraded"
+        state["status"] = "degraded"
     if portal.missed:
-        told["not_recorded"] = dict(portal.missed)
+        state["not_recorded"] = dict(portal.missed)
     following = getattr(request.app.state, "follower", None)
     if following and following.error:
         search["error"] = following.error if may(request, Right.WATCH) else HIDDEN
-    return JSONResponse({**told, "version": __version__, "search": search}, status, headers={"cache-control": "no-store"})
+    return JSONResponse({**state, "version": __version__, "search": search}, status, headers={"cache-control": "no-store"})
 
 
 def store_health(portal: Portal) -> dict[str, Any]:

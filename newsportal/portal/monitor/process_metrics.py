@@ -20,7 +20,6 @@ from prometheus_client import CollectorRegistry, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.sources import Sources
-from newsportal.sources.parts import Alerting
 from newsportal.store.dialect_sqlite import sqlite_file
 
 BESIDE: Final = ("-wal", "-shm")  # what SQLite keeps beside a file
@@ -53,9 +52,7 @@ class Machine:
     memory: int
     children: int
     load: float
-    machine_memory: int
     machine_available: int
-    threads: int
     disk_free: int
     disk_total: int
     low: bool
@@ -66,28 +63,25 @@ class Machine:
         return self.disk_free / self.disk_total if self.disk_total else 1.0
 
 
-def machine(sources: Sources | None) -> Machine:
+def machine(sources: Sources) -> Machine:
     """As it is now. Raises ``OSError`` where the disk does not tell."""
     process, memory = psutil.Process(), psutil.virtual_memory()
-    parts = files(sources) if sources is not None else []
     found, children = disk(sources), 0
     for child in process.children(recursive=True):
         with suppress(psutil.Error):  # it has just ended
             children += child.memory_info().rss
     return Machine(
-        process.memory_info().rss, children, psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.total, memory.available,
-        process.num_threads(), found.free, found.total, found.low,
-        tuple(Size(name, size_of(file) if file is not None else None) for name, file in parts),
+        process.memory_info().rss, children, psutil.getloadavg()[0] / (psutil.cpu_count() or 1), memory.available,
+        found.free, found.total, found.low,
+        tuple(Size(name, size_of(file) if file is not None else None) for name, file in files(sources)),
     )  # fmt: skip
 
 
-def disk(sources: Sources | None) -> Disk:
+def disk(sources: Sources) -> Disk:
     """How full it is now. Raises ``OSError`` where the disk does not tell."""
-    parts = files(sources) if sources is not None else []
-    folder = next((file.parent for _, file in parts if file is not None and file.parent.is_dir()), Path.cwd())
+    folder = next((file.parent for _, file in files(sources) if file is not None and file.parent.is_dir()), Path.cwd())
     found = psutil.disk_usage(str(folder))
-    least = sources.alerts.disk_free if sources is not None else Alerting().disk_free
-    return Disk(found.free, found.total, found.total > 0 and 100 * found.free / found.total < least)
+    return Disk(found.free, found.total, found.total > 0 and 100 * found.free / found.total < sources.alerts.disk_free)
 
 
 def files(sources: Sources) -> list[tuple[str, Path | None]]:
@@ -154,7 +148,7 @@ class Meter:
         return [found.get(minute, {}) for minute in range(present - MINUTES + 1, present + 1)]
 
 
-class Measured:
+class MeteredRequests:
     """The outermost layer but the guard's."""
 
     def __init__(self, app: ASGIApp, meter: Meter) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from threading import Lock
-from time import monotonic
 from typing import Literal
 
 from newsportal.errors import NewsportalError
+from newsportal.portal.ttl_cache import CostlyValue
 
 SECONDS = 3.0  # what is shown may be so old: many readers of the monitor cost the queue one question
 
@@ -92,23 +91,16 @@ Settle = Callable[[Way], int]
 """Lets all requests that were set aside wait anew, or forgets them; answers how many. Blocking. Raises ``NewsportalError``."""
 
 
-class CachedQueues:
-    """Asks not more often than is of use. Safe between threads."""
+def cached(ask: Ask) -> Ask:
+    """``ask`` with its answer kept for some seconds; what it raises is told as ``away``. Safe between threads."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-        self._lock = Lock()
-        self._kept: tuple[float, Queues] | None = None
+    def ask_now() -> Queues:
+        try:
+            return ask()
+        except NewsportalError as error:
+            return Queues(away=str(error))
 
-    def __call__(self) -> Queues:
-        with self._lock:
-            if self._kept is None or monotonic() - self._kept[0] > SECONDS:
-                try:
-                    found = self._ask()
-                except NewsportalError as error:
-                    found = Queues(away=str(error))
-                self._kept = monotonic(), found
-            return self._kept[1]
+    return CostlyValue(ask_now, "queues", SECONDS, spare=0).get
 
 
 def moment(seconds: float) -> datetime:

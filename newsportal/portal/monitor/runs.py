@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from gettext import NullTranslations
 from typing import Any, Final, get_args
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.errors import NewsportalError
-from newsportal.items.report import COUNTERS, Run, SourceReport
+from newsportal.items.report import COUNTERS, Run
 from newsportal.messages import Message
 from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
-from newsportal.portal.context import Here
+from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.source_fields import KINDS, address_of
 from newsportal.portal.language import _
 from newsportal.portal.monitor.figures import RANGES, FiguresCache, bars, line, running_crawls
@@ -23,7 +23,7 @@ from newsportal.portal.monitor.queues import Way
 from newsportal.portal.monitor.system import run_log
 from newsportal.portal.notices import notify
 from newsportal.portal.render import render
-from newsportal.portal.request_body import Fields, one
+from newsportal.portal.request_body import Form
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
 from newsportal.services.accounts import Right
@@ -45,26 +45,12 @@ SPIDERS: Final[Mapping[str, str]] = {
 """What a spider visits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the table: the counters in their order, then all failures, the two rates, and how many seconds it took."""
-
-    name: str
-    values: tuple[int, ...]
-    failed: int
-    precision: float | None
-    recall: float | None
-    seconds: float
-    notes: tuple[Message, ...] = ()
-    total: bool = False
-
-
 @router.get("/runs")
 def runs(request: Request, visit: Here) -> Response:
     """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
     read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
     found = [run for run in read if whole or not run.idle]
-    kinds = {name: visit.clock.words.gettext(kind) for name, kind in SPIDERS.items()}
+    kinds = {name: visit.say(kind) for name, kind in SPIDERS.items()}
     return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=whole, kinds=kinds)
 
 
@@ -73,38 +59,27 @@ def run(request: Request, visit: Here, run_id: str) -> Response:
     found = visit.portal.store.run(run_id)
     if found is None:
         raise HTTPException(404)
-    words = visit.clock.words
-    total = row_of(found.total, words.gettext("total"), total=True)
     return render(
-        request, "run.html", run=found, total=found.total, failures=failures_of(found), columns=columns(words),
-        rows=[*(row_of(source, source.source) for source in found.sources), *([total] if found.sources else [])], **run_log(visit, found),
+        request, "run.html", run=found, total=found.total, failures=failures_of(found), counters=COUNTERS, columns=columns(visit),
+        rows=[*found.sources, found.total] if found.sources else [], **run_log(visit, found),
     )  # fmt: skip
-
-
-def row_of(report: SourceReport, name: str, *, total: bool = False) -> Row:
-    failed = report.failures + sum(report.list_failed.values())
-    notes = () if total else report.notes
-    return Row(name, tuple(getattr(report, key) for key in COUNTERS), failed, report.precision, report.recall, report.seconds, notes, total)
 
 
 def failures_of(run: Run) -> list[tuple[str, int]]:
     """Reasons with their counts, articles and list pages together, the most frequent first."""
-    total = run.total
-    counted: dict[str, int] = dict(total.failed)
-    for reason, count in total.list_failed.items():
-        counted[reason] = counted.get(reason, 0) + count
+    counted = Counter(run.total.failed) + Counter(run.total.list_failed)
     return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def columns(words: NullTranslations) -> list[str]:
+def columns(visit: Visit) -> list[str]:
     """The heads of the table, in the order of ``report.COUNTERS`` and the figures derived from them."""
     named = {
-        "list_pages": words.gettext("list pages"), "not_modified": words.gettext("unchanged"), "entries": words.gettext("entries"),
-        "known": words.gettext("known"), "repeated": words.gettext("repeated"), "new": words.gettext("new"),
-        "fetched": words.gettext("fetched"), "parsed": words.gettext("parsed"), "stored": words.gettext("stored"),
-        "folded": words.gettext("folded"), "same": words.gettext("same"),
+        "list_pages": visit.say("list pages"), "not_modified": visit.say("unchanged"), "entries": visit.say("entries"),
+        "known": visit.say("known"), "repeated": visit.say("repeated"), "new": visit.say("new"),
+        "fetched": visit.say("fetched"), "parsed": visit.say("parsed"), "stored": visit.say("stored"),
+        "folded": visit.say("folded"), "same": visit.say("same"),
     }  # fmt: skip
-    derived = [words.gettext("failed"), words.gettext("precision"), words.gettext("recall"), words.gettext("time")]
+    derived = [visit.say("failed"), visit.say("precision"), visit.say("recall"), visit.say("time")]
     return [*(named.get(key, key) for key in COUNTERS), *derived]
 
 
@@ -136,7 +111,7 @@ def monitor(request: Request, visit: Here) -> Response:
         "days": days, "ranges": RANGES, "figures": counted, "bars": bars(counted.series) if counted else (),
         "curve": line(counted.growth) if counted else "", "crawled": kept.crawled(visit.portal, days),
         "causes": {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())},
-        "lines": lines_of(months), "learnt": learnt, "alpha": alpha, "named": named(visit.clock.words),
+        "lines": lines_of(months), "learnt": learnt, "alpha": alpha, "named": named(visit),
         "called": calling(visit.portal, visit.clock.words),
         "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None, "queues": queues,
         "settles": request.app.state.settle is not None and visit.may("edit"),
@@ -146,9 +121,9 @@ def monitor(request: Request, visit: Here) -> Response:
 
 
 @router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
-def aside(request: Request, fields: Fields) -> Response:
+def aside(request: Request, fields: Form) -> Response:
     """Requests that were set aside wait anew, or are forgotten."""
-    way, settle = one(fields, "do"), request.app.state.settle
+    way, settle = fields.get("do", ""), request.app.state.settle
     if settle is None or way not in get_args(Way):
         raise HTTPException(404 if settle is None else 400)
     try:
@@ -160,12 +135,12 @@ def aside(request: Request, fields: Fields) -> Response:
     return notify(request, "/monitor", text, number=number)
 
 
-def named(words: NullTranslations) -> dict[str, str]:
+def named(visit: Visit) -> dict[str, str]:
     """What the figures of a fit are called; one that we do not know keeps its own name."""
     return {
-        "by": words.gettext("worked out by"), "views": words.gettext("views learnt from"), "readers": words.gettext("readers"),
-        "stories": words.gettext("stories that may be recommended"), "seconds": words.gettext("seconds that it took"),
-        "let_go": words.gettext("views and offers let go, as promised"),
+        "by": visit.say("worked out by"), "views": visit.say("views learnt from"), "readers": visit.say("readers"),
+        "stories": visit.say("stories that may be recommended"), "seconds": visit.say("seconds that it took"),
+        "let_go": visit.say("views and offers let go, as promised"),
     }  # fmt: skip
 
 

@@ -48,7 +48,7 @@ class Line:
     text: str
 
 
-class Ring(logging.Handler):
+class LogBuffer(logging.Handler):
     """The last lines of this process."""
 
     def __init__(self, kept: int = KEPT) -> None:
@@ -126,12 +126,11 @@ PARTS: Final = {
 def system(request: Request, visit: Here) -> Response:
     meter: Meter = request.app.state.meter
     minutes = meter.minutes()
-    said = visit.clock.words.gettext
     return render(
         request,
         "system.html",
         machine=machine(visit.portal.config),
-        parts={name: said(text) for name, text in PARTS.items()},
+        parts={name: visit.say(text) for name, text in PARTS.items()},
         minutes=[sum(one.values()) for one in minutes],
         kinds={kind: sum(one.get(kind, 0) for one in minutes) for kind in sorted({kind for one in minutes for kind in one})},
         **log_of(request, visit),
@@ -157,7 +156,7 @@ def log_of(request: Request, visit: Visit) -> dict[str, Any]:
             failed = True
     else:
         name = None
-        ring: Ring | None = request.app.state.ring
+        ring: LogBuffer | None = request.app.state.ring
         lines = ring.lines() if ring is not None else []
     labels = {file.stem: label(visit, file) for file in dict.fromkeys((*files, *((chosen_file,) if chosen_file else ())))}
     shown = {"level": level if level in LEVELS else None, "words": words, "file": name}
@@ -182,9 +181,8 @@ def run_lines(portal: Portal, run: Run) -> list[Line] | None:
 
 def log_files(portal: Portal) -> list[Path]:
     """The logs that crawls write beside the store (``newsportal up`` and ``schedule``), the latest first."""
-    folder = portal.config.jobs_folder if portal.config is not None else None
     try:
-        found = [(file.stat().st_mtime, file) for file in folder.glob("*.log")] if folder is not None else []
+        found = [(file.stat().st_mtime, file) for file in portal.config.jobs_folder.glob("*.log")]
     except OSError:
         return []
     return [file for _, file in sorted(found, reverse=True)[:LOGS]]
@@ -192,7 +190,7 @@ def log_files(portal: Portal) -> list[Path]:
 
 def log_file(portal: Portal, name: str | None) -> Path | None:
     """The log of this job; none for what names no job."""
-    if portal.config is None or name is None or not JOB.fullmatch(name):
+    if name is None or not JOB.fullmatch(name):
         return None
     file = portal.config.jobs_folder / f"{name}.log"
     return file if file.is_file() else None

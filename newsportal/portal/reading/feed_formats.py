@@ -146,7 +146,7 @@ def json_feed(feed: Feed) -> bytes:
         }
         for entry in feed.entries
     ]
-    told = {
+    content = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,
         "home_page_url": feed.home,
@@ -154,17 +154,7 @@ def json_feed(feed: Feed) -> bytes:
         "language": feed.language,
         "items": [{key: value for key, value in item.items() if value} for item in items],
     }
-    return CONTROL.sub("", json.dumps(told, ensure_ascii=False, indent=1)).encode()
-
-
-def opml(title: str, feeds: Sequence[tuple[str, str, str]]) -> bytes:
-    """OPML 2.0 of ``(name, feed address, page address)``."""
-    root = Element("opml", version="2.0")
-    _add(SubElement(root, "head"), "title", title)
-    body = SubElement(root, "body")
-    for name, address, page in feeds:
-        _add(body, "outline", type="rss", text=name, title=name, xmlUrl=address, htmlUrl=page)
-    return _written(root)
+    return CONTROL.sub("", json.dumps(content, ensure_ascii=False, indent=1)).encode()
 
 
 FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}  # formats by the ending of their address

@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
+from typing import Self
 from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from newsportal.errors import SearchError
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
-from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture, opml
+from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.search_query import read_search
 from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
 from newsportal.portal.request_body import has_etag
+from newsportal.services.discovery.opml import Outline
+from newsportal.services.discovery.opml import write as write_opml
 from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
@@ -41,14 +43,18 @@ class FeedAddresses:
     atom: str
     json: str
 
+    @classmethod
+    def below(cls, path: str, title: str, **parameters: object) -> Self:
+        """``PATH/feed.rss`` and the like with these parameters."""
+        return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in FORMATS))
+
 
 FILTERS = ("site", "source", "category")
 
 
 def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
     """The feeds of everything or of ``topic``, narrowed as lists are by ``filters`` (:data:`FILTERS`)."""
-    base = topic_address(topic) if topic else ""
-    return FeedAddresses(clean(title), *(address(f"{base}/feed.{ending}", **(filters or {})) for ending in ("rss", "atom", "json")))
+    return FeedAddresses.below(topic_address(topic) if topic else "", title, **(filters or {}))
 
 
 @router.get("/feed.{ending}")
@@ -81,11 +87,8 @@ def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
     asking."""
     asked = replace(read_search(visit), sort="time", page=1)
-    try:
-        query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
-        hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
-    except SearchError as error:
-        raise HTTPException(503) from error
+    query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
+    hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
     return answer(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
 
@@ -93,15 +96,16 @@ def of_search(visit: Here, ending: str) -> Response:
 @router.get("/feeds.opml")
 def feeds_opml(request: Request, visit: Here) -> Response:
     base = base_address(request)
-    rows = [(visit.portal.site.title, f"{base}/feed.rss", f"{base}/")]
-    rows += [(name, f"{base}{topic_address(name)}/feed.rss", f"{base}{topic_address(name)}") for name in visit.portal.topics()]
+    feeds = [Outline(f"{base}/feed.rss", visit.portal.site.title, home=f"{base}/")]
+    feeds += [Outline(f"{base}{topic_address(name)}/feed.rss", name, home=f"{base}{topic_address(name)}") for name in visit.portal.topics()]
     disposition = {"content-disposition": 'attachment; filename="newsportal.opml"'}
-    return Response(opml(visit.portal.site.title, rows), media_type="text/x-opml; charset=utf-8", headers=disposition)
+    content = write_opml(visit.portal.site.title, feeds, visit.portal.now())
+    return Response(content, media_type="text/x-opml; charset=utf-8", headers=disposition)
 
 
 @router.get("/feeds")
 def feeds_page(request: Request, visit: Here) -> Response:
-    rows = [(visit.clock.words.gettext("Everything"), feed_addresses(visit.portal.site.title))]
+    rows = [(visit.say("Everything"), feed_addresses(visit.portal.site.title))]
     rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
     counted = visit.portal.tally().by_category
     frequent = sorted(counted, key=lambda name: (-counted[name], name))[:CATEGORIES]
@@ -192,8 +196,8 @@ SHORT_NAME_CHARS = 16  # the OpenSearch specification's limit
 @router.get("/opensearch.xml")
 def open_search(request: Request) -> Response:
     title, base = clean(Visit(request).portal.site.title), base_address(request)
-    told = {"name": title[:SHORT_NAME_CHARS], "title": title, "icon": base + static_address("icon.svg"), "base": base}
-    content = OPEN_SEARCH.format(**{key: escape(value, {'"': "&quot;"}) for key, value in told.items()})
+    texts = {"name": title[:SHORT_NAME_CHARS], "title": title, "icon": base + static_address("icon.svg"), "base": base}
+    content = OPEN_SEARCH.format(**{key: escape(value, {'"': "&quot;"}) for key, value in texts.items()})
     return Response(content, media_type="application/opensearchdescription+xml")
 
 

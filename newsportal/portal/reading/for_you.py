@@ -33,9 +33,7 @@ WHY = {
 }
 """Why a story is recommended, by the slug of the method that found it."""
 
-BECAUSE = {
-    "content": _("Like “%(title)s”, which you looked at"),
-}
+BECAUSE = {"content": _("Like “%(title)s”, which you looked at")}
 BECAUSE_SEEN = _("Because you looked at “%(title)s”")
 
 

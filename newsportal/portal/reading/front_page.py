@@ -38,7 +38,7 @@ def home(request: Request, visit: Here) -> Response:
     portal, clock = visit.portal, visit.clock
     by_rank = visit.chosen.boards == "ranked"
     found = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
-    since, told = last_visit(request, clock.now)
+    since, visit_cookie = last_visit(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
     answer = render(
         request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED, boards=found.boards,
@@ -48,7 +48,7 @@ def home(request: Request, visit: Here) -> Response:
         **(ranks(found) if by_rank else stories(visit, found)),
     )  # fmt: skip
     if found.latest.stories:
-        remember_visit(answer, told)
+        remember_visit(answer, visit_cookie)
     return answer
 
 
@@ -107,16 +107,16 @@ def settings(request: Request, visit: Here) -> Response:
 
 
 def groups(visit: Visit) -> list[dict[str, Any]]:
-    said = visit.clock.words.gettext
+    say = visit.say
     labels = {
-        "auto": said("As the system"), "light": said("Light"), "dark": said("Dark"), "serif": said("Serif"), "sans": said("Sans serif"),
-        "small": said("Small"), "medium": said("Medium"), "large": said("Large"), "original": said("As published"),
-        "simplified": said("Simplified"), "traditional": said("Traditional"), "newest": said("Time line"), "ranked": said("Ranking"),
+        "auto": say("As the system"), "light": say("Light"), "dark": say("Dark"), "serif": say("Serif"), "sans": say("Sans serif"),
+        "small": say("Small"), "medium": say("Medium"), "large": say("Large"), "original": say("As published"),
+        "simplified": say("Simplified"), "traditional": say("Traditional"), "newest": say("Time line"), "ranked": say("Ranking"),
         **LANGUAGES,
     }  # fmt: skip
     headings = {
-        "theme": said("Theme"), "font": said("Reading font"), "size": said("Text size"), "lang": said("Language"),
-        "script": said("Chinese script of articles"), "boards": said("Boards of the front page"),
+        "theme": say("Theme"), "font": say("Reading font"), "size": say("Text size"), "lang": say("Language"),
+        "script": say("Chinese script of articles"), "boards": say("Boards of the front page"),
     }  # fmt: skip
     now = {**asdict(visit.chosen), "lang": visit.language}
     shown = {**CHOICES, "size": ("small", "medium", "large")}

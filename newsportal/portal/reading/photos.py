@@ -53,15 +53,16 @@ class Card:
 
 @router.get("/photos")
 def photos(request: Request, visit: Here) -> Response:
-    portal, said = visit.portal, visit.clock.words.gettext
+    portal = visit.portal
     topic, before = visit.text("topic"), visit.text("before")
     order: WallOrder = "newest" if visit.text("order") == "newest" else "ranked"
     chosen = {name: visit.text(name) for name in FILTERS}
     found = portal.store.galleries.wall(WallFilter(topic, chosen["category"], chosen["source"], order, before, PAGE))
     here: dict[str, Any] = {"topic": topic, "order": "newest" if order == "newest" else None, **chosen}
     return render(
-        request, "photos.html", heading=f"{said('Photo stories')} · {clean(topic)}" if topic else said("Photo stories"), topic=topic,
-        order=order, ranked=address("/photos", **{**here, "order": None}), newest=address("/photos", **{**here, "order": "newest"}),
+        request, "photos.html", heading=f"{visit.say('Photo stories')} · {clean(topic)}" if topic else visit.say("Photo stories"),
+        topic=topic, order=order, ranked=address("/photos", **{**here, "order": None}),
+        newest=address("/photos", **{**here, "order": "newest"}),
         choices=choices(visit, topic, here) if found.stories or topic else [],
         filters=[Chip(clean(value), address("/photos", **{**here, name: None})) for name, value in chosen.items() if value],
         cards=[card_of(visit.portal, story, visit.clock.words) for story in found.stories],
@@ -73,7 +74,7 @@ def photos(request: Request, visit: Here) -> Response:
 def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:
     """All topics as links, the chosen one marked; none where there is nothing to choose."""
     topics = visit.portal.topics()
-    everything = Choice(visit.clock.words.gettext("All photo stories"), address("/photos", **{**here, "topic": None}), topic is None)
+    everything = Choice(visit.say("All photo stories"), address("/photos", **{**here, "topic": None}), topic is None)
     rest = [Choice(clean(name), address("/photos", **{**here, "topic": name}), name == topic) for name in topics]
     return [everything, *rest] if rest else []
 
@@ -114,9 +115,9 @@ def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
 
 def feed_addresses(visit: Visit, topic: str | None = None) -> FeedAddresses:
     """The feeds of the wall, of ``topic`` alone if one is chosen."""
-    name = visit.clock.words.gettext("Photo stories")
+    name = visit.say("Photo stories")
     title = f"{name} · {clean(topic)}" if topic else f"{name} · {visit.portal.site.title}"
-    return FeedAddresses(clean(title), *(address(f"/photos/feed.{ending}", topic=topic) for ending in ("rss", "atom", "json")))
+    return FeedAddresses.below("/photos", title, topic=topic)
 
 
 @router.get("/photos/feed.{ending}")

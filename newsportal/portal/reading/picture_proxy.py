@@ -10,9 +10,8 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from fastapi import APIRouter, Request, Response
 
@@ -24,6 +23,7 @@ from newsportal.net import egress
 from newsportal.portal.context import Portal
 from newsportal.portal.reading.picture_cache import PictureCache
 from newsportal.portal.safe_text import thumbnail, web_address
+from newsportal.sources import Sources
 from newsportal.store.results import StoredArticle, is_gallery
 
 VERSION_CHARS = 8
@@ -85,14 +85,13 @@ class PictureProxy:
         self._decoding = asyncio.Semaphore(1)  # decoders wait for one another: not in the threads that the store's answers need
 
     @classmethod
-    def of(cls, sources: Any) -> Self | None:
+    def of(cls, sources: Sources) -> Self | None:
         """As ``sources.yaml`` says; ``None`` where it names no folder."""
-        said = getattr(sources, "pictures", None)
-        folder: Path | None = getattr(said, "cache", None)
-        if said is None or folder is None:
+        pictures = sources.pictures
+        if pictures.cache is None:
             return None
         policy = egress.Policy(tuple(sources.politeness.allow_private))
-        return cls(PictureCache(folder, said.cache_size), policy, sources.user_agent, max_pixels=said.max_pixels)
+        return cls(PictureCache(pictures.cache, pictures.cache_size), policy, sources.user_agent, max_pixels=pictures.max_pixels)
 
     async def picture(self, url: str, referer: str, *, thumb: bool) -> Ready:
         """The picture at ``url`` as we show it, from the cache or its publisher. Raises :class:`NoPicture`.

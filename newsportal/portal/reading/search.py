@@ -74,44 +74,41 @@ def fields_of(asked: SearchRequest, changes: Mapping[str, object] | None = None)
 def feed_of(asked: SearchRequest, visit: Visit) -> FeedAddresses:
     """The feeds of this search with its filters; they bring the newest, in whatever order the page is."""
     title = " · ".join(clean(part)[:60] for part in (asked.text, *asked.filters.values()) if part)
-    addresses = (asked.address(f"/search/feed.{ending}", sort=None, folds=None) for ending in ("rss", "atom", "json"))
-    return FeedAddresses(clean(f"{title} · {visit.portal.site.title}"), *addresses)
+    return FeedAddresses.below("/search", f"{title} · {visit.portal.site.title}", **asked.parameters(sort=None, folds=None))
 
 
 def look(visit: Visit, asked: SearchRequest) -> tuple[Results, str | None]:
     """The results, and a sentence instead of them when search is away."""
-    words = visit.clock.words
     if visit.portal.index is None:
-        return EMPTY, words.gettext("This portal runs without a search index.")
+        return EMPTY, visit.say("This portal runs without a search index.")
     if asked.empty:
         return EMPTY, None
     try:
         return search_index(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
     except SearchError:
-        return EMPTY, words.gettext("Search is away for the moment; everything else works. Please try again in a minute.")
+        return EMPTY, visit.say("Search is away for the moment; everything else works. Please try again in a minute.")
 
 
 def sorts(asked: SearchRequest, visit: Visit) -> list[Choice]:
     """Without words there is nothing to be relevant to."""
-    said = visit.clock.words.gettext
-    by_time = Choice(said("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
-    return [Choice(said("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
+    by_time = Choice(visit.say("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
+    return [Choice(visit.say("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
 
 
 def names(visit: Visit) -> dict[str, dict[str | None, str]]:
     """What the choices that no index counts are called."""
-    said = visit.clock.words.gettext
+    say = visit.say
     return {
-        "when": {None: said("any time"), "day": said("24 hours"), "week": said("7 days"), "month": said("a month"), "year": said("a year")},
-        "kind": {None: said("All kinds"), "article": said("Articles"), "thread": said("Forum threads"), "photos": said("Photo stories")},
-        "folds": {None: said("one hit a story"), "open": said("every version")},
+        "when": {None: say("any time"), "day": say("24 hours"), "week": say("7 days"), "month": say("a month"), "year": say("a year")},
+        "kind": {None: say("All kinds"), "article": say("Articles"), "thread": say("Forum threads"), "photos": say("Photo stories")},
+        "folds": {None: say("one hit a story"), "open": say("every version")},
     }
 
 
 def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
     """The filters that are set, each with the way to the search without it."""
-    said, named = visit.clock.words.gettext, names(visit)
-    shown = {"since": said("from %(day)s on"), "until": said("up to %(day)s")}
+    named = names(visit)
+    shown = {"since": visit.say("from %(day)s on"), "until": visit.say("up to %(day)s")}
     return [
         Chip(
             shown[name] % {"day": value} if name in shown else named.get(name, {}).get(value) or clean(value), asked.address(**{name: None})
@@ -123,13 +120,13 @@ def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
 
 def facets(asked: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
     """Time first, then what the index counted, then how versions are shown."""
-    said, named = visit.clock.words.gettext, names(visit)
-    labels = {"topic": said("Topic"), "site": said("Site"), "category": said("Category"), "day": said("Day")}
-    listed = [Facet(said("Time"), plain(asked, "when", named["when"]))]
+    named = names(visit)
+    labels = {"topic": visit.say("Topic"), "site": visit.say("Site"), "category": visit.say("Category"), "day": visit.say("Day")}
+    listed = [Facet(visit.say("Time"), plain(asked, "when", named["when"]))]
     if any(is_thread(source) or is_gallery(source) for source in visit.portal.tally().by_source):
-        listed.append(Facet(said("Kind"), plain(asked, "kind", named["kind"])))
+        listed.append(Facet(visit.say("Kind"), plain(asked, "kind", named["kind"])))
     counted = [Facet(labels[name], choices(asked, name, results.facets.get(name, {}))) for name in FACETS]
-    folds = Facet(said("Versions"), plain(asked, "folds", named["folds"]))
+    folds = Facet(visit.say("Versions"), plain(asked, "folds", named["folds"]))
     return [*listed, *(facet for facet in counted if facet.choices), folds]
 
 

@@ -86,10 +86,10 @@ def read_search(visit: Visit) -> SearchRequest:
 def parse_search(query: str) -> SearchRequest:
     """The search in the query of an address that was kept."""
     try:
-        told = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
+        values = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
     except ValueError:
-        told = {}
-    return search_from(lambda name, limit=MAX_CHARS: told.get(name, "")[:limit].strip() or None)
+        values = {}
+    return search_from(lambda name, limit=MAX_CHARS: values.get(name, "")[:limit].strip() or None)
 
 
 def search_from(get: Callable[..., str | None]) -> SearchRequest:

@@ -122,10 +122,7 @@ def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: boo
 
 
 def label(number: int, visit: Visit) -> str:
-    words = visit.clock.words
-    if number <= len(NAMES):
-        return words.gettext(NAMES[number - 1])
-    return words.gettext("Floor %(num)d") % {"num": number}
+    return visit.say(NAMES[number - 1]) if number <= len(NAMES) else visit.say("Floor %(num)d", num=number)
 
 
 AT_ONCE = 2  # pictures that are loaded without waiting until they come into view: what stands on a screen at the beginning

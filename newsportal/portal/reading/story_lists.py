@@ -74,7 +74,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TopicFigures:
     """A topic in numbers, as its page shows them."""
 
     whole: Overview
@@ -86,7 +86,7 @@ class Seen:
 
 @router.get("/latest")
 def latest(visit: Here) -> Response:
-    return listing(visit, "/latest", None, visit.clock.words.gettext("Latest"))
+    return listing(visit, "/latest", None, visit.say("Latest"))
 
 
 @router.get("/topic/{name:path}")
@@ -110,12 +110,12 @@ def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
     return StoryPage(tuple(left), which.before)
 
 
-def seen(whole: Overview, path: str) -> Seen:
+def topic_figures(whole: Overview, path: str) -> TopicFigures:
     def shares(name: str, counted: Mapping[str, int]) -> tuple[Choice, ...]:
         frequent = list(counted.items())[:SHARES]
         return tuple(Choice(clean(value), address(path, **{name: value}), count=count) for value, count in frequent if clean(value))
 
-    return Seen(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
+    return TopicFigures(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
 
 
 def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Response:
@@ -138,7 +138,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         newest=address(path, **chosen, show=shown), hottest=address(path, order="hottest", **chosen, show=shown), unread=unread,
         others=address(path, **{**here, "show": None if unread else "unread"}), here=address(path, **here),
         filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
-        overview=seen(whole, path) if whole and whole.reports else None,
+        overview=topic_figures(whole, path) if whole and whole.reports else None,
         days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [], stories=found.stories,
         next=address(path, **here, before=found.next) if found.next else None, later=address(path, **here) if before else None,
         feed=feed_addresses(title, topic, chosen), refusals=visit.refusals([topic])[topic] if topic and visit.may("edit") else (),
