@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder
+from newsportal_lab.documents import answer_file
 
 DEFAULT = "judge"
 
@@ -31,7 +31,7 @@ def dedup(
         found = finder(algorithm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
-    jsonl.answer_file(file, lambda lines: answers(lines, found), out, "comparing")
+    answer_file(file, lambda lines: answers(lines, found), out, "comparing")
 
 
 def answers(lines: Iterable[bytes], found: Finder) -> Iterator[dict[str, Any]]:

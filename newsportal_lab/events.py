@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.classify.keywords import keywords
-from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
 from newsportal.dedup.document import Document
 from newsportal.events import EventClusters, Story, places_among
 from newsportal.events.clustering import TERMS
 from newsportal_lab.dedup import document_of
+from newsportal_lab.documents import answer_file
 
 PLACES_AMONG = 20
 """Keywords of a document among which its places are looked for: further down stand places that it only mentions."""
@@ -29,7 +29,7 @@ def events(
     A document has id, title, text and published, in time order. Out comes {"id", "event", "score", "words"}: the event by the id of
     its first document, the cosine, and the words that decided. A line that is no document gives a line with "error", and the run goes on.
     """
-    jsonl.answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")
+    answer_file(file, lambda lines: answers(lines, EventClusters()), out, "clustering")
 
 
 def answers(lines: Iterable[bytes], clusters: EventClusters) -> Iterator[dict[str, Any]]:

@@ -9,9 +9,9 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from newsportal.classify import keywords as found
-from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
 from newsportal_lab import textrank
+from newsportal_lab.documents import answer_file, documents
 
 Method = Callable[[str, str], tuple[found.Keyword, ...]]
 LARGEST_TEXT = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
@@ -43,11 +43,11 @@ def keywords(
         title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
         return iter([answer(file, title, text, method)])
 
-    jsonl.answer_file(file, read, out, "keywords")
+    answer_file(file, read, out, "keywords")
 
 
 def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
-    for row in jsonl.documents(lines):
+    for row in documents(lines):
         if row.error is not None:
             yield {"id": row.id, "keywords": [], "error": row.error}
         else:

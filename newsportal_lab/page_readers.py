@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
-from newsportal.cli.output import pick, tracked
+from newsportal.cli.output import pick, tracked, write_json_lines
 from newsportal.cli.pages import UNKNOWN, SavedPage, describe, refuse_for_folder, saved_pages, web_address
 from newsportal.extractors.forum import POSTERS, poster
 from newsportal.items import Page
@@ -55,7 +54,7 @@ def links(path: Pages, url: Address = None, out: OutFile = None) -> None:
         found = hub.links(_parse(page, page.url or url), now=now, base=page.base)
         return {"links": [pick(link, "url", "text", "kind") for link in found]}
 
-    jsonl.write(answer_pages(path, read, {"links": []}), out)
+    write_json_lines(answer_pages(path, read, {"links": []}), out)
 
 
 def pager(
@@ -82,7 +81,7 @@ def pager(
         return {"pages": [address.removeprefix(NOWHERE) for address in find_pager(parsed).pages if address != UNKNOWN]}
 
     refuse_for_folder(url, path)
-    jsonl.write(answer_pages(path, read, {"pages": []}), out)
+    write_json_lines(answer_pages(path, read, {"pages": []}), out)
 
 
 def posts(
@@ -116,7 +115,7 @@ def posts(
         }
 
     refuse_for_folder(url, path)
-    jsonl.write(answer_pages(path, read, {"posts": []}, "reading threads"), out)
+    write_json_lines(answer_pages(path, read, {"posts": []}, "reading threads"), out)
 
 
 def results(
@@ -141,4 +140,4 @@ def results(
         rows = [pick(row, "title", "link", "site", "summary", "date") for row in found.results]
         return {"engine": chosen.name, "by": found.by, "results": rows}
 
-    jsonl.write(answer_pages(path, read, {"results": []}), out)
+    write_json_lines(answer_pages(path, read, {"results": []}), out)

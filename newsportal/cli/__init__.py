@@ -77,12 +77,12 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {
-    "import": "newsportal.cli.importing:bring_in",
+    "import": "newsportal.cli.importing:import_files",
     "photos": "newsportal.cli.pictures:photos",
     "restore": "newsportal.cli.backup:restore",
     "retrain": "newsportal.cli.train:retrain",
     "unpublish": "newsportal.cli.publish:unpublish",
-    **{name: f"newsportal_lab.{name}" for name in ("dedup", "evaluate", "events", "keywords", "templates")},
+    **{name: f"newsportal_lab.{name}" for name in ("classify", "dedup", "evaluate", "events", "keywords", "templates")},
     **{name: f"newsportal_lab.page_readers:{name}" for name in ("links", "pager", "posts", "results")},
 }
 """Command -> module:function, where it is neither ``group`` nor the function of its name in the module of its name here. The lab is a
@@ -136,8 +136,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"newsportal {__version__}")
         raise typer.Exit
 
@@ -161,8 +161,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except NewsportalError as error:
-        said = f"not fetched: {error}{REFUSED}" if isinstance(error, EgressDenied) else str(error)
-        Console(stderr=True, emoji=False).print(said, style="red", markup=False, highlight=False, soft_wrap=True)
+        sentence = f"not fetched: {error}{REFUSED}" if isinstance(error, EgressDenied) else str(error)
+        Console(stderr=True, emoji=False).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(141)  # like a program ended by SIGPIPE: the reader (head, less) went away

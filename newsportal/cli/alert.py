@@ -32,7 +32,7 @@ YEAR: Final = 366
 
 
 @contextmanager
-def opened(sources: Path | None) -> Iterator[Work]:
+def open_work(sources: Path | None) -> Iterator[Work]:
     """Everything that sending needs; the index is brought up to the store first."""
     with open_all(sources) as (known, store, index), closing(open_accounts(known.accounts_uri)) as accounts:
         index.follow(store)
@@ -49,7 +49,7 @@ def alert_named(work: Work, begin: str) -> Alert:
 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """All alerts with their owners; never where exactly they go."""
-    with opened(sources) as work:
+    with open_work(sources) as work:
         people = {person.id: person.name for person in work.accounts.people.all()}
         counts = work.accounts.alerts.counts()
         rows = []
@@ -73,24 +73,24 @@ def preview_(
     sources: SourcesFile = None,
 ) -> None:
     """What an alert would have sent in the last days."""
-    with opened(sources) as work:
-        told = preview(work, alert_named(work, which), days)
+    with open_work(sources) as work:
+        found = preview(work, alert_named(work, which), days)
     if as_json:
         plain = [
-            {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in told.planned
+            {"at": one.at.isoformat(), "stories": [{"id": item.id, "title": item.title} for item in one.items]} for one in found.planned
         ]
-        print_json({"messages": plain, "stories": told.stories, "capped": told.capped})
+        print_json({"messages": plain, "stories": found.stories, "capped": found.capped})
         return
-    for message in told.planned:
+    for message in found.planned:
         typer.echo(format_time(message.at))
         for item in message.items:
             typer.echo(f"  {item.title}  {item.site}")
-    typer.echo(f"{len(told.planned)} messages, {told.stories} stories{' and more' if told.capped else ''}")
+    typer.echo(f"{len(found.planned)} messages, {found.stories} stories{' and more' if found.capped else ''}")
 
 
 def _test(which: Which, sources: SourcesFile = None) -> None:
     """Send a message that says that it works."""
-    with opened(sources) as work:
+    with open_work(sources) as work:
         alert = alert_named(work, which)
         try:
             send_test(work, alert)
@@ -105,7 +105,7 @@ def send(
     sources: SourcesFile = None,
 ) -> None:
     """Send alerts without the portal: for servers on which no serve or up runs."""
-    with opened(sources) as work:
+    with open_work(sources) as work:
         while True:
             if work.index is not None:
                 work.index.follow(work.store)
@@ -115,8 +115,8 @@ def send(
             if as_json and (once or any(counts.values())):
                 print_json(counts)
             elif once or any(counts.values()):
-                told = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
-                typer.echo(f"{local(datetime.now(UTC)):%H:%M:%S%z} {told}")
+                done = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number) or "nothing to send"
+                typer.echo(f"{local(datetime.now(UTC)):%H:%M:%S%z} {done}")
                 for reason in tally.reasons:
                     typer.echo(f"  {reason}")
             if once:

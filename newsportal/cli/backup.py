@@ -58,8 +58,8 @@ def backup(
             except OSError as error:
                 raise BackupError(f"{path} is written, but {other} cannot be deleted: {error.strerror or error}") from error
             gone.append(other.name)
-    told = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
-    typer.echo(json.dumps(told, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {told['bytes']} bytes")
+    row = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
+    typer.echo(json.dumps(row, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {row['bytes']} bytes")
 
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
@@ -79,7 +79,7 @@ def restore(
     """Read a backup into an empty store, of whatever kind. The whole file is checked before anything is written."""
     with count_bar(quiet=as_json) as tell:
         manifest = checked(file, tell)
-        told = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
+        row = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
         if not check:
             if to is None and sources is None and find() is None:  # the sources.yaml of the backup is written here
                 if manifest.sources is None:
@@ -91,15 +91,14 @@ def restore(
             uri = to or load(sources).store
             with _whole_or_not(uri) as store:
                 done = restored(file, store, manifest=manifest, tell=tell)
-            told |= {"store": masked(uri), "left_out": done.left_out}
+            row |= {"store": masked(uri), "left_out": done.left_out}
     if as_json:
-        print_json(told)
+        print_json(row)
         return
     typer.echo(f"{file}: {manifest.rows} rows, made {manifest.made} by newsportal {manifest.newsportal}: sound")
     if not check:
-        typer.echo(
-            f"restored to {told['store']}" + (f" without {told['left_out']} rows that came while it was made" if told["left_out"] else "")
-        )
+        without = f" without {row['left_out']} rows that came while it was made" if row["left_out"] else ""
+        typer.echo(f"restored to {row['store']}{without}")
 
 
 @contextmanager

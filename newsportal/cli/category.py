@@ -21,18 +21,12 @@ Hints = Annotated[list[str] | None, typer.Option("--hint", help="A word that onl
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """List the categories that articles may get, with the words of your own."""
-    rows: list[dict[str, Any]] = [
-        {
-            "category": one.name,
-            "packaged": one.packaged,
-            "words": list(one.configured.words) if one.configured else [],
-            "hints": list(one.configured.hints) if one.configured else [],
-            "enabled": one.enabled,
-        }
-        for one in list_categories(load(sources).categories)
-    ]
-    shown = rows if as_json else [{**row, **{name: " ".join(row[name]) for name in ("words", "hints")}} for row in rows]
-    print_rows(shown, ("category", "packaged", "words", "hints", "enabled"), as_json)
+    rows: list[dict[str, Any]] = []
+    for one in list_categories(load(sources).categories):
+        own = {name: list(getattr(one.configured, name, ())) for name in ("words", "hints")}
+        shown = own if as_json else {name: " ".join(words) for name, words in own.items()}
+        rows.append({"category": one.name, "packaged": one.packaged, **shown, "enabled": one.enabled})
+    print_rows(rows, ("category", "packaged", "words", "hints", "enabled"), as_json)
 
 
 def set_(
@@ -48,11 +42,11 @@ def set_(
     found = next((one for one in list_categories(load(path).categories) if one.name == name), None)
     if rename and (found is None or found.packaged is not None):
         raise NewsportalError(f"{name} {'comes with newsportal' if found else 'is no category yet'}: it cannot be renamed")
-    said = found.configured if found else None
-    words = said.words if word is None and said else tuple(filter(None, word or ()))
-    hints = said.hints if hint is None and said else tuple(filter(None, hint or ()))
+    configured = found.configured if found else None
+    words = configured.words if word is None and configured else tuple(filter(None, word or ()))
+    hints = configured.hints if hint is None and configured else tuple(filter(None, hint or ()))
     on = enabled if enabled is not None else found.enabled if found else True
-    edit(path, put(values_of(rename or name, words, hints, enabled=on), name if said else None))
+    edit(path, put(values_of(rename or name, words, hints, enabled=on), name if configured else None))
     typer.echo(f"{rename or name} was written into {path}; to take it back: newsportal source undo")
 
 

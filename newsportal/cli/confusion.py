@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.classify.measure import Report, matrix
-from newsportal.cli.output import make_table, print_table, render
+from newsportal.cli.output import make_table, print_table, render, writable
 from newsportal.messages import Message
 from newsportal.text import clean
 
@@ -23,24 +24,29 @@ NOTABLE: Final = 0.1  # share of a label's documents that are taken for another 
 SIDE: Final = 240  # pixels of the plot's side
 
 
-def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> None:
-    columns, rows = ("documents", *FIGURES.values()), []
-    for name, report in reports.items():
-        figures = {figure: getattr(report, figure) for figure in FIGURES}
-        cells = (f"{value:.3f}" if figure == "ece" else f"{100 * value:.1f}" for figure, value in figures.items())
-        rows.append((name, report.documents, *cells))
+def format_figure(name: str, value: float) -> str:
+    """Shares are shown in per cent, the expected calibration error as it is."""
+    return f"{value:.3f}" if name == "ece" else f"{100 * value:.1f}"
+
+
+def print_figures(reports: Mapping[str, Report]) -> None:
+    """The figures of each report, then those of each label; of several reports the F1 alone."""
+    columns = ("documents", *FIGURES.values())
+    rows = [
+        (name, report.documents, *(format_figure(figure, getattr(report, figure)) for figure in FIGURES))
+        for name, report in reports.items()
+    ]
     print_table(make_table(("", *columns), rows, right=columns))
-    if by_label:
-        typer.echo()
-        several, rows = len(reports) > 1, []
-        columns = ("documents", *(reports if several else ("precision", "recall", "F1")))
-        by_name = [{one.label: one for one in report.labels} for report in reports.values()]
-        for label in sorted({label for scores in by_name for label in scores}):
-            scores = [one.get(label) for one in by_name]
-            first = next(score for score in scores if score)
-            shown = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
-            rows.append((label, first.documents, *("–" if value is None else f"{100 * value:.1f}" for value in shown)))
-        print_table(make_table(("label", *columns), rows, right=columns))
+    typer.echo()
+    several, rows = len(reports) > 1, []
+    columns = ("documents", *(reports if several else ("precision", "recall", "F1")))
+    by_name = [{one.label: one for one in report.labels} for report in reports.values()]
+    for label in sorted({label for scores in by_name for label in scores}):
+        scores = [one.get(label) for one in by_name]
+        first = next(score for score in scores if score)
+        values = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
+        rows.append((label, first.documents, *("–" if value is None else f"{100 * value:.1f}" for value in values)))
+    print_table(make_table(("label", *columns), rows, right=columns))
 
 
 def print_confusion(report: Report) -> None:
@@ -54,6 +60,23 @@ def print_confusion(report: Report) -> None:
         styles = ("bold" if cell.right else "red" if cell.share >= NOTABLE else "" for cell in cells)
         table.add_row(Text(label), *(Text(str(cell.count or "·"), style=style) for cell, style in zip(cells, styles, strict=True)))
     print_table(table)
+
+
+def print_report(name: str, report: Report | None, warnings: Iterable[Message]) -> None:
+    """The warnings of a model on standard error, then its figures and which labels it takes for which, if it was measured."""
+    for warning in warnings:
+        typer.echo(clean(str(warning)), err=True)
+    if report is not None:
+        print_figures({name: report})
+        typer.echo()
+        print_confusion(report)
+
+
+def write_page(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> None:
+    """Write :func:`page` to ``path``, if there is one."""
+    if path is not None:
+        with writable(path) as part:
+            part.write_text(page(title, reports, notes), "utf-8")
 
 
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:

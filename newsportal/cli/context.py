@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -22,12 +22,8 @@ from newsportal.store.store import Store
 @contextmanager
 def open_all(path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
     """Sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
-    with open_record(path) as (sources, store):
-        index = open_index(sources.index_uri)
-        try:
-            yield sources, store, index
-        finally:
-            index.close()
+    with open_record(path) as (sources, store), closing(open_index(sources.index_uri)) as index:
+        yield sources, store, index
 
 
 @contextmanager
@@ -35,11 +31,8 @@ def open_record(path: Path | None, *, create: bool = False) -> Iterator[tuple[So
     """Sources and store without the index. ``create``: make a store that is not there yet."""
     sources = load(path)
     use_own_words(sources)
-    store = open_store(sources.store, create=create)
-    try:
+    with closing(open_store(sources.store, create=create)) as store:
         yield sources, store
-    finally:
-        store.close()
 
 
 def moment(text: str | None, option: str = "--since") -> datetime | None:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from newsportal.cli import jsonl
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, CorpusName, OutFile, SourcesFile, Yes, command_group
-from newsportal.cli.output import confirm_loss, pick, print_json, print_rows, progress, report_progress
+from newsportal.cli.output import confirm_loss, pick, print_json, print_rows, progress, report_progress, write_json_lines
 from newsportal.errors import CorpusError, StoreError
 from newsportal.services.learning.files import FORMS, UTF8, check_encoding, is_empty, plain, read_file, read_stream
 from newsportal.services.learning.gathering import LEAST_CHARS, PER_LABEL, gather, give_label
@@ -78,6 +77,13 @@ def import_(
         raise typer.Exit(1)
 
 
+def read_documents(file: str, form: str, encoding: str, opened: Callable[[Path], BinaryIO] | None = None) -> Iterator[NewDocument]:
+    """The documents of a file, a folder or standard input (``-``), as :func:`read_file` reads them. Raises ``CorpusError``."""
+    if file == "-":
+        return read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
+    return read_file(Path(file), form, encoding, opened)
+
+
 def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -> dict[str, Any]:
     empty = 0
 
@@ -90,13 +96,9 @@ def _import_file(store: Store, name: str, file: str, form: str, encoding: str) -
                 yield document
 
     with progress() as bar:
-        if file == "-":
-            documents = read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
-        else:
-            documents = read_file(Path(file), form, encoding, lambda path: bar.open(path, "rb", description=path.name))
-        by = "-" if file == "-" else Path(file).name
-        brought = store.corpora.add(name, filled(documents), source="imported", by=by, now=datetime.now(UTC))
-    return {"corpus": name, "file": file, **asdict(brought), "empty": empty}
+        documents = read_documents(file, form, encoding, lambda path: bar.open(path, "rb", description=path.name))
+        added = store.corpora.add(name, filled(documents), source="imported", by=Path(file).name, now=datetime.now(UTC))
+    return {"corpus": name, "file": file, **asdict(added), "empty": empty}
 
 
 def from_store(
@@ -178,7 +180,7 @@ def show(
     """Show a corpus: documents of each label, whence their labels are and how old; with --label or --limit the documents too."""
     most = limit if limit is not None else 0 if label is None else SHOWN
     with open_record(sources) as (_, store):
-        found(store, name)
+        corpus_named(store, name)
         counts = [
             pick(one, "label", "documents") | {source: one.sources.get(source, 0) for source in RANKS} | pick(one, "oldest", "newest")
             for one in store.corpora.count(name)
@@ -196,7 +198,7 @@ def show(
         print_rows(documents, ("id", "label", "source", "by", "title", "text"), False)
 
 
-def found(store: Store, name: str) -> Corpus:
+def corpus_named(store: Store, name: str) -> Corpus:
     """The corpus. Raises ``StoreError`` that lists those there are."""
     store.corpora.count(name)
     corpus = store.corpora.find(name)
@@ -207,15 +209,14 @@ def found(store: Store, name: str) -> Corpus:
 def export(name: CorpusName, out: OutFile = None, sources: SourcesFile = None) -> None:
     """Write a corpus as JSON lines that `corpus import` and `train` read: {"id", "title", "text", "label", "source", "by", "at"}."""
     with open_record(sources) as (_, store):
-        found(store, name)
-        rows = (plain(document) for document in store.corpora.documents(name))
-        jsonl.write(rows, out)
+        corpus_named(store, name)
+        write_json_lines(map(plain, store.corpora.documents(name)), out)
 
 
 def delete(name: CorpusName, yes: Yes = False, sources: SourcesFile = None) -> None:
     """Delete a corpus with its labels and all versions of its model. Stored articles stay."""
     with open_record(sources) as (_, store):
-        corpus = found(store, name)
+        corpus = corpus_named(store, name)
         confirm_loss(f"Delete {name!r}: {corpus.documents} labelled documents and {corpus.versions} versions of its model?", yes)
         store.corpora.delete(name)
     typer.echo(f"{name}: deleted")

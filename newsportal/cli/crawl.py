@@ -23,11 +23,12 @@ from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
 from newsportal.items.report import add_up
 from newsportal.sources import Sources
+from newsportal.sources.timing import SPIDERS as VISITING_SPIDERS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")  # those that run when none is named
+SPIDERS = ("metasearch", *VISITING_SPIDERS.values())  # those that run when none is named
 
 BROKEN = frozenset(
     {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
@@ -36,7 +37,7 @@ BROKEN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CrawlOptions:
     spiders: tuple[str, ...]
     topic: str | None = None
     source: str | None = None
@@ -62,24 +63,24 @@ class Ask:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def run(ask: Ask, *, progress: bool = False) -> report.Run:
+def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
     """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
     os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
     from scrapy.crawler import AsyncCrawlerProcess
     from scrapy.utils.project import get_project_settings
 
     settings = get_project_settings()
-    settings.setdict(ask.settings(), priority="cmdline")
+    settings.setdict(options.settings(), priority="cmdline")
     process = AsyncCrawlerProcess(settings)
-    crawlers = [process.create_crawler(name) for name in ask.spiders]
+    crawlers = [process.create_crawler(name) for name in options.spiders]
     failures: list[BaseException] = []
 
     def note(done: asyncio.Future[None]) -> None:
         if not done.cancelled() and (error := done.exception()) is not None:
             failures.append(error)
 
-    for crawler, name in zip(crawlers, ask.spiders, strict=True):
-        process.crawl(crawler, **ask.arguments(name)).add_done_callback(note)
+    for crawler, name in zip(crawlers, options.spiders, strict=True):
+        process.crawl(crawler, **options.arguments(name)).add_done_callback(note)
     live = Live(
         get_renderable=lambda: progress_table(crawlers), console=Console(stderr=True, emoji=False), refresh_per_second=2, transient=True
     )
@@ -134,13 +135,7 @@ def spider_of(source: str, sources: Sources) -> str:
 
 def _visited(sources: Sources) -> dict[str, Any]:
     """Spider → the sources that it visits by themselves."""
-    return {
-        "rss": sources.feeds,
-        "sitemap": sources.sitemaps,
-        "hub": sources.regions,
-        "forum": sources.forums,
-        "gallery": sources.galleries,
-    }
+    return {spider: getattr(sources, kind) for kind, spider in VISITING_SPIDERS.items()}
 
 
 def crawl(
@@ -162,10 +157,10 @@ def crawl(
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
     level = log_level_of(log_level)
     known = load(sources)
-    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, level, log_file, run_id)
+    options = CrawlOptions(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, level, log_file, run_id)
     if not as_json and (word := hints.packaged(known)):
         typer.echo(word, err=True)
-    result = run(ask, progress=sys.stderr.isatty() and not as_json)
+    result = run(options, progress=sys.stderr.isatty() and not as_json)
     if as_json:
         print_json(report.to_dict(result))
     else:

@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
 import typer
@@ -21,8 +21,7 @@ from newsportal import __version__
 from newsportal.cli.options import load
 from newsportal.cli.output import print_json, writable
 from newsportal.errors import NewsportalError, RunnerRefused
-from newsportal.services.jobs.scrapyd import DEFAULT, Server, Target, exposed, target
-from newsportal.sources import Sources
+from newsportal.services.jobs.scrapyd import DEFAULT, Server, exposed, target
 from newsportal.sources.uris import mask
 
 PACKAGE = "newsportal"
@@ -110,14 +109,11 @@ PLACE = (
 class Deployed:
     """What a scrapyd has now. ``runs``: the version that it starts when none is named."""
 
-    target: Target
+    url: str
+    project: str
     version: str
     runs: str | None
     spiders: tuple[str, ...]
-
-    def plain(self) -> dict[str, Any]:
-        spiders = list(self.spiders)
-        return {"url": self.target.url, "project": self.target.project, "version": self.version, "runs": self.runs, "spiders": spiders}
 
 
 def send(server: Server, version: str, egg: bytes) -> Deployed:
@@ -135,7 +131,7 @@ def send(server: Server, version: str, egg: bytes) -> Deployed:
     if not spiders:
         _take_back(server, version)
     versions = server.get("listversions", project=project)["versions"]
-    return Deployed(server.target, stored_version(version), versions[-1] if versions else None, tuple(spiders))
+    return Deployed(server.target.url, project, stored_version(version), versions[-1] if versions else None, tuple(spiders))
 
 
 def _take_back(server: Server, version: str) -> None:
@@ -146,10 +142,10 @@ def _take_back(server: Server, version: str) -> None:
 def check(found: Deployed) -> None:
     """Raises ``NewsportalError`` for an egg that was taken but does not serve."""
     if not found.spiders:
-        raise NewsportalError(f"{found.target.url} found no spider in it, and runs what it ran before: is it an egg of newsportal?")
+        raise NewsportalError(f"{found.url} found no spider in it, and runs what it ran before: is it an egg of newsportal?")
     if found.runs != found.version:
         raise NewsportalError(
-            f"{found.target.url} took version {found.version}, and goes on running {found.runs}, which sorts after it: "
+            f"{found.url} took version {found.version}, and goes on running {found.runs}, which sorts after it: "
             "choose a later version (without --version it is the time), or delete the other (delversion.json)"
         )
 
@@ -190,18 +186,12 @@ def deploy(
     name = sortable(named) if named else stamp(datetime.now(UTC))
     deployed = send(Server(found), name, content)
     if as_json:
-        print_json(deployed.plain())
+        print_json(asdict(deployed))
     else:
-        typer.echo("\n".join(_lines_of(deployed, known)))
+        typer.echo(f"{deployed.url}: project {deployed.project}, version {deployed.version}")
+        typer.echo(f"spiders: {', '.join(deployed.spiders)}")
+        if known is not None:
+            local = known.store.startswith("sqlite")
+            typer.echo(f"sources: {path}" if path else "sources: the file that comes with newsportal")
+            typer.echo(PLACE if local else f"store: {mask(known.store)}, unless the server's environment says another")
     check(deployed)
-
-
-def _lines_of(found: Deployed, known: Sources | None) -> list[str]:
-    lines = [f"{found.target.url}: project {found.target.project}, version {found.version}", f"spiders: {', '.join(found.spiders)}"]
-    if known is not None:
-        there = known.path and known.path.exists()
-        lines.append(f"sources: {known.path}" if there else "sources: the file that comes with newsportal")
-        lines.append(
-            PLACE if known.store.startswith("sqlite") else f"store: {mask(known.store)}, unless the server's environment says another"
-        )
-    return lines

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -85,134 +85,131 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
-    for what, look, remedy in OPENED:
+    for what, (check, remedy) in CHECKS.items():
         try:
-            yield Finding(what, True, look(known))
+            result = check(known) if network or check is not _network else None
         except NewsportalError as error:
-            yield Finding(what, False, str(error), remedy)
-    for check in (*CHECKS, *([_network] if network else [])):
-        if (found := check(known)) is not None:
-            yield found
+            result = Result(False, str(error), remedy)
+        if result is not None:
+            yield Finding(what, *result)
 
 
-def _store(sources: Sources) -> str:
+class Result(NamedTuple):
+    """What a check finds; see :class:`Finding`."""
+
+    ok: bool | None
+    says: str
+    remedy: str | None = None
+
+
+def _store(sources: Sources) -> Result:
     with closing(open_store(sources.store)) as store:
         tally = store.tally()
-        return f"{tally.articles} articles, {tally.stories} stories"
+        return Result(True, f"{tally.articles} articles, {tally.stories} stories")
 
 
-def _index(sources: Sources) -> str:
+def _index(sources: Sources) -> Result:
     with closing(open_index(sources.index_uri)) as index:
         found = index.status()
-        return f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
+        return Result(True, f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}")
 
 
-def _health(sources: Sources) -> Finding:
-    what = "sources' health"
+def _health(sources: Sources) -> Result:
     try:
         with closing(open_store(sources.store)) as store:
             found = judged(store, watched(sources), local(datetime.now(UTC)))
     except NewsportalError as error:
-        return Finding(what, None, f"not known, the store does not answer: {error}")
-    bad = sum(1 for one in found if one.health.bad)
-    return Finding(what, None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
+        return Result(None, f"not known, the store does not answer: {error}")
+    bad = any(one.health.bad for one in found)
+    return Result(None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
 
 
-def _agent(sources: Sources) -> Finding:
+def _filter(sources: Sources) -> Result:
+    """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
+    from newsportal.crawl.seen_filter import filter_status
+
+    state = filter_status(sources)
+    return Result(None if state.fill is None else True, state.says)
+
+
+def _queue(sources: Sources) -> Result:
+    """The queue of requests. A crawl makes it when there is none; amiss is one that does not serve, or in which something was set aside."""
+    from newsportal.cli.frontier import open_queues
+
+    with open_queues(sources, None) as found:
+        states = [queue.state(1) for _, queue in found.queues]
+    if not states:
+        return Result(None, f"{found.place}: none yet; the first crawl begins it")
+    waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
+    waits = f"{counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}"
+    workers = counted(sum(len(state.workers) for state in states), "worker")
+    remedy = "see which, and why: newsportal frontier aside" if aside else None
+    return Result(not aside, f"{found.place}: {waits}, {workers}, {aside} set aside", remedy)
+
+
+def _browser(sources: Sources) -> Result:
+    """Chromium for sources with ``render: true``: started once, as the crawl would."""
+    named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
+    lack = missing(sources.rendering.browser)
+    if not named and lack:
+        return Result(None, "none; only sources with render: true need one")
+    if not named:
+        return Result(None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
+    if lack:
+        return Result(False, f"{', '.join(named)}: pages cannot be rendered", lack)
+    try:
+        return Result(True, standalone.tried(Setup(Limits(), sources.rendering.browser)))
+    except RenderFailed as error:
+        return Result(False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
+
+
+def _disk(sources: Sources) -> Result:
+    place = (sqlite_file(sources.store) or Path()).absolute()
+    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+    return Result(free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
+
+
+def _agent(sources: Sources) -> Result:
     """Whether site owners learn whom to write to before they shut us out."""
-    what = "user agent"
     if "+" in sources.user_agent or "@" in sources.user_agent:
-        return Finding(what, True, sources.user_agent)
-    says = f"{sources.user_agent}: it does not say whom the owners of sites can write to"
-    return Finding(
-        what, None, says, "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
-    )
+        return Result(True, sources.user_agent)
+    remedy = "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
+    return Result(None, f"{sources.user_agent}: it does not say whom the owners of sites can write to", remedy)
 
 
-def _proxy(sources: Sources) -> Finding | None:
+def _proxy(sources: Sources) -> Result | None:
     """The portal speaks no TLS itself: an address with https is that of a proxy, whose word must be taken."""
-    what, url = "portal's address", sources.portal.url
+    url = sources.portal.url
     if url is None or not url.lower().startswith("https:"):
         return None
     if sources.portal.proxies:
-        return Finding(what, True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
+        return Result(True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
     says = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
     remedy = (
         "name its address under portal.proxies in sources.yaml; until then tries to sign in are bounded for all together, and cookies are"
         " not kept to https"
     )
-    return Finding(what, None, says, remedy)
+    return Result(None, says, remedy)
 
 
-def _filter(sources: Sources) -> Finding:
-    """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
-    from newsportal.crawl.seen_filter import filter_status
-
-    what = "known addresses"
-    try:
-        state = filter_status(sources)
-    except NewsportalError as error:
-        return Finding(what, False, str(error), "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked")
-    return Finding(what, None if state.fill is None else True, state.says)
-
-
-def _queue(sources: Sources) -> Finding:
-    """The queue of requests. A crawl makes it when there is none; amiss is one that does not serve, or in which something was set aside."""
-    from newsportal.cli.frontier import opened
-
-    what = "queue of requests"
-    try:
-        with opened(sources, None) as found:
-            states = [queue.state(1) for _, queue in found.queues]
-    except NewsportalError as error:
-        return Finding(
-            what, False, str(error), "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"
-        )
-    if not states:
-        return Finding(what, None, f"{found.place}: none yet; the first crawl begins it")
-    waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
-    workers = sum(len(state.workers) for state in states)
-    says = (
-        f"{found.place}: {counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}, {counted(workers, 'worker')}, {aside} set aside"
-    )
-    return Finding(what, not aside, says, "see which, and why: newsportal frontier aside" if aside else None)
-
-
-def _browser(sources: Sources) -> Finding:
-    """Chromium for sources with ``render: true``: started once, as the crawl would."""
-    what = "browser"
-    named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
-    lack = missing(sources.rendering.browser)
-    if lack:
-        says = f"{', '.join(named)}: pages cannot be rendered" if named else "none; only sources with render: true need one"
-        return Finding(what, False if named else None, says, lack if named else None)
-    if not named:
-        return Finding(what, None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
-    try:
-        said = standalone.tried(Setup(Limits(), sources.rendering.browser))
-    except RenderFailed as error:
-        return Finding(what, False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
-    return Finding(what, True, said)
-
-
-def _disk(sources: Sources) -> Finding:
-    place = (sqlite_file(sources.store) or Path()).absolute()
-    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
-    return Finding("disk", free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
-
-
-def _network(sources: Sources) -> Finding:
+def _network(sources: Sources) -> Result:
     asked, reached = hosts(sources), resolvable_hosts(sources)
     if not asked:
-        return Finding("network", None, "no feed, region, forum or gallery to ask")
+        return Result(None, "no feed, region, forum or gallery to ask")
     says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
-    return Finding("network", bool(reached), says, "check the connection; the portal serves without it what is stored")
+    return Result(bool(reached), says, "check the connection; the portal serves without it what is stored")
 
 
-OPENED: Final[tuple[tuple[str, Callable[[Sources], str], str], ...]] = (
-    ("store", _store, "name another place under store: in sources.yaml"),
-    ("search index", _index, "start the server that index: names, or delete the index file; it is built anew"),
-)
-"""What is opened: its name, what it says, the remedy if it cannot be opened."""
-
-CHECKS: Final[tuple[Callable[[Sources], Finding | None], ...]] = (_health, _filter, _queue, _browser, _disk, _agent, _proxy)
+CHECKS: Final[Mapping[str, tuple[Callable[[Sources], Result | None], str | None]]] = {
+    "store": (_store, "name another place under store: in sources.yaml"),
+    "search index": (_index, "start the server that index: names, or delete the index file; it is built anew"),
+    "sources' health": (_health, None),
+    "known addresses": (_filter, "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked"),
+    "queue of requests": (_queue, "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"),
+    "browser": (_browser, None),
+    "disk": (_disk, None),
+    "user agent": (_agent, None),
+    "portal's address": (_proxy, None),
+    "network": (_network, None),
+}
+"""What is checked: how, and the remedy if the check itself fails."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Annotated, Any, Final
+from typing import IO, Annotated, Any
 
 import typer
 
@@ -32,12 +32,9 @@ class Format(StrEnum):
     warc = "warc"
 
 
-STANDARD: Final = Path("-")
-
-
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which articles; every field narrows. ``since`` and ``until`` are compared with the moment an article is sorted by."""
+class ArticleFilter:
+    """Which articles are exported; every field narrows. ``since`` and ``until`` are compared with the moment an article is sorted by."""
 
     topic: str | None = None
     category: str | None = None
@@ -48,17 +45,12 @@ class Wanted:
     def holds(self, article: StoredArticle) -> bool:
         return (
             article.hidden is None  # an editor took it out of sight
-            and (self.topic is None or self.topic in article.topics)
-            and (self.category is None or self.category == article.category)
-            and (self.source is None or article.source in (self.source, *named(self.source, article.source)))
+            and self.topic in (None, *article.topics)
+            and self.category in (None, article.category)
+            and self.source in (None, article.source, article.source.partition(":")[2])
             and (self.since is None or article.moment >= self.since)
             and (self.until is None or article.moment < self.until)
         )
-
-
-def named(source: str, full: str) -> tuple[str, ...]:
-    """``full`` (``feed:NAME``) if ``source`` is its name alone."""
-    return (full,) if full.partition(":")[2] == source else ()
 
 
 def export(
@@ -77,14 +69,14 @@ def export(
     if schema:
         typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
         return
-    place = None if out == STANDARD else out
+    place = None if out == Path("-") else out
     if format is Format.warc and place is None:
         raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
     with open_record(sources) as (known, store):
-        wanted = Wanted(topic, category, source, moment(since, "--since"), moment(until, "--until"))
+        wanted = ArticleFilter(topic, category, source, moment(since, "--since"), moment(until, "--until"))
         if word := hints.unknown_topic(known, topic):
             typer.echo(word, err=True)
-        articles = count_items(filter(wanted.holds, store.all_articles()), "export", "articles", stays=True)
+        articles = count_items(filter(wanted.holds, store.all_articles()), "articles", transient=False)
         if format is Format.warc and place is not None:
             write_warc(articles, place, lambda article: whole(article, store))
             return

@@ -13,9 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli import jsonl
 from newsportal.cli.options import OutFile
-from newsportal.cli.output import pick, tracked
+from newsportal.cli.output import pick, tracked, write_json_lines
 from newsportal.cli.pages import (
     UNKNOWN,
     WEB,
@@ -39,7 +38,7 @@ from newsportal.services.trying import templates
 from newsportal.text import clean, dom
 
 DELAY = 1.0  # seconds between two pages of one host, as in the crawl
-PUBLIC_ONLY = "this command asks public http(s) addresses read_one; save the page with a browser and name the file"
+PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page with a browser and name the file"
 LATER = "try again later"
 REMEDIES = {
     "egress-denied": PUBLIC_ONLY,
@@ -145,7 +144,7 @@ def extract(
 
         fetch = partial(standalone.fetch, policy=egress.PUBLIC, setup=Setup(Limits()))
     if library is None:
-        jsonl.write(answers(source, url, algorithm, run, fetch=fetch), out)
+        write_json_lines(answers(source, url, algorithm, run, fetch=fetch), out)
         return
     if not isinstance(run, Keeper):
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
@@ -157,7 +156,7 @@ def extract(
             run.restore(text)
         except LibraryError as error:
             raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
-    jsonl.write(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
+    write_json_lines(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
     templates.save(run.saved(), library)
 
 
@@ -177,7 +176,7 @@ def answers(
     """
     now = datetime.now(UTC)
     if keeping and isinstance(run, Learner) and not Path(source).is_dir():
-        run = partial(_and_learn, run)
+        run = partial(_extract_and_learn, run)
     if source.startswith(WEB):
         try:
             page = fetch(source)
@@ -194,7 +193,7 @@ def answers(
         yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, partial(read_one, run))}
 
 
-def _and_learn(run: Learner, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+def _extract_and_learn(run: Learner, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
     found = run(document, link, fetched)
     run.learn(document, link, fetched, found)
     return found

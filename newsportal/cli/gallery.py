@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli import jsonl
 from newsportal.cli.extract import DELAY, LATER, PUBLIC_ONLY, fetch_public
-from newsportal.cli.output import pick, tracked
+from newsportal.cli.output import pick, tracked, write_json_lines
 from newsportal.cli.pages import WEB, PageSource, SavedFrom, describe, refuse_for_folder, require_source, saved_pages
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
@@ -47,7 +46,7 @@ def gallery(
     require_source(source)
     rows = answers(source, url, pattern)
     if json:
-        jsonl.write(rows, None)
+        write_json_lines(rows, None)
     else:
         for row in rows:
             _print(row)
@@ -89,7 +88,7 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
     pattern = pattern or tried
     while wanted := open_pages(met, ended | lost.keys(), pattern):
         if len(met) + len(ended) + len(lost) > MAX_PAGES:
-            _say(url, f"more than {MAX_PAGES} pages: the rest is left out")
+            typer.echo(f"{url}: more than {MAX_PAGES} pages: the rest is left out", err=True)
             break
         time.sleep(DELAY)
         try:
@@ -107,7 +106,7 @@ def _whole_story(url: str, pattern: str | None) -> dict[str, Any]:
             else:
                 met.append(found)
     for at, why in lost.items():
-        _say(url, f"no page at {at}: {why}; {LATER}")
+        typer.echo(f"{url}: no page at {at}: {why}; {LATER}", err=True)
     return _plain(url, met[0].url, assemble(met, pattern=pattern, ended=ended), (), None)
 
 
@@ -118,10 +117,6 @@ def _read(page: Page) -> GalleryPage:
     if page.status != 200:
         raise FetchFailed(page.url, f"http-{page.status}")
     return read(dom.document(page), now=page.fetched)
-
-
-def _say(url: str, what: str) -> None:
-    typer.echo(f"{url}: {what}", err=True)
 
 
 def _plain(name: str, url: str | None, story: Assembly, pages: Iterable[str], following: str | None) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from newsportal.cli.exchange import cells, parquet, warc
 from newsportal.cli.exchange.form import Incoming, incoming
 from newsportal.cli.export import Format
 from newsportal.cli.options import SourcesFile, load
-from newsportal.cli.output import count_items, print_json
+from newsportal.cli.output import count_items, pick, print_json
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
-from newsportal.items import Article, FoldKey, Thread, content_id
+from newsportal.items import Article, Thread, content_id
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable
@@ -44,7 +44,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class ImportedRow:
     """What became of a row. ``stored``, ``folded``, ``revised``, ``same`` as ``Store.add`` says, ``grown`` of a thread or photo story,
     ``older``: the store has a later state of it; or ``failed``, with the ``error``."""
 
@@ -54,87 +54,75 @@ class Fate:
     error: str | None = None
 
 
-def bring(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Fate]:
-    """Store the rows in their order. Raises ``StoreUnavailable``: the store is away, and what was told so far is stored."""
+def import_rows(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[ImportedRow]:
+    """Store the rows in their order; articles that were first seen at one moment in one transaction. Raises ``StoreUnavailable``: the
+    store is away, and what was yielded so far is stored."""
     for batch in chunks(rows, BATCH):
-        found: list[tuple[Row, Incoming | Fate]] = []
-        for row in batch:
-            error = row.value if isinstance(row.value, ValueError) else None
-            try:
-                one = incoming(row.value, now) if error is None else Fate(row, "failed", error=str(error))
-            except ValueError as wrong:
-                one = Fate(row, "failed", error=str(wrong))
-            found.append((row, one))
-        read = list(_newest(found))
-        items = [one for _, one in read if isinstance(one, Incoming)]
-        fetched = {one.item.identity: one.item.fetched for one in items if isinstance(one.item, Article) and one.item.identity}
-        there = store.articles([content_id(storable(name)) for name in store.find_stored(list(fetched))])
-        later = {one.identity for one in there if one.identity in fetched and one.fetched > fetched[one.identity]}
-        for plain, group in groupby(read, key=lambda pair: _when(pair[1], later)):
-            yield from _written(list(group), plain, store)
+        parsed = _mark_older([(row, _parse(row, now)) for row in batch], store)
+        for first_seen, group in groupby(parsed, key=lambda pair: _article_moment(pair[1])):
+            pairs = list(group)
+            if first_seen is None:
+                yield from (one if isinstance(one, ImportedRow) else _save(row, one, store) for row, one in pairs)
+            else:
+                articles = [(row, one.item) for row, one in pairs if isinstance(one, Incoming) and isinstance(one.item, Article)]
+                yield from _add_articles(articles, store, first_seen)
 
 
-def _newest(read: Iterable[tuple[Row, Incoming | Fate]]) -> Iterator[tuple[Row, Incoming | Fate]]:
-    """The same rows; a state of an article is ``older`` that stands behind a later one, which the store does not have yet."""
-    newest: dict[str, datetime] = {}
-    for row, one in read:
-        if isinstance(one, Fate) or not isinstance(one.item, Article):
-            yield row, one
-            continue
-        name = storable(one.item.identity or "")
-        if name in newest and one.item.fetched < newest[name]:
-            yield row, Fate(row, "older", content_id(name))
-        else:
-            newest[name] = one.item.fetched
-            yield row, one
-
-
-def _when(one: Incoming | Fate, later: set[str]) -> datetime | str | int:
-    """Articles that were first seen at one moment are written together; all else by itself."""
-    if isinstance(one, Fate):
-        return "failed"
-    if isinstance(one.item, Article):
-        return "older" if storable(one.item.identity or "") in later else one.first_seen
-    return id(one)
-
-
-def _written(pairs: Sequence[tuple[Row, Incoming | Fate]], when: datetime | str | int, store: Store) -> Iterator[Fate]:
-    if isinstance(when, datetime):
-        articles = [(row, one.item) for row, one in pairs if isinstance(one, Incoming) and isinstance(one.item, Article)]
-        yield from _articles(articles, store, when)
-        return
-    for row, one in pairs:
-        if isinstance(one, Fate):
-            yield one
-        elif isinstance(one.item, Article):
-            yield Fate(row, "older", content_id(storable(one.item.identity or "")))
-        else:
-            try:
-                item, now = one.item, one.first_seen
-                saved = store.threads.save(item, now=now) if isinstance(item, Thread) else store.galleries.save(item, now=now)
-                yield Fate(row, saved.outcome, saved.id)
-            except StoreUnavailable:
-                raise
-            except StoreError as error:
-                yield Fate(row, "failed", error=str(error))
-
-
-def _articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime) -> Iterator[Fate]:
-    """All in one transaction; if one of them cannot be stored, each by itself."""
-    ready: list[tuple[Article, Sequence[FoldKey]]] = [(article, fold_keys(article.title, article.text)) for _, article in pairs]
+def _parse(row: Row, now: datetime) -> Incoming | ImportedRow:
     try:
-        added = store.add_all(ready, now=now)
+        if isinstance(row.value, ValueError):
+            raise row.value
+        return incoming(row.value, now)
+    except ValueError as error:
+        return ImportedRow(row, "failed", error=str(error))
+
+
+def _article_moment(one: Incoming | ImportedRow) -> datetime | None:
+    return one.first_seen if isinstance(one, Incoming) and isinstance(one.item, Article) else None
+
+
+def _mark_older(parsed: Sequence[tuple[Row, Incoming | ImportedRow]], store: Store) -> Iterator[tuple[Row, Incoming | ImportedRow]]:
+    """The same rows; an article is ``older`` if the store or a row before it has a later state."""
+    articles = [one.item for _, one in parsed if isinstance(one, Incoming) and isinstance(one.item, Article)]
+    stored = store.find_stored([article.identity for article in articles if article.identity])
+    newest = {one.identity: one.fetched for one in store.articles([content_id(storable(name)) for name in stored])}
+    for row, one in parsed:
+        if isinstance(one, Incoming) and isinstance(one.item, Article):
+            name, fetched = storable(one.item.identity or ""), one.item.fetched
+            if fetched < newest.get(name, fetched):
+                yield row, ImportedRow(row, "older", content_id(name))
+                continue
+            newest[name] = fetched
+        yield row, one
+
+
+def _save(row: Row, one: Incoming, store: Store) -> ImportedRow:
+    item, now = one.item, one.first_seen
+    assert not isinstance(item, Article)
+    try:
+        saved = store.threads.save(item, now=now) if isinstance(item, Thread) else store.galleries.save(item, now=now)
+    except StoreUnavailable:
+        raise
+    except StoreError as error:
+        return ImportedRow(row, "failed", error=str(error))
+    return ImportedRow(row, saved.outcome, saved.id)
+
+
+def _add_articles(pairs: Sequence[tuple[Row, Article]], store: Store, now: datetime) -> Iterator[ImportedRow]:
+    """All in one transaction; if one of them cannot be stored, each by itself."""
+    try:
+        added = store.add_all([(article, fold_keys(article.title, article.text)) for _, article in pairs], now=now)
     except StoreUnavailable:
         raise
     except StoreError as error:
         if len(pairs) == 1:
-            yield Fate(pairs[0][0], "failed", error=str(error))
+            yield ImportedRow(pairs[0][0], "failed", error=str(error))
             return
         for pair in pairs:
-            yield from _articles([pair], store, now)
+            yield from _add_articles([pair], store, now)
         return
     for (row, _), one in zip(pairs, added, strict=True):
-        yield Fate(row, one.outcome, one.id)
+        yield ImportedRow(row, one.outcome, one.id)
 
 
 ENDINGS: Final = {
@@ -152,7 +140,7 @@ LONGEST: Final = 64 * 1024 * 1024  # bytes of the longest line: an article has a
 SHOWN: Final = 20  # rows that were no articles and are told one by one; --json tells all
 
 
-def bring_in(
+def import_files(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="What export wrote, or others in that form; - is standard input.")],
     format: Annotated[Format | None, typer.Option(help="Their form; default: what their names say.")] = None,
     store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
@@ -174,13 +162,13 @@ def bring_in(
     broken: list[str] = []
     counts: Counter[str] = Counter()
     with closing(open_store(store or known.store)) as opened:
-        for fate in count_items(bring(_rows(forms, broken), opened, datetime.now(UTC)), "import", "rows"):
-            counts[fate.outcome] += 1
+        for one in count_items(import_rows(_rows(forms, broken), opened, datetime.now(UTC)), "rows"):
+            counts[one.outcome] += 1
             if as_json:
-                told = {"file": fate.row.file, "line": fate.row.line, "outcome": fate.outcome, "id": fate.id, "error": fate.error}
-                print_json({name: value for name, value in told.items() if value is not None})
-            elif fate.error is not None and counts["failed"] <= SHOWN:
-                typer.echo(clean(f"{fate.row.file}:{fate.row.line}: {fate.error}"), err=True)
+                values = {**pick(one.row, "file", "line"), **pick(one, "outcome", "id", "error")}
+                print_json({name: value for name, value in values.items() if value is not None})
+            elif one.error is not None and counts["failed"] <= SHOWN:
+                typer.echo(clean(f"{one.row.file}:{one.row.line}: {one.error}"), err=True)
     for message in broken:
         typer.echo(clean(message), err=True)
     typer.echo(json.dumps(dict(counts)) if as_json else ", ".join(f"{number} {name}" for name, number in counts.items()) or "nothing in it")
@@ -192,29 +180,33 @@ def _rows(files: Iterable[tuple[str, Format]], broken: list[str]) -> Iterator[Ro
     """The rows of all files. What ends the reading of one is left in ``broken``, and the next one is read."""
     for file, form in files:
         try:
-            if form is Format.warc:
-                if file == "-":
-                    broken.append("-: a WARC file is not read from standard input; save it, and give its name")
-                else:
-                    yield from (Row(file, *one) for one in warc.read(Path(file)))
-                continue
-            with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
-                if form is Format.parquet:
-                    yield from (Row(file, *one) for one in parquet.read(stream))
-                elif form is Format.jsonl:
-                    yield from (Row(file, *one) for one in _lines(stream))
-                else:
-                    text = TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
-                    try:
-                        yield from (Row(file, *one) for one in cells.read(text))
-                    finally:
-                        text.detach()
+            yield from (Row(file, line, value) for line, value in _read_file(file, form))
         except OSError as error:
             broken.append(f"{file}: cannot be read: {error.strerror or error}")
         except ReplayError as error:  # it names the file
             broken.append(str(error))
         except (ValueError, NewsportalError) as error:
             broken.append(f"{file}: {error}")
+
+
+def _read_file(file: str, form: Format) -> Iterator[tuple[int, Any]]:
+    """(line, row) of each; a row that is none is a ``ValueError``. Raises ``OSError``, ``ValueError`` and ``NewsportalError``."""
+    if form is Format.warc:
+        if file == "-":
+            raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")
+        yield from warc.read(Path(file))
+        return
+    with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+        if form is Format.parquet:
+            yield from parquet.read(stream)
+        elif form is Format.jsonl:
+            yield from _lines(stream)
+        else:
+            text = TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+            try:
+                yield from cells.read(text)
+            finally:
+                text.detach()
 
 
 def _lines(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:

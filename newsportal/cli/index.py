@@ -28,19 +28,19 @@ def index(context: typer.Context, sources: SourcesFile = None, as_json: AsJson =
 def status(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Tell how the search index stands: what it is, its articles and size, how far it is behind the store."""
     with open_all(sources) as (_, store, opened):
-        tell(opened, store, as_json=as_json)
+        print_status(opened, store, as_json=as_json)
 
 
 def rebuild(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     """Build the search index anew from the store. Searches go on in the present one; what comes in meanwhile is taken in at the end."""
     with open_all(sources) as (_, store, opened):
         total = store.tally().articles
-        with count_bar(quiet=as_json) as told:
-            opened.rebuild(store, lambda done: told("articles", done, max(done, total)))
-        tell(opened, store, as_json=as_json)
+        with count_bar(quiet=as_json) as update:
+            opened.rebuild(store, lambda done: update("articles", done, max(done, total)))
+        print_status(opened, store, as_json=as_json)
 
 
-def tell(index: Index, store: Store, *, as_json: bool) -> None:
+def print_status(index: Index, store: Store, *, as_json: bool) -> None:
     found = index.status()
     behind = max(0, store.last_seq() - found.position)
     if as_json:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from newsportal.classify.measure import Report
-from newsportal.cli.confusion import page, print_confusion, print_figures
+from newsportal.cli.confusion import FIGURES, format_figure, print_figures, print_report, write_page
 from newsportal.cli.context import open_record
 from newsportal.cli.options import AsJson, CorpusName, SourcesFile, command_group
-from newsportal.cli.output import confirm_loss, print_json, print_rows, report_progress, writable
-from newsportal.messages import Message, format_time, from_dict
+from newsportal.cli.output import confirm_loss, print_json, print_rows, report_progress
+from newsportal.messages import format_time, from_dict
 from newsportal.services.learning.evaluation import put_to_use, side_by_side, stored_versions
 from newsportal.store.models import Model
-from newsportal.text import clean
 
 Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]
 ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with tables and a plot to this HTML file.")]
-
-
-FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswered", "ECE": "ece"}  # heading → figure of a report
 
 
 def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -35,18 +30,17 @@ def list_(name: CorpusName, sources: SourcesFile = None, as_json: AsJson = False
         facts = model.facts
         row: dict[str, Any] = {"version": model.version, "state": _state(model), "algorithm": model.algorithm, "created": model.created}
         row |= {"documents": facts.get("documents"), "labels": len(facts.get("labels", ()))}
-        rows.append(row | {figure: (facts.get("report") or {}).get(figure) for figure in FIGURES.values()} | {"bytes": model.size})
+        rows.append(row | {figure: (facts.get("report") or {}).get(figure) for figure in FIGURES} | {"bytes": model.size})
     if as_json:
         print_json(*({"corpus": name, **row} for row in rows))
         return
     if not rows:
         typer.echo(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
         return
-    columns = ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES, "MB")
-    for row in rows:  # shares in per cent, as the other tables have them
-        row |= {heading: None if row[figure] is None else f"{100 * row[figure]:.1f}" for heading, figure in FIGURES.items()}
-        row |= {"ECE": None if row["ece"] is None else f"{row['ece']:.3f}", "MB": f"{row['bytes'] / 1e6:.1f}"}
-    print_rows(rows, columns, False)
+    for row in rows:
+        row |= {heading: None if row[figure] is None else format_figure(figure, row[figure]) for figure, heading in FIGURES.items()}
+        row["MB"] = f"{row['bytes'] / 1e6:.1f}"
+    print_rows(rows, ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES.values(), "MB"), False)
 
 
 def _state(model: Model) -> str:
@@ -63,17 +57,12 @@ def show(
     measured = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
     warnings = [from_dict(one) for one in model.facts.get("warnings", ())]
     if measured:
-        _write(report, called, {called: measured}, warnings)
+        write_page(report, called, {called: measured}, warnings)
     if as_json:
         print_json({"corpus": name, "version": model.version, "active": model.active, "created": model.created, **model.facts})
         return
     typer.echo(f"{called}, {model.algorithm}, {format_time(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
-    for warning in warnings:
-        typer.echo(clean(str(warning)), err=True)
-    if measured:
-        print_figures({called: measured})
-        typer.echo()
-        print_confusion(measured)
+    print_report(called, measured, warnings)
 
 
 def compare(
@@ -89,17 +78,11 @@ def compare(
     for line in unread:
         typer.echo(line, err=True)
     called = {f"version {version}": measured for version, measured in sorted(reports.items())}
-    _write(report, f"{name}: versions compared", called)
+    write_page(report, f"{name}: versions compared", called)
     if as_json:
         print_json(*({"corpus": name, "version": version, **measured.as_json()} for version, measured in sorted(reports.items())))
         return
     print_figures(called)
-
-
-def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> None:
-    if path is not None:
-        with writable(path) as part:
-            part.write_text(page(title, reports, notes), "utf-8")
 
 
 def activate(

@@ -25,6 +25,7 @@ LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
 LogFile = Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
+Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 

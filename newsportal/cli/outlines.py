@@ -99,9 +99,9 @@ def _print_plan(listed: OutlineList, plan: Import) -> None:
         out.print(f"  {clean(url)} is there already, as {key}", style="dim", markup=False)
     for url, why in plan.bad[:SHOWN]:
         out.print(f"  {clean(url)}: {why}", style="red", markup=False)
-    said = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]
-    said += [f"{listed.skipped + len(plan.bad)} without a usable address", *listed.warnings]
-    out.print(f"  {', '.join(said)}", style="dim", markup=False)
+    counts = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]
+    counts += [f"{listed.skipped + len(plan.bad)} without a usable address", *listed.warnings]
+    out.print(f"  {', '.join(counts)}", style="dim", markup=False)
 
 
 def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.classify.base import Progress as Say
+from newsportal.classify.base import Progress as ProgressCallback
 from newsportal.errors import NewsportalError
 from newsportal.messages import Message, format_time
 from newsportal.services.jobs.reporting import progress_reporter
@@ -37,6 +37,21 @@ def print_json(*rows: Any) -> None:
         typer.echo(
             json.dumps(row, ensure_ascii=False, default=lambda value: str(value) if isinstance(value, Message) else value.isoformat())
         )
+
+
+def write_json_lines(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
+    """Write ``rows`` to ``out``, else to standard output. A file that cannot be read or written ends the command with status 1."""
+    try:
+        with nullcontext(sys.stdout.buffer) if out is None else out.open("wb") as stream:
+            for row in rows:
+                line = json.dumps(row, ensure_ascii=False, default=lambda value: value.isoformat())
+                stream.write(line.encode("utf-8", "replace") + b"\n")
+                stream.flush()
+    except BrokenPipeError:
+        raise  # the reader went away: the command line knows what that means
+    except OSError as error:
+        typer.echo(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error), err=True)
+        raise typer.Exit(1) from error
 
 
 def pick(value: object, *names: str) -> dict[str, Any]:
@@ -73,8 +88,7 @@ def _cell(value: Any) -> str:
 
 def print_table(table: Table, *, width: int | None = None) -> None:
     """A table in ``width`` columns; by default as wide as the terminal, or ``WIDE`` in a file."""
-    plain = Console(emoji=False, highlight=False)
-    width = width or (None if plain.is_terminal else WIDE)
+    width = width or (None if Console().is_terminal else WIDE)
     Console(emoji=False, highlight=False, width=width, soft_wrap=width == WIDEST).print(table)
 
 
@@ -82,26 +96,29 @@ def console(*, stderr: bool = False) -> Console:
     return Console(emoji=False, highlight=False, soft_wrap=True, stderr=stderr)
 
 
-def progress(*columns: Any, total: bool = True) -> Progress:
-    """A progress bar on standard error, if that is a terminal."""
-    bar = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn()) if total else ()
-    shows = Console(stderr=True, emoji=False)
+def progress_bar(*columns: Any, quiet: bool = False, transient: bool = True) -> Progress:
+    """A progress bar of these columns on standard error, if that is a terminal; ``quiet``: none at all."""
+    stderr = Console(stderr=True, emoji=False)
+    return Progress(*columns, console=stderr, transient=transient, disable=quiet or not stderr.is_terminal)
+
+
+def progress(*columns: Any, quiet: bool = False) -> Progress:
+    """A progress bar with a description, the share that is done, the time that remains, and ``columns``."""
     described = TextColumn("{task.description}", markup=False)
-    return Progress(described, *bar, *columns, console=shows, transient=True, disable=not shows.is_terminal)
+    return progress_bar(described, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), *columns, quiet=quiet)
 
 
 @contextmanager
 def count_bar(*, quiet: bool = False) -> Iterator[Tell]:
-    """A progress bar of ``done`` of ``total`` on standard error, if that is a terminal."""
-    shows = Console(stderr=True)
+    """A progress bar of ``done`` of ``total``."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=shows, transient=True, disable=quiet or not shows.is_terminal) as bar:
+    with progress_bar(*columns, quiet=quiet) as bar:
         task = bar.add_task("", total=None)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
 @contextmanager
-def report_progress() -> Iterator[Say]:
+def report_progress() -> Iterator[ProgressCallback]:
     """Progress as a share: a bar on standard error if that is a terminal, lines of JSON in a job."""
     if (report := progress_reporter()) is not None:
         yield report
@@ -115,19 +132,13 @@ def tracked(items: Iterable[T], doing: str, *, beside_output: bool = False) -> I
     """``items`` with a progress bar on standard error, if that is a terminal; ``beside_output``: also if standard output is one."""
     if not sys.stderr.isatty() or (sys.stdout.isatty() and not beside_output):
         return items
-    total = len(items) if isinstance(items, Sequence) else None
-    return track(items, description=doing, total=total, console=Console(stderr=True), transient=True)
+    return track(items, description=doing, console=Console(stderr=True), transient=True)
 
 
-def count_items(items: Iterable[T], doing: str, noun: str, *, stays: bool = False) -> Iterator[T]:
-    """``items``, with their number on standard error, if that is a terminal; ``stays``: the last number is left there."""
-    shows = Console(stderr=True, emoji=False)
-    columns = (SpinnerColumn(), TextColumn(f"{{task.completed}} {noun}"))
-    with Progress(*columns, console=shows, transient=not stays, disable=not shows.is_terminal) as bar:
-        task = bar.add_task(doing, total=None)
-        for item in items:
-            yield item
-            bar.advance(task)
+def count_items(items: Iterable[T], noun: str, *columns: Any, transient: bool = True) -> Iterator[T]:
+    """``items``, with their number on standard error, if that is a terminal; not ``transient``: the last number is left there."""
+    with progress_bar(SpinnerColumn(), TextColumn(f"{{task.completed}} {noun}"), *columns, transient=transient) as bar:
+        yield from bar.track(items)
 
 
 def render(template: str, package: str, /, **values: Any) -> str:

@@ -64,7 +64,7 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
     start = Path(path)
     if not start.exists():
         raise FileNotFoundError(f"no such file or folder: {start}")
-    files = _files(start)
+    files = page_files(start)
     if not files:
         raise FileNotFoundError(f"no page in {start}; pages are <id>.html or <id>.html.gz (also .htm, .xhtml), not in subfolders")
     for file in files:
@@ -83,7 +83,7 @@ def describe(error: Exception) -> str:
 
 
 def addresses(path: str | Path) -> Iterator[str]:
-    return (address for file in _files(Path(path)) if (address := _address(file)))
+    return (address for file in page_files(path) if (address := _address(file)))
 
 
 def web_address(url: str | None) -> str | None:
@@ -114,10 +114,6 @@ def refuse_for_folder(url: str | None, path: str | Path) -> None:
         )
 
 
-def page_files(folder: str | Path) -> list[Path]:
-    return _files(Path(folder))
-
-
 def _address(file: Path) -> str | None:
     url, base, _ = _description(file.with_name(f"{page_id(file)}.json"))
     return url or base
@@ -132,7 +128,9 @@ def page_id(file: Path) -> str:
     return file.stem
 
 
-def _files(start: Path) -> list[Path]:
+def page_files(path: str | Path) -> list[Path]:
+    """The file itself, or the saved pages of a folder, by name."""
+    start = Path(path)
     if start.is_file():
         return [start]
     return sorted(file for file in start.iterdir() if file.is_file() and file.name.lower().endswith(PAGE_ENDINGS))
@@ -140,10 +138,13 @@ def _files(start: Path) -> list[Path]:
 
 def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
     url, base, summary = _description(file.with_name(f"{name}.json")) if file else (None, None, None)
+    body: bytes = b""
+    error: str | None = None
     try:
-        return SavedPage(name, read_bounded(stream), url or base, summary, path=file, base=base)
-    except BadPage as error:
-        return SavedPage(name, url=url or base, summary=summary, error=str(error), path=file, base=base)
+        body = read_bounded(stream)
+    except BadPage as refused:
+        error = str(refused)
+    return SavedPage(name, body, url or base, summary, error, file, base)
 
 
 def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
@@ -169,11 +170,7 @@ def _description(file: Path) -> tuple[str | None, str | None, str | None]:
         with gzip.open(packed, "rb") if not file.exists() and packed.exists() else file.open("rb") as stream:
             found = json.loads(stream.read(MAX_SIDECAR_BYTES))
     except (OSError, ValueError, EOFError, zlib.error, RecursionError):
-        return None, None, None
-    if not isinstance(found, dict):
-        return None, None, None
-    return _text(found.get("url")), _text(found.get("base")), _text(found.get("summary"))
-
-
-def _text(value: object) -> str | None:
-    return value.strip() or None if isinstance(value, str) else None
+        found = None
+    values = [found.get(key) if isinstance(found, dict) else None for key in ("url", "base", "summary")]
+    url, base, summary = (value.strip() or None if isinstance(value, str) else None for value in values)
+    return url, base, summary

@@ -68,23 +68,23 @@ def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
 
 
 def figures(gallery: StoredGallery) -> dict[str, Any]:
-    counts = pick(gallery, "complete", "pictures", "pages", "total") | {"missing": list(gallery.missing)}
-    return (
-        counts
-        | pick(gallery, "failure", "visited")
-        | {"in_vain": gallery.vain, "score": round(gallery.score, 4), "addresses": list(gallery.addresses)}
-    )
+    return {
+        **pick(gallery, "complete", "pictures", "pages", "total", "missing", "failure", "visited"),
+        "in_vain": gallery.vain,
+        "score": round(gallery.score, 4),
+        "addresses": gallery.addresses,
+    }
 
 
 def summary(gallery: StoredGallery) -> str:
     """``12 pictures on 12 pages``, and what is missing."""
     pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
-    said = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
+    shown = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
     if gallery.complete:
-        return said
+        return shown
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
     vain = f", {gallery.vain} visits in vain" if gallery.vain else ""
-    return f"{said}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
+    return f"{shown}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
 
 
 def pictures(
@@ -109,11 +109,11 @@ def pictures(
                 cleared = dict(zip(("files", "bytes"), cache.clear(), strict=True))
             except OSError as error:
                 raise NewsportalError(f"{found.pictures.cache}: {error.strerror or error}") from error
-        told = facts(store, cache, limit) | ({"changed": changed} if keep or leave_out else {}) | ({"cleared": cleared} if cleared else {})
+        row = facts(store, cache, limit) | ({"changed": changed} if keep or leave_out else {}) | ({"cleared": cleared} if cleared else {})
     if as_json:
-        print_json(told)
+        print_json(row)
     else:
-        _print(told)
+        _print(row)
 
 
 def facts(store: Store, cache: PictureCache | None, limit: int) -> dict[str, Any]:
@@ -147,24 +147,24 @@ def _mark(store: Store, url: str, reason: str) -> int:
     return store.galleries.drop(urls=urls, reason=None if reason == KEPT else reason, now=now)
 
 
-def _print(told: dict[str, Any]) -> None:
+def _print(row: dict[str, Any]) -> None:
     out = console()
-    if "changed" in told:
-        out.print(f"changed in stories: {told['changed']}")
-    if "cleared" in told:
-        out.print(f"removed from the cache: {told['cleared']['files']} pictures, {_mega(told['cleared']['bytes'])}")
+    if "changed" in row:
+        out.print(f"changed in stories: {row['changed']}")
+    if "cleared" in row:
+        out.print(f"removed from the cache: {row['cleared']['files']} pictures, {_mega(row['cleared']['bytes'])}")
     out.print(
-        f"{told['pictures']} pictures of {told['stories']} photo stories; looked at: {told['looked_at']}, "
-        f"no pictures: {told['refused']}, of no story: {told['left_out']}"
+        f"{row['pictures']} pictures of {row['stories']} photo stories; looked at: {row['looked_at']}, "
+        f"no pictures: {row['refused']}, of no story: {row['left_out']}"
     )
-    said = "cache: none (pictures.cache in sources.yaml names a folder)"
-    if cache := told["cache"]:
-        said = f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
-    out.print(said, markup=False)
+    cached = "cache: none (pictures.cache in sources.yaml names a folder)"
+    if cache := row["cache"]:
+        cached = f"cache: {cache['files']} pictures, {_mega(cache['bytes'])} of {_mega(cache['limit'])} in {cache['folder']}"
+    out.print(cached, markup=False)
     cells = []
-    for row in told["often"]:
-        size = f"{row['width']}×{row['height']}" if row["width"] else "?"
-        cells.append((row["stories"], row["sites"], size, "kept by hand" if row["kept"] else row["left_out"] or "", row["url"]))
+    for one in row["often"]:
+        size = f"{one['width']}×{one['height']}" if one["width"] else "?"
+        cells.append((one["stories"], one["sites"], size, "kept by hand" if one["kept"] else one["left_out"] or "", one["url"]))
     if cells:
         out.print(make_table(("stories", "sites", "size", "left out", "address"), cells, right=("stories", "sites")), width=WIDEST)
 

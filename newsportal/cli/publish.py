@@ -18,7 +18,7 @@ from newsportal.cli.context import open_record
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, SourcesFile, command_group, load
 from newsportal.cli.output import print_json, print_rows, progress
-from newsportal.cli.publishing import opened
+from newsportal.cli.publishing import open_targets
 from newsportal.errors import NewsportalError
 from newsportal.services.publishing.base import Step, Target
 from newsportal.services.publishing.dry_run import rehearse, waiting
@@ -53,9 +53,9 @@ def publish(
             number = 0
             for number, tried in enumerate(waiting(Work(store, settings, one), limit=limit), 1):  # noqa: B007  told below
                 for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:  # values stand apart, as sent
-                    told = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
+                    row = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
                     if as_json:
-                        typer.echo(json.dumps(told, ensure_ascii=False, default=str))
+                        typer.echo(json.dumps(row, ensure_ascii=False, default=str))
                         continue
                     typer.echo(f"{settings.name}  {tried.entry.article_id}\n  {step.what}")
                     for name, value in step.values.items():
@@ -122,7 +122,7 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
     is sent, and no store is needed."""
     wrong = 0
     known = load(sources)
-    with opened(known, chosen(known, target, everything=True)) as targets:
+    with open_targets(known, chosen(known, target, everything=True)) as targets:
         for settings, one in targets:
             found = rehearse(one, settings.name, datetime.now(UTC))
             wrong += bool(found.problems)
@@ -137,9 +137,9 @@ def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = F
 
 
 @contextmanager
-def targets_of(file: Path | None, named: Sequence[str] | None, *, everything: bool = False) -> Iterator[tuple[Store, list[Any]]]:
-    """The store, and the targets that are meant with their settings. Raises ``NewsportalError``."""
-    with open_record(file) as (known, store), opened(known, chosen(known, named, everything=everything)) as targets:
+def targets_of(file: Path | None, named: Sequence[str] | None) -> Iterator[tuple[Store, list[Any]]]:
+    """The store, and the targets of these names (default: all that are enabled) with their settings. Raises ``NewsportalError``."""
+    with open_record(file) as (known, store), open_targets(known, chosen(known, named)) as targets:
         yield store, targets
 
 
@@ -166,14 +166,14 @@ def article_named(store: Store, name: str) -> str:
     return found[0].id
 
 
-def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, said: str | None = None) -> None:
-    """Publish what waits, and tell what came of it, after ``said``. Raises ``NewsportalError`` for targets that take nothing."""
+def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool, sentence: str | None = None) -> None:
+    """Publish what waits, and tell what came of it, after ``sentence``. Raises ``NewsportalError`` for targets that take nothing."""
     tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
     if as_json:
         print_json(*map(asdict, tallies))
     else:
-        if said:
-            typer.echo(said)
+        if sentence:
+            typer.echo(sentence)
         counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
         rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
         print_rows(rows, ("target", *(name.replace("_", " ") for name in counts)), False)
@@ -185,8 +185,7 @@ def finish(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int 
 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
-    with progress(TimeElapsedColumn()) as bar:
-        bar.disable = bar.disable or not shown
+    with progress(TimeElapsedColumn(), quiet=not shown) as bar:
         task = bar.add_task(f"{settings.name}: looking for what is new", total=None)
 
         def tell(tally: Tally) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from time import monotonic
 from typing import Final
 
@@ -26,13 +26,9 @@ def enabled(known: Sources) -> tuple[Settings, ...]:
 
 
 @contextmanager
-def opened(known: Sources, chosen: Sequence[Settings]) -> Iterator[list[tuple[Settings, Target]]]:
-    found = [(settings, open_target(settings, known)) for settings in chosen]
-    try:
-        yield found
-    finally:
-        for _, target in found:
-            target.close()
+def open_targets(known: Sources, chosen: Sequence[Settings]) -> Iterator[list[tuple[Settings, Target]]]:
+    with ExitStack() as stack:
+        yield [(settings, stack.enter_context(closing(open_target(settings, known)))) for settings in chosen]
 
 
 def after_crawl(known: Sources, say: Say) -> None:
@@ -41,7 +37,7 @@ def after_crawl(known: Sources, say: Say) -> None:
         return
     until = monotonic() + MOST
     try:
-        with closing(open_store(known.store, create=False)) as store, opened(known, chosen) as targets:
+        with closing(open_store(known.store, create=False)) as store, open_targets(known, chosen) as targets:
             for settings, target in targets:
                 if line := summary(publish(Work(store, settings, target, stopped=lambda: monotonic() > until))):
                     say(line)
@@ -80,7 +76,7 @@ class Publisher(threading.Thread):
         chosen = enabled(self._known)
         while chosen and not self._done.is_set():
             try:
-                with closing(open_store(self._known.store, create=False)) as store, opened(self._known, chosen) as targets:
+                with closing(open_store(self._known.store, create=False)) as store, open_targets(self._known, chosen) as targets:
                     self._reported.pop("store", None)
                     while not self._done.is_set():
                         for settings, target in targets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,16 +17,15 @@ from typing import Annotated, Any, Final, cast
 import numpy as np
 import typer
 
-from newsportal.cli import click_files, jsonl
+from newsportal.cli import click_files
 from newsportal.cli.click_files import FIELDS, FORMS, as_row, form_of
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
-from newsportal.cli.output import pick, print_json, print_rows, progress
+from newsportal.cli.output import pick, print_json, print_rows, progress, write_json_lines
 from newsportal.dedup import canonical
 from newsportal.errors import ClicksError
 from newsportal.items import content_id
 from newsportal.messages import format_time
-from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.services.recommending import parts
@@ -95,12 +94,12 @@ def import_(
         total = sum(1 for _ in click_files.read(stream, form, name))
         if not total:
             raise ClicksError(f"{name}: no views; {click_files.SHAPE}")
-        with counted(total, "views") as watched:
+        with progress() as bar:
             views = (  # a story that is named by an address gets the identity that its article is known by
                 replace(view, story=canonical.identity(view.story)) if "://" in view.story else view
                 for view in click_files.read(stream, form, name)
             )
-            brought = store.readers.bring(watched(views), now=datetime.now(UTC))
+            brought = store.readers.bring(bar.track(views, total=total, description="views"), now=datetime.now(UTC))
     if as_json:
         print_json({"views": total, **pick(brought, "taken", "unknown", "old", "off")})
         return
@@ -112,20 +111,6 @@ def import_(
     ):
         if number:
             typer.echo(f"{number} not: {why}", err=True)
-
-
-@contextmanager
-def counted(total: int, what: str) -> Iterator[Callable[[Iterable[View]], Iterator[View]]]:
-    with progress() as bar:
-        task = bar.add_task(what, total=total)
-
-        def passing(views: Iterable[View]) -> Iterator[View]:
-            for number, view in enumerate(views, 1):
-                if number % 1000 == 0:
-                    bar.update(task, completed=number)
-                yield view
-
-        yield passing
 
 
 def export(
@@ -147,7 +132,7 @@ def export(
             salt = token_hex(16)
             rows = ({**row, "reader": content_id(f"{salt} {row['reader']}")} for row in rows)
         if form == "jsonl":
-            jsonl.write(rows, out)
+            write_json_lines(rows, out)
         else:
             try:
                 with out.open("wb") if out else nullcontext(sys.stdout.buffer) as stream:

@@ -41,7 +41,7 @@ STAYS: Final = {
 }
 
 
-def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
+def event_printer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
     def say(event: str, facts: Mapping[str, Any]) -> None:
         now = local(datetime.now(UTC))
         if as_json:
@@ -55,25 +55,32 @@ def sayer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
 
 
 def lines(event: str, facts: Mapping[str, Any]) -> Sequence[str]:
-    if event == "started" and facts["kind"] != "crawl":
-        return [STARTS[facts["kind"]]]
+    """An event of the supervisor in words: a job ``started`` or ``ended``, or a message."""
     if event == "started":
+        if facts["kind"] != CRAWL:
+            return [STARTS[facts["kind"]]]
         names = facts["sources"]
         what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         return [f"job {facts['job']}: {facts['spider']} visits {what}" if facts["spider"] else "crawling what is due ..."]
-    if event == "ended":
-        if facts["kind"] == "crawl":
-            if facts["spider"]:
-                return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
-            outcome = next(iter(facts["outcome"]), None)
-            if outcome is None:
-                return [_failed(facts)]
-            told = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
-            return [*told, *([_failed(facts)] if facts["result"] == "failed" else [])]
-        done = [line for row in facts["outcome"] if (line := news(facts["kind"], row))]
-        failed = facts["result"] not in ("done", "cancelled")
-        return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
-    return [str(facts["message"])]
+    if event != "ended":
+        return [str(facts["message"])]
+    if facts["kind"] == CRAWL:
+        return _ended_crawl(facts)
+    done = [line for row in facts["outcome"] if (line := news(facts["kind"], row))]
+    failed = facts["result"] not in ("done", "cancelled")
+    return [*done, *([STAYS[facts["kind"]].format((facts["error"] or {}).get("text", facts["result"]))] if failed else [])]
+
+
+def _ended_crawl(facts: Mapping[str, Any]) -> Sequence[str]:
+    if facts["spider"]:
+        return [f"job {facts['job']}: {facts['spider']} ended; {brought(facts)}"]
+    why = facts["error"]["text"] if facts["error"] else "it left no report"
+    failed = f"the crawl failed: {why}; the next one takes up what it left; its log says why: newsportal schedule log {facts['job']}"
+    outcome = next(iter(facts["outcome"]), None)
+    if outcome is None:
+        return [failed]
+    sentences = [brought(facts), *(f"  {line}" for line in outcome["reasons"])] if outcome["sources"] else ["nothing is due"]
+    return [*sentences, *([failed] if facts["result"] == "failed" else [])]
 
 
 def brought(job: Mapping[str, Any]) -> str:
@@ -91,11 +98,6 @@ def summary(outcome: Row) -> str:
     failed = " and ".join(counted(number, what) for what, number in failures.items() if number)
     text = f"{counted(outcome['stored'], 'new story')}, {outcome['folded']} folded, {outcome['known']} known"
     return f"{text}, failed: {failed}" if failed else text
-
-
-def _failed(facts: Mapping[str, Any]) -> str:
-    why = facts["error"]["text"] if facts["error"] else "it left no report"
-    return f"the crawl failed: {why}; the next one takes up what it left; its log says why: newsportal schedule log {facts['job']}"
 
 
 def news(kind: str, row: Row) -> str | None:
@@ -158,7 +160,7 @@ def schedule(
     if bad := next((text for text in setting or () if text.find("=") < 1), None):
         raise typer.BadParameter(f"{bad.partition('=')[0]!r} is no NAME=VALUE", param_hint="--setting")
     runner, records = runner_of(known, scrapyd, local, project, settings)
-    say = sayer(as_json)
+    say = event_printer(as_json)
     file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
     work = Supervisor(
         file,
@@ -214,8 +216,7 @@ def jobs(
 
 def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
     """Print what a job said so far."""
-    runner, _ = runner_of(load(sources), scrapyd, local, project)
-    job = _found(runner, id)
+    runner, job = _job(id, scrapyd, local, project, sources)
     text = runner.log(job.id)
     if text is None:
         raise NewsportalError(f"job {job.id} has no log{' yet' if job.active else ' any more'}")
@@ -224,30 +225,26 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
     """Ask a job to end: what it has in hand is stored, the rest waits for the next. Asked a second time it ends at once."""
-    runner, _ = runner_of(load(sources), scrapyd, local, project)
-    job = _found(runner, id)
+    runner, job = _job(id, scrapyd, local, project, sources)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")
     typer.echo(f"job {job.id} was asked to end")
 
 
-def _found(runner: Runner, id: str) -> Job:
-    """A job by its id, or by how that begins. Raises ``NewsportalError``."""
+def _job(id: str, scrapyd: str | None, local: bool, project: str | None, sources: Path | None) -> tuple[Runner, Job]:
+    """A job by its id, or by how that begins, and where it runs. Raises ``NewsportalError``."""
+    runner, _ = runner_of(load(sources), scrapyd, local, project)
     jobs = [job for job in runner.jobs() if job.id.startswith(id)]
     if len(jobs) != 1:
         raise NewsportalError(f"{runner.where} knows {'no job' if not jobs else 'several jobs'} {id!r}; see: newsportal schedule jobs")
-    return jobs[0]
+    return runner, jobs[0]
 
 
 def as_row(job: Job) -> dict[str, Any]:
     row: dict[str, Any] = {"job": job.id, "kind": job.kind, "spider": job.subject, "state": job.state if job.active else "ended"}
-    row |= {
-        "result": None if job.active else job.state,
-        "sources": len(job.sources or ()) or None,
-        **pick(job, "started", "ended", "status"),
-    }
-    row |= {"run": next((row["run"] for row in job.outcome if "run" in row), None), "by": job.by or None, "origin": job.origin or None}
-    row |= {"outcome": list(job.outcome), "error": job.error, "brought": None}
+    row |= {"result": None if job.active else job.state, "sources": len(job.sources or ()) or None}
+    row |= pick(job, "started", "ended", "status") | {"run": next((row["run"] for row in job.outcome if "run" in row), None)}
+    row |= {"by": job.by or None, "origin": job.origin or None, "outcome": list(job.outcome), "error": job.error, "brought": None}
     if job.kind != CRAWL:
         row["brought"] = str(job.error["text"]) if job.error else None
     elif not job.active:

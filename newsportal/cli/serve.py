@@ -7,6 +7,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -20,12 +21,11 @@ from newsportal.cli.options import SourcesFile, load
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
-from newsportal.portal.monitor.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, longest, moment
+from newsportal.portal.monitor.queues import Queues, longest
 from newsportal.search import open_index
 from newsportal.services.accounts import open_accounts
 from newsportal.services.daily import DailySums, daily_uri
 from newsportal.sources import use_own_words
-from newsportal.sources.uris import mask
 from newsportal.store import open_store
 
 if TYPE_CHECKING:
@@ -101,40 +101,14 @@ def poller(known: Sources) -> Ask:
     """Asks the queues of this ``sources.yaml``; what they need is loaded with the first question."""
 
     def ask() -> Queues:
-        from newsportal.cli.frontier import opened, url_of
+        from newsportal.cli.frontier import open_queues, rows_of
 
-        with opened(known, None) as found:
+        with open_queues(known, None) as found:
             states = [queue.state(HOSTS) for _, queue in found.queues]
             aside = [(name, one) for name, queue in found.queues for one in queue.aside(ASIDE)]
             retries = [row for _, queue in found.queues for row in queue.retries()]
-            place = found.place
-        hosts = [HostRow(one.host, state.name, one.waiting, one.holder, one.free_in) for state in states for one in state.hosts]
-        return Queues(
-            place,
-            tuple(QueueRow(one.name, one.waiting, one.later, one.leased, one.aside, len(one.workers)) for one in states),
-            tuple(
-                WorkerRow(
-                    one.name,
-                    state.name,
-                    moment(one.since),
-                    moment(one.beat),
-                    one.leased,
-                    len(one.hosts),
-                    ", ".join(f"{name}: {value}" for name, value in one.doing.items()),
-                )
-                for state in states
-                for one in state.workers
-            ),
-            longest(hosts, HOSTS),
-            tuple(
-                AsideRow(name, one.task.id, mask(url_of(one.task.body) or one.task.host), one.reason, moment(one.since))
-                for name, one in aside
-            ),
-            tuple(
-                RetryRow(row.queue, row.source or "", row.reason, row.number, None if row.next is None else moment(row.next))
-                for row in retries
-            ),
-        )
+        rows = rows_of(found.place, states, retries, aside)
+        return replace(rows, hosts=longest(rows.hosts, HOSTS))
 
     return ask
 
@@ -143,9 +117,9 @@ def settling(known: Sources) -> Settle:
     """Lets requests that were set aside wait anew (``again``), or forgets them (``drop``): all of them; answers how many."""
 
     def settle(way: Way) -> int:
-        from newsportal.cli.frontier import opened
+        from newsportal.cli.frontier import open_queues
 
-        with opened(known, None) as found:
+        with open_queues(known, None) as found:
             return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
 
     return settle

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from newsportal.cli.context import sources_path
 from newsportal.cli.hints import counted as words
-from newsportal.cli.options import AsJson, SourcesFile, Yes, load
-from newsportal.cli.output import console, print_json
+from newsportal.cli.options import AsJson, Days, SourcesFile, Yes, load
+from newsportal.cli.output import console, count_items, print_json
 from newsportal.errors import NewsportalError
 from newsportal.items import Link
 from newsportal.messages import Message, format_time, local
@@ -73,8 +73,8 @@ def add(
         print_json(*({**plain(preview), "added": preview in added} for preview in previews))
         return
     for one in added:
-        told = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
-        typer.echo(f"{told}. Try it: newsportal source test '{one.values['name']}'")
+        added_to = f"{one.proposal.family}:{one.values['name']} added to {path}: {one.proposal.entries} entries now"
+        typer.echo(f"{added_to}. Try it: newsportal source test '{one.values['name']}'")
 
 
 def _show(offer: Offer) -> None:
@@ -132,20 +132,17 @@ def show_article(out: Console, reading: ArticleTrial, kind: str) -> None:
         return
     text = clean(f"{reading.note or ''} {found.text or ''}".strip())
     day = format_time(found.published) if found.published else "none found"
-    for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
-        out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
+    for what, value in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
+        out.print(f"  {what}: {clean(value or 'none found')}", markup=False)
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
 
 
 LOOKED = 5  # sites that --look looks at: each costs up to 24 requests
 
 
-MOST_DAYS = 36_500  # a hundred years: all that a store holds
-
-
 def suggest(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Sites that are shown.")] = 20,
-    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")] = 90,
+    days: Days = 90,
     look: Annotated[bool, typer.Option("--look", help=f"Look at the first {LOOKED}, and rank by what they bring.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -160,11 +157,8 @@ def suggest(
     if as_json:
         for one in found:
             best = looked.get(one.site)
-            row = {
-                **suggestion_row(one),
-                "best": best and {"kind": best.family, **best.values, "entries": best.entries, "score": best.score},
-            }
-            print_json(row)
+            source = best and {"kind": best.family, **best.values, "entries": best.entries, "score": best.score}
+            print_json({**suggestion_row(one), "best": source})
         return
     out = console()
     if not found:
@@ -176,14 +170,14 @@ def suggest(
         called = f"{one.name}, {one.site}" if one.name and one.name != one.site else one.site
         topics = f"; topics: {', '.join(one.topics[:3])}" if one.topics else ""
         links = f"{words(one.linked, 'link')} from {words(one.sites, 'site')}"
-        told = f"{links}, {words(one.reposted, 'repost')}, {one.found} found by search{topics}"
+        reasons = f"{links}, {words(one.reposted, 'repost')}, {one.found} found by search{topics}"
         out.print(f"{clean(called)}", style="bold", markup=False)
-        out.print(f"  {clean(told)}", style="dim", markup=False)
+        out.print(f"  {clean(reasons)}", style="dim", markup=False)
         bringing = f"  ({best.family}, {best.entries} entries now)" if best else ""
         out.print(f"  newsportal source add {best.address if best else one.address}{bringing}", markup=False)
     if named := counting.origins(10):
-        told = ", ".join(f"{name} ({number})" for name, number in named)
-        out.print(f"\nnamed as origin, address not known: {told}", style="dim", markup=False)
+        origins = ", ".join(f"{name} ({number})" for name, number in named)
+        out.print(f"\nnamed as origin, address not known: {origins}", style="dim", markup=False)
 
 
 def visit_sites(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
@@ -203,11 +197,7 @@ def counted(store: Store, known: Sources, since: datetime) -> SiteCounter:
     """All articles since then, counted, with a bar on a terminal."""
     places: tuple[Visited, ...] = (*known.feeds, *known.sitemaps, *known.regions, *known.forums, *known.galleries)
     counting = SiteCounter(address for place in places for address in visits(place))
-    columns = (SpinnerColumn(), TextColumn("{task.completed} articles"), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None)
-        for article in store.all_articles():
-            bar.advance(task)
-            if article.moment >= since:
-                counting.take(article)
+    for article in count_items(store.all_articles(), "articles", TimeElapsedColumn()):
+        if article.moment >= since:
+            counting.take(article)
     return counting

@@ -44,15 +44,15 @@ def health(
         out = console()
         width = max((len(row.health.state) for row in shown), default=0)
         for row in shown:
-            said = row.health
-            success = said.figures.last_success
-            line = Text(f"{said.state:{width}}  ", style=COLOURS.get(said.state, "red"))
+            verdict = row.health
+            success = verdict.figures.last_success
+            line = Text(f"{verdict.state:{width}}  ", style=COLOURS.get(verdict.state, "red"))
             line.append(f"{day_bars(row.days)}  ", style="dim").append(row.source.key, style="bold")
             line.append(f"  last success {local(success):%m-%d %H:%M %z}" if success else "  never answered yet", style="dim")
             out.print(line)
-            if said.state != "healthy":
-                out.print(f"    {said.reason()}", markup=False)
-            if remedy := said.remedy():
+            if verdict.state != "healthy":
+                out.print(f"    {verdict.reason()}", markup=False)
+            if remedy := verdict.remedy():
                 out.print(f"    → {remedy}", markup=False)
         out.print(summary(rows) or "sources.yaml names no sources", markup=False)
     if bad and shown:
@@ -60,16 +60,16 @@ def health(
 
 
 def plain(row: Judged) -> dict[str, Any]:
-    said, figures, pace = row.health, row.health.figures, row.health.cadence
+    verdict, figures, pace = row.health, row.health.figures, row.health.cadence
     gaps = pace if pace and pace.gaps else None
     return {
         **pick(row.source, "key", "name"),
-        **pick(said, "state", "cause"),
-        "code": said.reason().code,
-        "reason": str(said.reason()),
-        "remedy": str(remedy) if (remedy := said.remedy()) else None,
-        "since": said.since,
-        "not_before": said.not_before(),
+        **pick(verdict, "state", "cause"),
+        "code": verdict.reason().code,
+        "reason": str(verdict.reason()),
+        "remedy": str(remedy) if (remedy := verdict.remedy()) else None,
+        "since": verdict.since,
+        "not_before": verdict.not_before(),
         **pick(figures, "last_visit", "last_success"),
         "last_new": pace.last if pace else None,
         "failures_in_row": figures.streak,

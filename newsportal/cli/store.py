@@ -28,11 +28,11 @@ def info(uri: Uri = None, as_json: AsJsonLine = False, sources: SourcesFile = No
     with closing(open_store(place, create=False)) as store:
         with store.records.reading() as look:
             rows = {form.name: look.count(form) for form in FORMS}
-        told = {"store": masked(place), "last_change": store.last_seq(), "rows": rows}
+        row = {"store": masked(place), "last_change": store.last_seq(), "rows": rows}
     if as_json:
-        print_json(told)
+        print_json(row)
         return
-    typer.echo(f"{told['store']}: {rows['articles']} articles in {rows['stories']} stories, last change {told['last_change']}")
+    typer.echo(f"{row['store']}: {rows['articles']} articles in {rows['stories']} stories, last change {row['last_change']}")
     print_table(make_table(("table", "rows"), sorted(rows.items()), right=("rows",)))
 
 
@@ -56,9 +56,8 @@ def copy(
             for one in done.tables
         )
         print_table(make_table(columns, rows, right=columns[1:]))
-        typer.echo(
-            f"{done.written} rows written, {done.deleted} deleted; {'equal' if done.equal else 'NOT equal'} up to change {done.until}"
-        )
+        equal = "equal" if done.equal else "NOT equal"
+        typer.echo(f"{done.written} rows written, {done.deleted} deleted; {equal} up to change {done.until}")
         if not done.equal:
             typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
         if done.behind:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -24,6 +24,7 @@ from newsportal.messages import format_time
 from newsportal.services.accounts import open_accounts
 from newsportal.services.editing import drafts
 from newsportal.services.editing.drafts import Draft, correction, details, draft_of
+from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.store.results import StoredArticle, Story, is_gallery, is_thread
 from newsportal.store.store import Store
 from newsportal.text import clean
@@ -76,12 +77,9 @@ def story_of(store: Store, id: str) -> Story:
 def plain(story: Story) -> dict[str, Any]:
     spread = story.spread
     versions = [
-        {
-            **pick(version, "id", "url", "title"),
-            "site": version.publisher,
-            **pick(version, "moment", "fold_of", "fold_reason", "fold_score"),
-        }
-        | {"hidden": version.hidden, "corrected": list(version.corrected_fields)}
+        {**pick(version, "id", "url", "title"), "site": version.publisher}
+        | pick(version, "moment", "fold_of", "fold_reason", "fold_score", "hidden")
+        | {"corrected": list(version.corrected_fields)}
         for version in story.versions
     ]
     heat = pick(spread, "sites", "at_first") | {"hours": round(spread.hours, 2), "per_hour": spread.per_hour, "steps": list(spread.steps)}
@@ -93,10 +91,11 @@ def photographed(store: Store, version: StoredArticle) -> dict[str, Any] | None:
     gallery = store.galleries.gallery(version.id)
     if gallery is None:
         return None
-    images = [(picture.place, asdict(picture.image)) for picture in store.galleries.pictures(version.id, dropped=True)]
-    return figures(gallery) | {
-        "images": [{"place": place} | {key: value for key, value in image.items() if value} for place, image in images]
-    }
+    images = [
+        {"place": picture.place, **{key: value for key, value in asdict(picture.image).items() if value}}
+        for picture in store.galleries.pictures(version.id, dropped=True)
+    ]
+    return figures(gallery) | {"images": images}
 
 
 def _print(story: Story, as_json: bool, store: Store) -> None:
@@ -114,24 +113,17 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     rows = []
     for one in story.versions:  # why it is in this story, how surely, and what editors did to it
         why = f"{one.fold_reason} {one.fold_score:.2f}" if one.fold_reason else "found first"
-        marks = [
-            "original" if one.id == story.head.id else why,
-            *(["hidden"] if one.hidden else []),
-            *(["corrected"] if one.corrected else []),
-        ]
-        rows.append((one.id, one.publisher, format_time(one.moment), ", ".join(marks), one.url))
+        marks = ["original" if one.id == story.head.id else why, "hidden" if one.hidden else "", "corrected" if one.corrected else ""]
+        rows.append((one.id, one.publisher, format_time(one.moment), ", ".join(filter(None, marks)), one.url))
     wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
     wide.print(make_table(("article", "site", "time", "why", "address"), rows))
     if (gallery := store.galleries.gallery(story.head.id)) is not None:
         wide.print(f"\n{summary(gallery)}", markup=False, highlight=False)
         pictures = []  # those shown in order, then those left out with the reason
         for picture in store.galleries.pictures(story.head.id, dropped=True):
-            image, size = (
-                picture.image,
-                f"{picture.image.width}×{picture.image.height}" if picture.image.width and picture.image.height else "",
-            )
-            place, form = picture.dropped or str(picture.place), f"{size} {image.format or ''}".strip()
-            pictures.append((place, form, image.caption or "", image.url))
+            image = picture.image
+            size = f"{image.width}×{image.height}" if image.width and image.height else ""
+            pictures.append((picture.dropped or picture.place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url))
         wide.print(make_table(("", "size", "caption", "address"), pictures))
 
 
@@ -140,8 +132,6 @@ Named = Annotated[str, typer.Argument(metavar="ARTICLE", help="The article's id,
 Several = Annotated[list[str], typer.Argument(metavar="ARTICLE...", help="Ids of articles.")]
 Whole = Annotated[bool, typer.Option("--whole", help="All versions of the story.")]
 
-FILE: Final = "sqlite:///"
-
 Log = Callable[[str, str, dict[str, Any]], None]
 
 
@@ -149,12 +139,12 @@ Log = Callable[[str, str, dict[str, Any]], None]
 def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
     """The store, and what writes a change down in the portal's log, where there is a portal with accounts."""
     with open_record(sources) as (known, store):
-        uri = known.accounts_uri
-        if uri.startswith(FILE) and not Path(uri.removeprefix(FILE)).exists():  # nobody ever made accounts
-            yield store, lambda action, thing, told: None
+        file = sqlite_file(known.accounts_uri)
+        if file is not None and not file.exists():  # nobody ever made accounts
+            yield store, lambda action, thing, details: None
             return
         with closing(open_accounts(known.accounts_uri)) as accounts:
-            yield store, lambda action, thing, told: accounts.trail.add(None, action, thing, told, now=datetime.now(UTC))
+            yield store, lambda action, thing, details: accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
 
 
 def correct(
@@ -172,7 +162,7 @@ def correct(
     with changing(sources) as (store, log):
         known = _article(store, article)
         draft = draft_of(known, body=not is_thread(known.source) and not is_gallery(known.source))
-        if all(said is None for said in (title, author, published, text)):
+        if all(value is None for value in (title, author, published, text)):
             typer.echo(draft.lines or "")
             return
         wanted = Draft(
@@ -182,13 +172,13 @@ def correct(
             author=draft.author if author is None else author,
         )
         try:
-            said = correction(known, wanted)
+            changes = correction(known, wanted)
         except ValueError as mark:
             raise NewsportalError(f"the text has a part {mark} that is not in this article; newsportal story correct {article}") from mark
-        number = store.correct(article, said, by=getpass.getuser(), now=datetime.now(UTC), seen=known.revision)
+        number = store.correct(article, changes, by=getpass.getuser(), now=datetime.now(UTC), seen=known.revision)
         if number != known.revision:
-            log("article.correct", article, {"revision": number, **details(known, said)})
-        _print_article(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(said) or 'nothing'}")
+            log("article.correct", article, {"revision": number, **details(known, changes)})
+        _print_article(_article(store, article), as_json, f"revision {number}, corrected: {', '.join(changes) or 'nothing'}")
 
 
 def withdraw(article: Named, as_json: ChangeAsJson = False, sources: SourcesFile = None) -> None:

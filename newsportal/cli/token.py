@@ -10,7 +10,7 @@ from rich.console import Console
 
 from newsportal.cli.options import AsJson, SourcesFile, command_group
 from newsportal.cli.output import make_table, pick, print_json
-from newsportal.cli.user import Name, found, log, opened
+from newsportal.cli.user import Name, accounts_of, log, person_named
 from newsportal.errors import AccountError
 from newsportal.services.accounts import Right, Token
 
@@ -21,24 +21,17 @@ def token_values(token: Token, name: str) -> dict[str, Any]:
 
 def list_(as_json: AsJson = False, sources: SourcesFile = None) -> None:
     """Everybody's tokens."""
-    with opened(sources) as accounts:
+    with accounts_of(sources) as accounts:
         names = {person.id: person.name for person in accounts.people.all()}
         rows = [token_values(token, names.get(token.person_id, "")) for token in accounts.tokens.of()]
     if as_json:
         print_json(rows)
         return
-    cells = (
-        (
-            row["id"],
-            row["person"],
-            row["for"],
-            ", ".join(row["rights"]),
-            str(row["expires"] or "revoked")[:10],
-            str(row["used"] or "never")[:10],
-        )
-        for row in rows
-    )
-    table = make_table(("id", "person", "for", "rights", "until", "last used"), cells)
+    for row in rows:
+        row |= {"rights": ", ".join(row["rights"]), "until": str(row["expires"] or "revoked")[:10]}
+        row["last used"] = str(row["used"] or "never")[:10]
+    columns = ("id", "person", "for", "rights", "until", "last used")
+    table = make_table(columns, ([row[name] for name in columns] for row in rows))
     Console(markup=False).print(table if rows else "no tokens")
 
 
@@ -52,8 +45,8 @@ def add(
 ) -> None:
     """Make a token for a program that acts for NAME. It is shown once, and may no more than NAME."""
     now = datetime.now(UTC)
-    with opened(sources) as accounts:
-        person = found(accounts, name)
+    with accounts_of(sources) as accounts:
+        person = person_named(accounts, name)
         expires = now + timedelta(days=days) if days else None
         token, secret = accounts.tokens.add(person, use, right or [Right.READ], now=now, expires=expires)
         log(accounts, "token.add", token.name, {"person": person.name, "rights": sorted(token.rights), "days": days})
@@ -68,7 +61,7 @@ def revoke(
     token_id: Annotated[str, typer.Argument(metavar="ID", help="Its id, as `token list` says.")], sources: SourcesFile = None
 ) -> None:
     """Let a token count no more."""
-    with opened(sources) as accounts:
+    with accounts_of(sources) as accounts:
         gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
         if gone is None or not accounts.tokens.revoke(token_id):
             raise AccountError("no-token", id=token_id)

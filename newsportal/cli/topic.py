@@ -9,17 +9,14 @@ import typer
 
 from newsportal.classify.topics import rule
 from newsportal.cli.context import open_all, open_record
-from newsportal.cli.options import AsJson, SourcesFile, command_group
-from newsportal.cli.output import print_json, print_rows, report_progress
+from newsportal.cli.options import AsJson, Days, SourcesFile, command_group
+from newsportal.cli.output import pick, print_json, print_rows, report_progress
 from newsportal.errors import NewsportalError
 from newsportal.messages import did_you_mean
 from newsportal.services.topics.changing import assign as assign_to
 from newsportal.services.topics.preview import DAYS, counts, preview
 from newsportal.store.results import StoryFilter
 from newsportal.text import clean
-
-MOST_DAYS = 36_500  # a hundred years: all that a store holds
-Days = Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")]
 
 
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
@@ -29,14 +26,8 @@ def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     rows: list[dict[str, Any]] = []
     for topic in known.topics:
         words, found = topic.keywords, counted[topic.name]
-        row: dict[str, Any] = {
-            "topic": topic.name,
-            "enabled": topic.enabled,
-            "must": list(words.must),
-            "any": list(words.any),
-            "not": list(words.not_),
-        }
-        rows.append(row | {"engines": list(topic.engines), "days_7": found.week, "days_30": found.month})
+        row = {"topic": topic.name, "enabled": topic.enabled, **pick(words, "must", "any"), "not": words.not_}
+        rows.append({**row, "engines": topic.engines, "days_7": found.week, "days_30": found.month})
     if as_json:
         print_json(*rows)
         return
@@ -75,9 +66,8 @@ def preview_(
         goes = [{"id": one.id, "title": one.title} for one in found.goes]
         print_json({"topic": name, "stories": found.stories, "comes": found.comes, "capped": found.capped, "newest": rows, "goes": goes})
         return
-    typer.echo(
-        f"{name}: {'at least ' if found.capped else ''}{found.stories} stories, {found.comes} of them new to it, {len(found.goes)} would go"
-    )
+    stories = f"{'at least ' if found.capped else ''}{found.stories} stories"
+    typer.echo(f"{name}: {stories}, {found.comes} of them new to it, {len(found.goes)} would go")
     print_rows([{**row, "": "+" if row["new"] else ""} for row in rows], ("moment", "", "words", "title"), False)
     for one in found.goes:
         typer.echo(clean(f"- {one.title}"))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,18 +11,18 @@ import typer
 
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
-from newsportal.cli.confusion import page, print_confusion, print_figures
+from newsportal.cli.confusion import print_report, write_page
 from newsportal.cli.context import open_record
+from newsportal.cli.corpus import read_documents
 from newsportal.cli.options import AsJson, SourcesFile, check_names
 from newsportal.cli.output import print_json, report_progress, writable
 from newsportal.errors import ModelError
 from newsportal.messages import to_json
 from newsportal.services.jobs.reporting import NICENESS
-from newsportal.services.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
+from newsportal.services.learning.files import FORMS, UTF8, is_empty
 from newsportal.services.learning.training import Trained, TrainingDocument, train_corpus
 from newsportal.services.learning.training import retrain as retrain_all
 from newsportal.services.learning.training import train as trained_on
-from newsportal.text import clean
 
 
 def train(
@@ -65,44 +63,29 @@ def train(
     else:
         with writable(model) as part, report_progress() as say:
             say(0.0, "reading")
-            known = list(_read_documents(file, form, encoding))
+            documents: dict[str, TrainingDocument] = {}
+            for one in read_documents(file, form, encoding):
+                if not is_empty(one):  # each once, under its first label
+                    documents.setdefault(one.id, TrainingDocument(one.id, one.label, one.title, one.text))
             try:
-                made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+                made = trained_on(list(documents.values()), algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
             except ModelError as error:
                 raise ModelError(f"{file}: {error}") from error
             data = made.classifier.saved()
             part.write_bytes(data)
         row = {"model": str(model), "bytes": len(data)}
-    _tell(row | made.facts(), made, report, as_json)
+    _print_result(row | made.facts(), made, report, as_json)
 
 
-def _read_documents(file: str, form: str, encoding: str) -> Iterator[TrainingDocument]:
-    """The documents of a file that have a text, each once under its first label."""
-    if file == "-":
-        documents = read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
-    else:
-        documents = read_file(Path(file), form, encoding)
-    met: set[str] = set()
-    for document in documents:
-        if not is_empty(document) and document.id not in met:
-            met.add(document.id)
-            yield TrainingDocument(document.id, document.label, document.title, document.text)
-
-
-def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:
+def _print_result(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:
     name = row.get("model") or f"{row['corpus']}, version {row['version']}"
-    if report and made.report:
-        with writable(report) as part:
-            part.write_text(page(name, {name: made.report}, made.warnings), "utf-8")
+    if made.report:
+        write_page(report, name, {name: made.report}, made.warnings)
     if as_json:
         print_json(row)
         return
-    for warning in made.warnings:
-        typer.echo(clean(str(warning)), err=True)
+    print_report(name, made.report, made.warnings)
     if made.report:
-        print_figures({name: made.report})
-        typer.echo()
-        print_confusion(made.report)
         typer.echo()
     kept = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
     used = f"; {'in use' if row['active'] else 'not in use'} ({row['why']['text']})" if "active" in row else ""

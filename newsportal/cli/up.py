@@ -12,7 +12,7 @@ import typer
 
 from newsportal.cli import hints, serve
 from newsportal.cli.options import SourcesFile, load
-from newsportal.cli.schedule import sayer
+from newsportal.cli.schedule import event_printer
 from newsportal.errors import StoreError
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining
 from newsportal.services.jobs.local import LocalRunner
@@ -32,10 +32,12 @@ class Background(threading.Thread):
 
     def __init__(self, sources: Path | None, known: Sources, every: float, *, everything: bool = False) -> None:
         super().__init__(daemon=True, name="supervisor")
-        say = sayer(as_json=False)
+        say = event_printer(as_json=False)
         file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
         records = Records(known.jobs_folder)
-        self.runner = LocalRunner(records, Path(), {}, origin="up", say=lambda text: say("hindered", {"message": text}), ended=self.wake)
+        self.runner = LocalRunner(
+            *(records, Path(), {}), origin="up", say=lambda text: say("hindered", {"message": text}), ended=lambda: self.supervisor.wake()
+        )
         self._crawl = RepeatedCrawl(every * 60, lambda: hints.away(file.known), hints.offline, say, everything=everything)
         learnt = known.recommendation
         nightly = Nightly(file, learnt.fit_hour, ZoneInfo(known.portal.timezone), learn=learnt.enabled)
@@ -44,9 +46,6 @@ class Background(threading.Thread):
 
     def run(self) -> None:
         self.supervisor.run()
-
-    def wake(self) -> None:
-        self.supervisor.wake()
 
     def crawl(self) -> None:
         """Visit at once what is due: a hub announced something new."""

@@ -24,12 +24,12 @@ Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or rea
 
 
 @contextmanager
-def opened(sources: Path | None) -> Iterator[Accounts]:
+def accounts_of(sources: Path | None) -> Iterator[Accounts]:
     with closing(open_accounts(load(sources).accounts_uri)) as accounts:
         yield accounts
 
 
-def found(accounts: Accounts, name: str) -> Person:
+def person_named(accounts: Accounts, name: str) -> Person:
     """Raises ``AccountError`` for a name that nobody has."""
     person = accounts.people.named(name)
     if person is None:
@@ -44,23 +44,17 @@ def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] 
 def list_(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Everybody, with role, sessions and tokens."""
     now, rows = datetime.now(UTC), []
-    with opened(sources) as accounts:
+    with accounts_of(sources) as accounts:
         for person in accounts.people.all():
             sessions, tokens = accounts.sessions.of(person.id, now=now), accounts.tokens.of(person.id)
             rows.append(pick(person, "name", "role", "disabled", "created") | {"sessions": len(sessions), "tokens": len(tokens)})
     if as_json:
         print_json(rows)
         return
-    cells = (
-        (
-            f"{row['name']}{' (locked out)' if row['disabled'] else ''}",
-            row["role"],
-            str(row["created"])[:10],
-            row["sessions"],
-            row["tokens"],
-        )
-        for row in rows
-    )
+    cells = []
+    for row in rows:
+        shown = f"{row['name']} (locked out)" if row["disabled"] else row["name"]
+        cells.append((shown, row["role"], f"{row['created']:%Y-%m-%d}", row["sessions"], row["tokens"]))
     table = make_table(("name", "role", "since", "sessions", "tokens"), cells)
     Console(markup=False).print(table if rows else "nobody yet; the portal makes an administrator when it starts")
 
@@ -73,11 +67,11 @@ def add(
     sources: SourcesFile = None,
 ) -> None:
     """Add somebody; a password is made and shown once."""
-    chosen = _typed() if ask else random_password()
-    with opened(sources) as accounts:
+    chosen = _read_password() if ask else random_password()
+    with accounts_of(sources) as accounts:
         person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
         log(accounts, "person.add", person.name, {"role": str(role)})
-    _tell_password(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
+    _print_password(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
 
 
 def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
@@ -88,12 +82,12 @@ def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person 
 
 def password(name: Name, ask: Typed = False, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Give somebody another password, made and shown once; all sessions and tokens of the person end."""
-    chosen = _typed() if ask else random_password()
-    with opened(sources) as accounts:
-        person = found(accounts, name)
+    chosen = _read_password() if ask else random_password()
+    with accounts_of(sources) as accounts:
+        person = person_named(accounts, name)
         accounts.people.set_password(person.id, chosen)
         log(accounts, "person.password", person.name)
-    _tell_password(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
+    _print_password(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
 
 
 def disable(name: Name, sources: SourcesFile = None) -> None:
@@ -118,21 +112,21 @@ def _change(
     sources: Path | None, name: str, action: str, change: Callable[[People, str], None], details: dict[str, object] | None = None
 ) -> str:
     """Change somebody and log it; answers the name. Raises ``AccountError``."""
-    with opened(sources) as accounts:
-        person = found(accounts, name)
+    with accounts_of(sources) as accounts:
+        person = person_named(accounts, name)
         change(accounts.people, person.id)
         log(accounts, action, person.name, details)
     return person.name
 
 
-def _typed() -> str:
+def _read_password() -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\n")
     entered: str = typer.prompt("password", hide_input=True, confirmation_prompt=True)
     return entered
 
 
-def _tell_password(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
+def _print_password(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
     if as_json:
         print_json({"name": person.name, "role": str(person.role), "password": made})
         return

@@ -35,7 +35,7 @@ LOOK: Final = 5.0  # seconds between two looks whether the sources file has chan
 
 
 @dataclass(slots=True)
-class Ending:
+class WorkerExit:
     """Why the process ends: ``reported`` to (a signal), for good (``broken``), or to begin anew with another sources file (``changed``)."""
 
     reported: bool = False
@@ -60,11 +60,14 @@ def worker(
     chosen = tuple(name for name in crawl.SPIDERS if name in spiders) if spiders else crawl.chosen(None, None, None, known)
     if word := hints.packaged(known):
         console.print(word)
-    console.print(f"worker {platform.node() or 'localhost'}:{os.getpid()}: {', '.join(chosen)}; {counted(known)}; Ctrl-C to stop")
+    number = hints.counted(sum(source.enabled for source in known.all()), "source")
+    queue = "in Redis, shared with other machines" if known.frontier.redis else "on this machine's disk"
+    name = f"{platform.node() or 'localhost'}:{os.getpid()}"
+    console.print(f"worker {name}: {', '.join(chosen)}; {number}, the queue is {queue}; Ctrl-C to stop")
     if not await_store(known, console):
         return
-    ask = crawl.Ask(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file)
-    ending = run(ask, known, console)
+    options = crawl.CrawlOptions(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file)
+    ending = run(options, known, console)
     if ending.changed:
         console.print("sources.yaml has changed: the worker begins anew")
         sys.stdout.flush()
@@ -72,12 +75,6 @@ def worker(
     if ending.broken:
         raise NewsportalError(f"{ending.broken}; start the worker again, nothing is lost")
     console.print("the worker has stopped; what it had in hand went back to the queue")
-
-
-def counted(known: Sources) -> str:
-    number = sum(source.enabled for source in known.all())
-    where = "in Redis, shared with other machines" if known.frontier.redis else "on this machine's disk"
-    return f"{hints.counted(number, 'source')}, the queue is {where}"
 
 
 def await_store(known: Sources, console: Console) -> bool:
@@ -101,7 +98,7 @@ def await_store(known: Sources, console: Console) -> bool:
             signal.signal(sign, handler)
 
 
-def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
+def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> WorkerExit:
     """Run the spiders until they are told to stop. Raises ``NewsportalError``."""
     os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
     from scrapy.crawler import AsyncCrawlerProcess
@@ -116,23 +113,23 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
             reactor.callFromThread(reactor.callLater, PATIENCE, self._stop_reactor)
 
     settings = get_project_settings()
-    settings.setdict({**ask.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
-    ending = Ending()
+    settings.setdict({**options.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
+    ending = WorkerExit()
     process = Process(settings)
-    for name in ask.spiders:
-        process.crawl(process.create_crawler(name), **ask.arguments(name)).add_done_callback(partial(over, ending, name))
+    for name in options.spiders:
+        process.crawl(process.create_crawler(name), **options.arguments(name)).add_done_callback(partial(on_spider_end, ending, name))
     if known.path is not None and known.path.exists():
-        file = SourcesReloader(ask.sources_file, known, console.print, copies=False)
+        file = SourcesReloader(options.sources_file, known, console.print, copies=False)
         threading.Thread(target=watch, args=(file, ending), daemon=True, name="sources").start()
     publisher = Publisher(known, console.print)
     publisher.start()
     process.start()
     publisher.stop()
-    give_back(process)
+    return_leases(process)
     return ending
 
 
-def over(ending: Ending, spider: str, done: asyncio.Future[None]) -> None:
+def on_spider_end(ending: WorkerExit, spider: str, done: asyncio.Future[None]) -> None:
     """A spider ended. Without having been told to, that is a failure: the whole worker ends, for a supervisor to start it anew."""
     if ending.reported:
         return
@@ -142,7 +139,7 @@ def over(ending: Ending, spider: str, done: asyncio.Future[None]) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def watch(file: SourcesReloader, ending: Ending) -> None:
+def watch(file: SourcesReloader, ending: WorkerExit) -> None:
     """Look for changes of the sources file; with a sound new one the worker is to begin anew."""
     while not ending.reported:
         time.sleep(LOOK)
@@ -151,7 +148,7 @@ def watch(file: SourcesReloader, ending: Ending) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-def give_back(process: AsyncCrawlerProcess) -> None:
+def return_leases(process: AsyncCrawlerProcess) -> None:
     """What could not be finished in time goes back to the queue, and the process ends at once: threads that hang are not waited for."""
     from newsportal.crawl.scheduler import scheduler_of
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from newsportal.classify.base import Classifier
     from newsportal.crawl.record import Loaded
     from newsportal.sources import Gallery, Sources
-    from newsportal.sources.places import Reading
+    from newsportal.sources.places import ArticlePlace
 
 LEXICON: Final = lexicon.NAME
 PLAIN: Final = 0.5
@@ -53,7 +53,7 @@ class ClassifyPipeline(Stage):
         self._least = sources.classifier.good_enough
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
-        places: tuple[Reading | Gallery, ...] = (*sources.feeds, *sources.sitemaps, *sources.regions, *sources.galleries)
+        places: tuple[ArticlePlace | Gallery, ...] = (*sources.feeds, *sources.sitemaps, *sources.regions, *sources.galleries)
         self._languages = {feed.key: feed.language for feed in sources.feeds if feed.language}
         self._of_source = {place.key: place.topics for place in places}
         self._chosen_for = {place.key for place in places if place.auto_classify} | {

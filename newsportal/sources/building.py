@@ -147,7 +147,8 @@ class Builder:
         plain = event.implicit[0] or event.tag not in (None, "!", f"{TAG}str")
         self._check_tag(event.tag, line)
         value = meaning(event.value) if plain else event.value
-        self._remember(event.anchor, Anchor(value, self._next_path()))
+        if event.anchor is not None:
+            self.anchors[event.anchor] = Anchor(value, self._next_path())
         self._put(value, line)
 
     def begin(self, event: events.CollectionStartEvent, line: int) -> None:
@@ -170,7 +171,8 @@ class Builder:
                 if key not in frame.value:
                     frame.value[key] = value
                     self._copy_lines(value, (*path, key), (*frame.path, key))
-        self._remember(frame.anchor, Anchor(frame.value, frame.path, frame.size, frame.height))
+        if frame.anchor is not None:
+            self.anchors[frame.anchor] = Anchor(frame.value, frame.path, frame.size, frame.height)
         self._put(frame.value, frame.line, frame.size, frame.height)
 
     def alias(self, event: events.AliasEvent, line: int) -> None:
@@ -238,10 +240,6 @@ class Builder:
         children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, child in children:
             self._copy_lines(child, (*source, key), (*target, key))
-
-    def _remember(self, name: str | None, anchor: Anchor) -> None:
-        if name is not None:
-            self.anchors[name] = anchor
 
     def _check_tag(self, tag: str | None, line: int) -> None:
         if tag not in KNOWN_TAGS:

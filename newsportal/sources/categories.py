@@ -36,9 +36,9 @@ class NameTaken(NewsportalError):
     """Raised by the change of :func:`put` for a new name that the file has already. The caller says so beside the name."""
 
 
-def list_categories(said: Sequence[CategoryWords]) -> list[CategoryRow]:
+def list_categories(configured: Sequence[CategoryWords]) -> list[CategoryRow]:
     """All categories that the lexicon may give, and those that are switched off: first those that come with newsportal."""
-    own = {one.name: one for one in said}
+    own = {one.name: one for one in configured}
     brought = {one.name: sum(map(len, one.words.values())) for one in packaged()}
     found = [CategoryRow(name, number, own.pop(name, None)) for name, number in brought.items()]
     return [*found, *(CategoryRow(one.name, None, one) for one in own.values())]
@@ -46,9 +46,9 @@ def list_categories(said: Sequence[CategoryWords]) -> list[CategoryRow]:
 
 def names(sources: Sources | None, counted: Mapping[str, int]) -> list[str]:
     """What a category may be called: those that articles have (``counted``), the most frequent first, then those that may be given."""
-    said = sources.categories if sources is not None else ()
+    configured = sources.categories if sources is not None else ()
     there = sorted(counted, key=lambda name: (-counted[name], name))
-    return list(dict.fromkeys((*there, *(one.name for one in list_categories(said) if one.enabled))))
+    return list(dict.fromkeys((*there, *(one.name for one in list_categories(configured) if one.enabled))))
 
 
 def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled: bool) -> dict[str, Any]:

@@ -184,13 +184,8 @@ WAYS: Final[tuple[Way, ...]] = get_args(Way)
 def change_many(way: Way, sources: Sequence[Source], minutes: float | str | None = None) -> Change:
     """Switch sources on or off, take them out, or give them an interval of ``minutes`` (``None``: the schedule decides; a text that is no
     number is refused when the file is checked). The change raises ``NoEntry`` if one of them is gone."""
-    minutes = int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes
-    return several([_one(way, FAMILIES[source.family], source.name, minutes) for source in sources])
-
-
-def _one(way: Way, kind: str, name: str, minutes: float | str | None) -> Change:
     if way == "remove":
-        return drop_entry(kind, name)
-    if way == "interval":
-        return set_entry(kind, name, {"interval": minutes})
-    return set_entry(kind, name, {"enabled": None if way == "enable" else False})
+        return several([drop_entry(FAMILIES[source.family], source.name) for source in sources])
+    minutes = int(minutes) if isinstance(minutes, float) and minutes.is_integer() else minutes
+    values = {"interval": minutes} if way == "interval" else {"enabled": None if way == "enable" else False}
+    return several([set_entry(FAMILIES[source.family], source.name, values) for source in sources])

@@ -16,11 +16,11 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import CommentMark
 from ruamel.yaml.tokens import CommentToken
 
-from newsportal.errors import NewsportalError, Problem, SourcesError
+from newsportal.errors import NewsportalError
 from newsportal.messages import Message
 from newsportal.sources.history import Version, content_of, digest_of, keep
-from newsportal.sources.loading import parse
-from newsportal.sources.reading import Unreadable, decode, read
+from newsportal.sources.loading import error_of, parse
+from newsportal.sources.reading import Mistake, Unreadable, decode, read
 from newsportal.sources.splicing import EntryChange, spliced
 
 Change = Callable[[CommentedMap], None]
@@ -114,8 +114,7 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     try:
         tree = read(content)  # refuses bombs before the slower parser sees them
     except Unreadable as error:
-        told = error.mistake
-        raise SourcesError([Problem(str(path), told.line, "(file)", told.message, told.hint)]) from error
+        raise error_of(path, [error.mistake]) from error
     text = decode(content).replace("\r\n", "\n")
     written = None
     if isinstance(change, EntryChange):
@@ -141,7 +140,7 @@ def _made(text: str, change: Change, path: Path, whole: str) -> str:
     if document is None:  # comments alone belong to nothing that the parser could hang them on
         document, comments = CommentedMap(), text if text.endswith("\n") or not text else f"{text}\n"
     if not isinstance(document, CommentedMap):
-        raise SourcesError([Problem(str(path), 1, "(file)", Message("sources.no-root"))])
+        raise error_of(path, [Mistake(1, (), Message("sources.no-root"))])
     change(document)
     out = io.StringIO()
     yaml.dump(document, out)

@@ -26,46 +26,40 @@ def built_in() -> tuple[str, ...]:
 
 
 def check(tree: Tree) -> Iterator[Mistake]:
-    if isinstance(tree.value, dict):
-        for kind in (*KINDS, "publish"):
-            first: dict[str, int] = {}
-            for index, name in _names(tree.value, kind):
-                path: KeyPath = (kind, index, "name")
+    """Names that one list has twice, and names of engines and topics that the file does not have."""
+    if not isinstance(tree.value, dict):
+        return
+    names: dict[str, list[str]] = {}
+    for kind in (*KINDS, "publish"):
+        first: dict[str, int] = {}
+        for index, entry in _entries(tree.value, kind):
+            if isinstance(entry.get("name"), str):
+                name, path = entry["name"].strip(), (kind, index, "name")
                 if name in first:
                     message = Message("sources.double", found=describe_value(name), line=first[name])
                     yield Mistake(tree.line(path), path, message)
                 first.setdefault(name, tree.line(path))
-        declared = [name for _, name in _names(tree.value, "engines")]
-        topics = [name for _, name in _names(tree.value, "topics")]
-        yield from _unknown(tree, ("topics",), "engines", [*built_in(), *declared], "engine")
-        yield from _unknown(tree, ("feeds", "sitemaps", "regions", "forums", "galleries"), "topics", topics, "topic")
-        yield from _unknown(tree, ("publish",), ("only", "topics"), topics, "topic")
+        names[kind] = list(first)
+    yield from _unknown(tree, ("topics",), ("engines",), [*built_in(), *names["engines"]], "engine")
+    yield from _unknown(tree, ("feeds", "sitemaps", "regions", "forums", "galleries"), ("topics",), names["topics"], "topic")
+    yield from _unknown(tree, ("publish",), ("only", "topics"), names["topics"], "topic")
 
 
-def _items(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    listed_ = value.get(kind)
-    for index, item in enumerate(listed_ if isinstance(listed_, list) else ()):
-        if isinstance(item, dict):
-            yield index, item
+def _entries(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    entries = value.get(kind)
+    return ((index, entry) for index, entry in enumerate(entries if isinstance(entries, list) else ()) if isinstance(entry, dict))
 
 
-def _names(value: Any, kind: str) -> Iterator[tuple[int, str]]:
-    for index, item in _items(value, kind):
-        if isinstance(item.get("name"), str):
-            yield index, item["name"].strip()
-
-
-def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], known: list[str], what: str) -> Iterator[Mistake]:
-    names_known = set(known)
+def _unknown(tree: Tree, kinds: tuple[str, ...], keys: tuple[str, ...], known: list[str], what: str) -> Iterator[Mistake]:
+    known_names = set(known)
     for kind in kinds:
-        for index, item in _items(tree.value, kind):
-            within, last = ((key[0],), key[1]) if isinstance(key, tuple) else ((), key)
-            holder = item.get(within[0]) if within else item
-            given = holder.get(last) if isinstance(holder, dict) else None
-            names = enumerate(given) if isinstance(given, list) else [(None, given)]
-            for place, name in names:
-                if isinstance(name, str) and name.strip() not in names_known:
-                    path: KeyPath = (kind, index, *within, last) if place is None else (kind, index, *within, last, place)
+        for index, entry in _entries(tree.value, kind):
+            given: Any = entry
+            for key in keys:
+                given = given.get(key) if isinstance(given, dict) else None
+            for place, name in enumerate(given) if isinstance(given, list) else [(None, given)]:
+                if isinstance(name, str) and name.strip() not in known_names:
+                    path: KeyPath = (kind, index, *keys, *(() if place is None else (place,)))
                     code = f"sources.no-{what}" if known else f"sources.no-{what}s"
                     message = Message(code, found=describe_value(name), allowed=listed(known))
                     yield Mistake(tree.line(path), path, message, did_you_mean(name, known))
@@ -92,10 +86,10 @@ Stamp = tuple[int, int, int]
 def stamp(path: Path) -> Stamp | None:
     """What changes whenever the file is written (time, size, inode); ``None`` while it cannot be seen."""
     try:
-        told = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return told.st_mtime_ns, told.st_size, told.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Sources:
@@ -113,7 +107,7 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> S
     except OSError as error:
         message = Message("sources.unreadable", why=error.strerror or str(error))
         hint = WRITE_ONE if isinstance(error, FileNotFoundError) else None
-        raise _error(path, [Mistake(1, (), message, hint)]) from error
+        raise error_of(path, [Mistake(1, (), message, hint)]) from error
     return parse(content, path, environ)
 
 
@@ -124,7 +118,7 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
     resource = files("newsportal").joinpath(FILE_NAME)
     place = folder / FILE_NAME
     if not resource.is_file():
-        raise _error(place, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
+        raise error_of(place, [Mistake(1, (), Message("sources.no-file", name=FILE_NAME), WRITE_ONE)])
     return parse(resource.read_bytes(), place, environ)
 
 
@@ -136,9 +130,9 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
     try:
         tree = read(content)
     except Unreadable as error:
-        raise _error(path, [error.mistake]) from error
+        raise error_of(path, [error.mistake]) from error
     if tree.value is None and not tree.mistakes:
-        raise _error(path, [Mistake(1, (), Message("sources.empty-file"), WRITE_ONE)])
+        raise error_of(path, [Mistake(1, (), Message("sources.empty-file"), WRITE_ONE)])
     mistakes = [*tree.mistakes, *check(tree)]
     context = {"folder": path.absolute().parent, "path": path.absolute(), "environ": environ, "filled": set()}
     sources = None
@@ -147,11 +141,12 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
     except ValidationError as error:
         mistakes += problems.mistakes_of(error, tree)
     if sources is None or mistakes:
-        raise _error(path, mistakes)
+        raise error_of(path, mistakes)
     return sources
 
 
-def _error(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
+def error_of(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
+    """All mistakes of the file at ``path`` as one error, in the order of their lines."""
     in_order = sorted(mistakes, key=lambda mistake: mistake.line)
     return SourcesError([Problem(str(path), one.line, problems.dotted(one.path), one.message, one.hint) for one in in_order])
 
@@ -161,23 +156,23 @@ MOST_BYTES = 20_000_000  # a dictionary file larger than this is something else:
 
 def use_own_words(sources: Sources) -> None:
     """From now on this process cuts with the words of ``sources``. Raises ``SourcesError`` when their file cannot be read."""
-    text.use_words((*sources.words, *(_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
+    text.use_words((*sources.words, *(_words_of_file(sources.dictionary, sources.path) if sources.dictionary else ())))
 
 
-def _of_file(path: Path, named_in: Path | None) -> Iterator[str]:
+def _words_of_file(path: Path, sources_file: Path | None) -> Iterator[str]:
     """One word a line; frequency and kind behind it, as jieba's dictionaries have them, are not needed, and ``#`` begins a remark."""
-    where = str(named_in or "sources.yaml")
+
+    def refusal(message: Message, hint: Message | None = None) -> SourcesError:
+        return error_of(sources_file or Path(FILE_NAME), [Mistake(1, ("dictionary",), message, hint)])
+
     try:
         if path.stat().st_size > MOST_BYTES:
-            message = Message("sources.dictionary-large", path=str(path), number=MOST_BYTES // 1_000_000)
-            raise SourcesError([Problem(where, 1, "dictionary", message)])
+            raise refusal(Message("sources.dictionary-large", path=str(path), number=MOST_BYTES // 1_000_000))
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
         message = Message("sources.dictionary-unreadable", path=str(path), why=error.strerror or str(error))
-        problem = Problem(where, 1, "dictionary", message, Message("hint.dictionary"))
-        raise SourcesError([problem]) from error
+        raise refusal(message, Message("hint.dictionary")) from error
     except UnicodeDecodeError as error:
-        message = Message("sources.dictionary-encoding", path=str(path))
-        problem = Problem(where, 1, "dictionary", message, Message("hint.convert", command=f"iconv -f GB18030 -t UTF-8 {path.name}"))
-        raise SourcesError([problem]) from error
+        command = f"iconv -f GB18030 -t UTF-8 {path.name}"
+        raise refusal(Message("sources.dictionary-encoding", path=str(path)), Message("hint.convert", command=command)) from error
     return (words[0] for line in lines if (words := line.split()) and not words[0].startswith("#"))

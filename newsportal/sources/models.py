@@ -12,23 +12,8 @@ from pydantic import PrivateAttr
 from newsportal import __version__
 from newsportal.extractors.lists import engines
 from newsportal.items import content_id
-from newsportal.sources.parts import (
-    Alerting,
-    CategoryWords,
-    Classifying,
-    Duplicates,
-    Extracting,
-    Frontier,
-    Part,
-    Pictures,
-    Politeness,
-    Portal,
-    Recommending,
-    Rendering,
-    Scheduling,
-    Source,
-    UrlFilter,
-)
+from newsportal.sources import parts
+from newsportal.sources.parts import Source
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.publishing import Target
 from newsportal.sources.topics import CustomEngine, Topic
@@ -41,28 +26,28 @@ DEFAULT_ACCOUNTS = "accounts.db"  # likewise for people
 KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")  # the lists of sources, in the order of the file
 
 
-class Sources(Part):
+class Sources(parts.Part):
     """Everything the file says, checked: addresses are absolute, environment variables filled in, defaults applied."""
 
     version: Literal[1] = 1
     """The version of this form of file."""
-    portal: Portal = Portal()
+    portal: parts.Portal = parts.Portal()
     """How the portal presents itself."""
     store: StoreUri = f"sqlite:///data/{DEFAULT_STORE}"
     """Where articles are kept; a relative SQLite file lies beside this file. ${NAME} is filled in from the environment."""
     index: IndexUri | None = None
     """Where the search index is kept; by default beside the store (see docs/storage.md), each store's its own."""
-    politeness: Politeness = Politeness()
+    politeness: parts.Politeness = parts.Politeness()
     """How other people's servers are treated."""
-    rendering: Rendering = Rendering()
+    rendering: parts.Rendering = parts.Rendering()
     """The browser for sources with render: true."""
-    pictures: Pictures = Pictures()
+    pictures: parts.Pictures = parts.Pictures()
     """The pictures of photo stories: how they are looked at, and where they are kept."""
-    frontier: Frontier = Frontier()
+    frontier: parts.Frontier = parts.Frontier()
     """The queue of requests."""
-    schedule: Scheduling = Scheduling()
+    schedule: parts.Scheduling = parts.Scheduling()
     """When sources are visited that name no interval of their own."""
-    url_filter: UrlFilter = UrlFilter()
+    url_filter: parts.UrlFilter = parts.UrlFilter()
     """The filter of known addresses, which keeps most questions from the store."""
     replay: FilePath | None = None
     """A WARC file that answers every request in place of the network."""
@@ -74,15 +59,15 @@ class Sources(Part):
     """A file of such words, one a line; dictionaries made for jieba will do."""
     topics: tuple[Topic, ...] = ()
     """The subjects of the portal."""
-    categories: tuple[CategoryWords, ...] = ()
+    categories: tuple[parts.CategoryWords, ...] = ()
     """Categories of one's own and further words, for sources with auto_classify."""
-    classifier: Classifying = Classifying()
+    classifier: parts.Classifying = parts.Classifying()
     """When a trained model takes the lexicon's place."""
-    recommendation: Recommending = Recommending()
+    recommendation: parts.Recommending = parts.Recommending()
     """Whether stories are recommended to readers, and how."""
-    extractor: Extracting = Extracting()
+    extractor: parts.Extracting = parts.Extracting()
     """How articles are read, where their source names no method of its own."""
-    duplicates: Duplicates = Duplicates()
+    duplicates: parts.Duplicates = parts.Duplicates()
     """By what articles are taken for reposts."""
     engines: tuple[CustomEngine, ...] = ()
     """Search engines of one's own, besides the built-in ones."""
@@ -98,7 +83,7 @@ class Sources(Part):
     """Channels of photo stories."""
     publish: tuple[Target, ...] = ()
     """Where articles are published besides the portal."""
-    alerts: Alerting = Alerting()
+    alerts: parts.Alerting = parts.Alerting()
     """How people are told of what is new."""
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)

@@ -53,7 +53,7 @@ class ArticleSelectors(Part):
     """What is taken out of the body."""
 
 
-class Reading(Place):
+class ArticlePlace(Place):
     """A place whose pages are articles."""
 
     auto_classify: bool = False
@@ -71,7 +71,7 @@ class Reading(Place):
         return ArticleRule(given.body, given.title, given.date, given.author, given.remove) if given else None
 
 
-class Feed(Reading):
+class Feed(ArticlePlace):
     """An RSS, Atom, RDF or JSON feed."""
 
     family: ClassVar[str] = "feed"
@@ -84,7 +84,7 @@ class Feed(Reading):
     """true: the body is taken from the feed's entry when the page cannot be fetched or read."""
 
 
-class Sitemap(Reading):
+class Sitemap(ArticlePlace):
     """A sitemap, an index of sitemaps, or a news sitemap: what a site itself lists of its articles."""
 
     family: ClassVar[str] = "sitemap"
@@ -101,7 +101,7 @@ class Sitemap(Reading):
     """New articles that one visit takes, the newest first; the others wait for the next visit."""
 
 
-class Region(Reading):
+class Region(ArticlePlace):
     """A channel of a news site: everything below a URL prefix, found on its list pages (paper B)."""
 
     family: ClassVar[str] = "region"

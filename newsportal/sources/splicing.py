@@ -58,13 +58,13 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
     start, end = span
     part = "\n".join([f"{change.kind}:", *lines[start:end]])
     part = part if part.endswith("\n") or end < len(lines) else f"{part}\n"
+    new = made(part).removesuffix("\n").split("\n")[1:]  # raises what the change raises
     if change.way == "drop":
-        made(part)  # which raises what the change raises
-        after = "\n".join([*lines[:start], *lines[start + _content(lines[start:end]) :]])
-        return after if _only(tree.value, after, change, place) else None
-    new = made(part).removesuffix("\n").split("\n")[1:]
-    after = "\n".join([*lines[:start], *new, *(lines[end:] if end < len(lines) else [""] if lines[-1] == "" else [])])
-    return after if _only(tree.value, after, change, place) else None
+        new, rest = [], lines[start + _content(lines[start:end]) :]
+    else:
+        rest = lines[end:] if end < len(lines) else [""] if lines[-1] == "" else []
+    after = "\n".join([*lines[:start], *new, *rest])
+    return after if _changes_only(tree.value, after, change, place) else None
 
 
 def _span(tree: Tree, kind: str, place: int, lines: list[str]) -> tuple[int, int] | None:
@@ -87,7 +87,8 @@ def _content(lines: list[str]) -> int:
     return count
 
 
-def _only(before: Mapping[str, Any], after: str, change: EntryChange, place: int) -> bool:
+def _changes_only(before: Mapping[str, Any], after: str, change: EntryChange, place: int) -> bool:
+    """Whether ``after`` differs from ``before`` in the entry at ``place`` alone."""
     try:
         found = read(after.encode()).value
     except Unreadable:

@@ -8,41 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Formatter
-from types import MappingProxyType
 from typing import Final
 
 from newsportal.messages import Message, did_you_mean
 
-FIELDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "id": "the article's id: 20 letters and digits, the same for ever",
-        "story": "the id of the story that it is a version of",
-        "identity": "the address by which it is known",
-        "url": "its address",
-        "title": "its title",
-        "text": "its text, one paragraph a line",
-        "html": "its body as safe HTML",
-        "summary": "what a feed or result page said of it, else how the text begins",
-        "published": "when it was published",
-        "first_seen": "when it was seen first",
-        "moment": "published, else first_seen",
-        "day": "the day of moment, as 2026-03-01",
-        "author": "its author",
-        "origin": "who published it first, as its page says",
-        "site": "its site's name, else the host",
-        "source": "the source that brought it, as feed:NAME",
-        "kind": "article, thread or photos",
-        "language": "zh, zh-Hant, en …",
-        "category": "its category",
-        "topics": "its topics",
-        "topic": "the first of them",
-        "keywords": "its keywords",
-        "images": "the addresses of its pictures",
-        "image": "the first of them",
-        "revision": "1, and one more for each change of title or text",
-        "chars": "how many characters its text has",
-    }
-)
+FIELDS: Final[Mapping[str, str]] = {
+    "id": "the article's id: 20 letters and digits, the same for ever",
+    "story": "the id of the story that it is a version of",
+    "identity": "the address by which it is known",
+    "url": "its address",
+    "title": "its title",
+    "text": "its text, one paragraph a line",
+    "html": "its body as safe HTML",
+    "summary": "what a feed or result page said of it, else how the text begins",
+    "published": "when it was published",
+    "first_seen": "when it was seen first",
+    "moment": "published, else first_seen",
+    "day": "the day of moment, as 2026-03-01",
+    "author": "its author",
+    "origin": "who published it first, as its page says",
+    "site": "its site's name, else the host",
+    "source": "the source that brought it, as feed:NAME",
+    "kind": "article, thread or photos",
+    "language": "zh, zh-Hant, en …",
+    "category": "its category",
+    "topics": "its topics",
+    "topic": "the first of them",
+    "keywords": "its keywords",
+    "images": "the addresses of its pictures",
+    "image": "the first of them",
+    "revision": "1, and one more for each change of title or text",
+    "chars": "how many characters its text has",
+}
 """Name → what it is. ``newsportal.services.publishing.fields`` has the values (a test compares the two)."""
 
 MOMENTS: Final = ("published", "first_seen", "moment")

@@ -42,17 +42,17 @@ def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
 
     A source's interval holds whatever the policy; photo stories are watched by their weight (paper C).
     """
-    said = sources.schedule
+    schedule = sources.schedule
     hours = frozenset(getattr(source, "hours", ()))
-    engine = source.key.startswith(ENGINE)
+    least = ENGINE_SHORTEST if source.key.startswith(ENGINE) else 0.0
     found = Rules(
         source.key,
-        said.policy,
+        schedule.policy,
         interval=getattr(source, "interval", None),
-        usual=max(said.usual, ENGINE_SHORTEST) if engine else said.usual,
+        usual=max(schedule.usual, least),
         hours=hours if len(hours) < DAY_HOURS else frozenset(),
-        shortest=max(said.shortest, ENGINE_SHORTEST) if engine else said.shortest,
-        longest=max(said.longest, ENGINE_SHORTEST) if engine else said.longest,
+        shortest=max(schedule.shortest, least),
+        longest=max(schedule.longest, least),
         price=worth,
         zone=ZoneInfo(sources.portal.timezone),
     )
@@ -67,9 +67,9 @@ def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]
     rates = [state.rate for state in states if state.rate is not None and state.source in wanted]
     if not rates:
         return None
-    said = sources.schedule
-    each = said.per_hour / len(wanted) if said.per_hour else 60 / said.usual
-    return price(rates, each * len(rates), shortest=said.shortest, longest=said.longest)
+    schedule = sources.schedule
+    each = schedule.per_hour / len(wanted) if schedule.per_hour else 60 / schedule.usual
+    return price(rates, each * len(rates), shortest=schedule.shortest, longest=schedule.longest)
 
 
 def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetime) -> Next:
@@ -139,8 +139,8 @@ def refusal(engine: str, state: SourceState | None, now: datetime) -> Message | 
     if state is None or not state.failures_in_row or not state.last_error:
         return None
     again = max(now, paused_until(state, now) or now, state.next_visit or now)
-    said: dict[str, Any] = {"engine": engine, "reason": reason_message(state.last_error), "again": again}
-    return Message("lost.since", since=state.last_success, **said) if state.last_success else Message("lost.never", **said)
+    params: dict[str, Any] = {"engine": engine, "reason": reason_message(state.last_error), "again": again}
+    return Message("lost.since", since=state.last_success, **params) if state.last_success else Message("lost.never", **params)
 
 
 SPIDERS: Final = {"feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery"}

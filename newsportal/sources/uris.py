@@ -13,7 +13,7 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")  # ${NAM
 UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
 """White space, control characters and the backslash: browsers and libraries disagree on what they mean within a URL."""
 
-USER = re.compile(r"(?<=://)[^/?#\s]*@")
+USER = re.compile(r"(?<=://)([^/?#\s:]*:)?[^/?#\s]*@")
 SECRET = re.compile(r"(?i)([?&;](?:[a-z0-9_.-]*(?:password|passwd|pwd|secret|token|key|signature))=)[^&#;\s]*")
 MASK = "***"
 MAX_URL_CHARS = 2000  # what every browser, proxy and database column still takes
@@ -30,12 +30,7 @@ class BadAddress(ValueError):
 
 def mask(uri: str) -> str:
     """``uri`` fit to be shown: the password (or a lone user name, which may be a token) and secret parameters replaced by ``***``."""
-    return SECRET.sub(rf"\g<1>{MASK}", USER.sub(_masked_user, uri))
-
-
-def _masked_user(found: re.Match[str]) -> str:
-    name, colon, _ = found[0][:-1].partition(":")
-    return f"{name}:{MASK}@" if colon else f"{MASK}@"
+    return SECRET.sub(rf"\g<1>{MASK}", USER.sub(rf"\g<1>{MASK}@", uri))
 
 
 def expand(value: str, environ: Mapping[str, str]) -> str:
@@ -59,7 +54,15 @@ def literal(url: str) -> str:
 
 def check_url(url: str) -> str:
     """``url`` as it is, if it is an absolute http or https URL of a host, without user name and password. Raises ``BadAddress``."""
-    parts = _split(url)
+    if len(url) > MAX_URL_CHARS:
+        raise BadAddress(Message("sources.long-url", found=len(url), limit=MAX_URL_CHARS))
+    if UNSAFE.search(url):
+        raise BadAddress(Message("sources.unsafe-url", found=repr(mask(url))), Message("hint.space"))
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # a bad port is noticed when it is read
+    except ValueError as error:
+        raise BadAddress(Message("sources.no-address", found=repr(mask(url)))) from error
     if parts.scheme not in ("http", "https"):
         raise BadAddress(Message("sources.no-url", found=repr(mask(url))), _web_hint(url, parts))
     if not parts.hostname or parts.hostname.strip(".") == "":
@@ -74,19 +77,6 @@ def _web_hint(url: str, parts: SplitResult) -> Message | None:
         return Message("hint.near", near=f"'https:{mask(url)}'")
     looks_like_host = "." in url.partition("/")[0] and (not parts.scheme or "." in parts.scheme)
     return Message("hint.near", near=f"'https://{mask(url)}'") if looks_like_host else None
-
-
-def _split(url: str) -> SplitResult:
-    if len(url) > MAX_URL_CHARS:
-        raise BadAddress(Message("sources.long-url", found=len(url), limit=MAX_URL_CHARS))
-    if UNSAFE.search(url):
-        raise BadAddress(Message("sources.unsafe-url", found=repr(mask(url))), Message("hint.space"))
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # a bad port is noticed when it is read
-    except ValueError as error:
-        raise BadAddress(Message("sources.no-address", found=repr(mask(url)))) from error
-    return parts
 
 
 def check_uri(uri: str, schemes: tuple[str, ...], folder: Path) -> str:

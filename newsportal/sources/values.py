@@ -12,7 +12,8 @@ import ipaddress
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import available_timezones
@@ -24,7 +25,6 @@ from newsportal.extractors.lists import selector
 from newsportal.messages import Message, as_text, did_you_mean
 from newsportal.sources import patterns, uris
 from newsportal.store import STORES, destination_instead
-from newsportal.text import dom
 
 DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
@@ -58,7 +58,6 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 """What breaks lines and terminals: control characters, separators and direction overrides."""
 
 MAX_NAME_CHARS = 100
-ACCOUNT_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb")  # those of newsportal.store
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
 
@@ -71,21 +70,24 @@ def mistake(message: Message | str, hint: Message | str | None = None, at: tuple
     return PydanticCustomError("mistake", "{message}", {"message": as_text(message), "hint": as_text(hint) if hint else None, "at": at})
 
 
-def checked(check: Callable[[str], object]) -> Callable[[str], str]:
-    """A validator that refuses what ``check`` refuses; the hint of an error that has one is told, too."""
+@contextmanager
+def as_mistake() -> Iterator[None]:
+    """Turn a ``ValueError`` with a message, and perhaps a ``hint``, into a mistake."""
+    try:
+        yield
+    except ValueError as error:
+        raise mistake(error.args[0], getattr(error, "hint", None)) from error
 
-    def checking(value: str) -> str:
-        try:
+
+def checked(check: Callable[[str], object]) -> Callable[[str], str]:
+    """A validator that refuses what ``check`` refuses with a ``ValueError``."""
+
+    def validate(value: str) -> str:
+        with as_mistake():
             check(value)
-        except ValueError as error:
-            raise mistake(as_text(error.args[0]), getattr(error, "hint", None)) from error
         return value
 
-    return checking
-
-
-def environ_of(info: ValidationInfo) -> Mapping[str, str]:
-    return (info.context or {}).get("environ", os.environ)  # type: ignore[no-any-return]
+    return validate
 
 
 def folder_of(info: ValidationInfo) -> Path:
@@ -95,28 +97,24 @@ def folder_of(info: ValidationInfo) -> Path:
 def _expanded(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, str):
         return value
-    try:
-        found = uris.expand(value, environ_of(info))
-    except uris.BadAddress as error:
-        raise mistake(error.message, error.hint) from error
+    context = info.context or {}
+    with as_mistake():
+        found = uris.expand(value, context.get("environ", os.environ))
     if found != value:
-        (info.context or {}).get("filled", set()).add(found)
+        context.get("filled", set()).add(found)
     return found
 
 
 def _uri(schemes: tuple[str, ...]) -> Callable[[str, ValidationInfo], str]:
-    def checked(value: str, info: ValidationInfo) -> str:
-        try:
+    def validate(value: str, info: ValidationInfo) -> str:
+        with as_mistake():
             return uris.check_uri(value, schemes, folder_of(info))
-        except uris.BadAddress as error:
-            raise mistake(error.message, error.hint) from error
 
-    return checked
+    return validate
 
 
 def _no_destination(value: str) -> str:
-    instead = destination_instead(value)
-    if instead:
+    if instead := destination_instead(value):
         raise mistake(instead)
     return value
 
@@ -169,19 +167,14 @@ def _network(value: str) -> str:
     return value
 
 
-EMPTY = dom.parse_html("")
-
-
 def one_or_many(value: Any) -> Any:
     """A single text as a list of one."""
     return [value] if isinstance(value, str) else value
 
 
 def _hours(value: Any) -> Any:
-    try:
+    with as_mistake():
         return hours_of(value)
-    except ValueError as error:
-        raise mistake(error.args[0]) from error
 
 
 SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kKmMgG]?)(?:i?[bB])?\s*$")
@@ -216,9 +209,9 @@ Encoding = Annotated[str, AfterValidator(_encoding)]
 Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length=1, max_length=2000)]
 """A text with ``${NAME}`` filled in from the environment."""
 
-StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_no_destination), AfterValidator(_uri(tuple(STORES)))]
+StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_no_destination), AfterValidator(_uri(STORES))]
 RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]
-AccountsUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(ACCOUNT_SCHEMES))]
+AccountsUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(STORES))]
 IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(INDEX_SCHEMES))]
 FilePath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str), BeforeValidator(_expanded, json_schema_input_type=str)]
 Hours = Annotated[

@@ -58,10 +58,9 @@ def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judg
     found = []
     for source in sources:
         visits = merge_visits(latest.get(source.key, ()), bringing.get(source.key, ()))
-        said = health(visits, now, known=states.get(source.key), enabled=source.enabled)
-        found.append(Judged(source, said, sparkline(visits, now)))
-    places = {state: place for place, state in enumerate(ORDER)}
-    return sorted(found, key=lambda one: places[one.health.state])
+        state = health(visits, now, known=states.get(source.key), enabled=source.enabled)
+        found.append(Judged(source, state, sparkline(visits, now)))
+    return sorted(found, key=lambda one: ORDER.index(one.health.state))
 
 
 def summary(found: Sequence[Judged]) -> str:

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.cli.crawl import Ask, chosen, failures, spider_of
+from newsportal.cli.crawl import CrawlOptions, chosen, failures, spider_of
 from newsportal.items.report import Run
 from newsportal.sources import Sources, load
 
@@ -78,13 +78,15 @@ def test_an_engine_no_topic_asks_is_not_visited(known: Sources) -> None:
 
 def test_the_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    ask = Ask(("rss",), topic="旅游", source="甲", due=True, sources_file=Path("我 的.yaml"), replay=Path("a.warc"), log_level="ERROR")
-    settings = ask.settings()
+    options = CrawlOptions(
+        ("rss",), topic="旅游", source="甲", due=True, sources_file=Path("我 的.yaml"), replay=Path("a.warc"), log_level="ERROR"
+    )
+    settings = options.settings()
     assert settings["NEWSPORTAL_SOURCES"] == str(tmp_path / "我 的.yaml")
     assert settings["NEWSPORTAL_REPLAY"] == str(tmp_path / "a.warc")
     assert "NEWSPORTAL_ARCHIVE" not in settings
-    assert ask.arguments("rss") == {"source": "甲", "due": "1"}
-    assert ask.arguments("metasearch") == {"source": "甲", "due": "1", "topic": "旅游"}
+    assert options.arguments("rss") == {"source": "甲", "due": "1"}
+    assert options.arguments("metasearch") == {"source": "甲", "due": "1", "topic": "旅游"}
 
 
 def test_once_and_due_are_not_given_together(known: Sources) -> None:

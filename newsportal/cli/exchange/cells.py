@@ -100,18 +100,18 @@ def _row(names: list[str], cells: list[str]) -> Any:
         return ValueError("not UTF-8")
     if len(cells) != len(names):
         return ValueError(f"{len(cells)} cells where {len(names)} columns are")
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, found in zip(names, map(text_of, cells), strict=True):
         if name == "more" and found:
             more = more_of(found)
             if isinstance(more, ValueError):
                 return more
-            said |= more
+            values |= more
         elif name in LISTS:
-            said[name] = [("\\".join(part.replace("\\n", "\n") for part in item.split("\\\\"))) for item in found.split("\n") if item]
+            values[name] = [("\\".join(part.replace("\\n", "\n") for part in item.split("\\\\"))) for item in found.split("\n") if item]
         elif found or name in ("title", "text"):
-            said[name] = found
-    return said
+            values[name] = found
+    return values
 
 
 def more_of(text: str) -> dict[str, Any] | ValueError:

@@ -4,7 +4,7 @@ out. A forum's thread has its posts, a photo story all its pictures and whether 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
@@ -66,11 +66,11 @@ class Incoming:
     first_seen: datetime
 
 
-def incoming(said: Any, now: datetime) -> Incoming:
+def incoming(row: Any, now: datetime) -> Incoming:
     """The item of a row. Raises ``ValueError`` that says what is wrong with it."""
-    if not isinstance(said, dict):
+    if not isinstance(row, dict):
         raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
-    there = {name: value for name, value in said.items() if value is not None}
+    there = {name: value for name, value in row.items() if value is not None}
     if missing := [name for name in NEEDED if name not in there]:
         raise ValueError(f"without {', '.join(missing)}")
     if not _on_the_web(_of(there, "url", str, "text")):
@@ -210,11 +210,14 @@ def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:
     """Its own text are the lines that are no captions."""
     captions = {line.strip() for image in article.images for line in (image.caption or "").splitlines()}
     own = "\n".join(line for line in (article.text or "").splitlines() if line not in captions)
-    shared = ("images", "published", "identity", "author", "origin", "site", "language", "category", "topics", "topic_marks", "keywords")
-    made = Gallery(article.url, article.title or "", article.link, article.fetched, text=own or None, pages=(article.url,))
-    named = ("category_by", "category_score", "category_reason")
-    made = replace(made, **{name: getattr(article, name) for name in (*shared, *named)})
-    return replace(made, complete=values["complete"], missing=values["missing"])
+    shared = (
+        "images", "published", "identity", "author", "origin", "site", "language", "category", "category_by", "category_score",
+        "category_reason", "topics", "topic_marks", "keywords",
+    )  # fmt: skip
+    return Gallery(
+        article.url, article.title or "", article.link, article.fetched, text=own or None, pages=(article.url,),
+        complete=values["complete"], missing=values["missing"], **{name: getattr(article, name) for name in shared},
+    )  # fmt: skip
 
 
 TEXT: Final = {"type": "string"}

@@ -74,11 +74,13 @@ def read(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
         raise NewsportalError(f"not a readable Parquet file: {str(error)[:200]}") from error
 
 
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _plain_row(row: dict[str, Any]) -> Any:
-    said = {name: value for name, value in row.items() if value is not None and name != MORE}
-    if isinstance(images := said.get("images"), list):
-        said["images"] = [
-            {name: value for name, value in one.items() if value is not None} if isinstance(one, dict) else one for one in images
-        ]
+    values = _present({name: value for name, value in row.items() if name != MORE})
+    if isinstance(images := values.get("images"), list):
+        values["images"] = [_present(one) if isinstance(one, dict) else one for one in images]
     more = more_of(str(row[MORE])) if row.get(MORE) else {}
-    return more if isinstance(more, ValueError) else said | more
+    return more if isinstance(more, ValueError) else values | more

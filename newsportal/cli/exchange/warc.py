@@ -39,8 +39,8 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
         part.unlink(missing_ok=True)
         with Writer(part) as writer:
             for article in articles:
-                told = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
-                writer.note(article.url, ARTICLE, told, article.fetched)
+                metadata = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
+                writer.note(article.url, ARTICLE, metadata, article.fetched)
                 body = page(article).encode("utf-8", "replace")
                 writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
         part.replace(path)
@@ -53,14 +53,14 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
 
 def read(path: Path) -> Iterator[tuple[int, Any]]:
     """(number, row) of each article, counted from 1. A page without an article on it is a ``ValueError``. Raises ``ReplayError``."""
-    told: set[str] = set()
+    described: set[str] = set()  # addresses whose article a metadata record holds
     number = 0
     for record in records(path):
         if record.kind == "metadata" and record.content_type == ARTICLE:
-            told.add(key(record.url))
+            described.add(key(record.url))
             number += 1
             yield number, _noted(record)
-        elif record.kind == "response" and record.status == 200 and "html" in record.content_type and key(record.url) not in told:
+        elif record.kind == "response" and record.status == 200 and "html" in record.content_type and key(record.url) not in described:
             number += 1
             yield number, _read(record)
 
@@ -74,9 +74,11 @@ def _noted(record: Record) -> Any:
 
 def _read(record: Record) -> Any:
     try:
-        body = _unpacked(record)
+        body = decompress(record.body, record.encodings, LONGEST)
     except TooLarge as error:
         return ValueError(f"{record.url}: {error}")
+    except ValueError:  # not packed: some crawlers leave the header
+        body = record.body
     try:
         found = extractor("best")(document(Page(record.url, body, record.when, 200, record.content_type)), None, record.when)
     except NotApplicable as error:
@@ -84,16 +86,6 @@ def _read(record: Record) -> Any:
     values: dict[str, Any] = {name: getattr(found, name) for name in READ if getattr(found, name) is not None}
     images = [{name: value for name, value in asdict(image).items() if value is not None} for image in found.images]
     return {"url": record.url, "fetched": record.when, **values, "images": images}
-
-
-def _unpacked(record: Record) -> bytes:
-    """Its body without content encodings; as it is where it is not packed: some crawlers leave the header. Raises ``TooLarge``."""
-    try:
-        return decompress(record.body, record.encodings, LONGEST)
-    except TooLarge:
-        raise
-    except ValueError:
-        return record.body
 
 
 def page(article: StoredArticle) -> str:

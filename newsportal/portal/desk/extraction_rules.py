@@ -22,7 +22,7 @@ from newsportal.services.trying.saved import archive_of, page_at, pages_of
 from newsportal.services.trying.templates import forget_site, learn_saved, library_of, looks, readings, row_of, rows_of
 from newsportal.sources import edit, mask
 from newsportal.sources.changing import set_entry
-from newsportal.sources.places import Reading
+from newsportal.sources.places import ArticlePlace
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -139,7 +139,7 @@ def save_rule(request: Request, key: str, fields: Form) -> Response:
     return notify(request, start_trial(request, key, "/wrappers"), _("The rule of %(name)s was saved."), name=source.name, undo=undo)
 
 
-def place_of(request: Request, key: str) -> Reading:
+def place_of(request: Request, key: str) -> ArticlePlace:
     """The source whose article pages are read. Raises 404."""
     found = next((one for one in places_of(config_of(request)) if one.key == key), None)
     if found is None:
@@ -148,7 +148,7 @@ def place_of(request: Request, key: str) -> Reading:
     return found
 
 
-def _texts(source: Reading) -> dict[str, str]:
+def _texts(source: ArticlePlace) -> dict[str, str]:
     rule = source.article or ArticleRule()
     return {**{name: getattr(rule, name) or "" for name in PARTS}, "remove": "\n".join(rule.remove)}
 
@@ -157,7 +157,7 @@ def _typed(fields: Form) -> dict[str, str]:
     return {name: fields.get(name, "").strip() for name in PARTS}
 
 
-def _form(request: Request, source: Reading, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:
+def _form(request: Request, source: ArticlePlace, texts: dict[str, str], more: dict[str, Any] | None = None, status: int = 200) -> Response:
     known = config_of(request)
     values = {"fault": "", "trouble": "", "check": None, "whence": "", "asked": 0, "url": "", "html": "", **(more or {})}
     return render(request, "wrapper.html", status, source=source, texts=texts, archive=archive_of(known), **values)

@@ -19,7 +19,7 @@ from newsportal.extractors.article import best
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.items import Extraction, Page
 from newsportal.sources import Sources
-from newsportal.sources.places import ArticleSelectors, Reading
+from newsportal.sources.places import ArticlePlace, ArticleSelectors
 from newsportal.text import dom
 
 ALIKE: Final = 0.9  # share of characters in lines that both have, from which two texts count as the same: a byline more or less
@@ -127,9 +127,9 @@ def _day(found: Extraction) -> str | None:
     return found.published.date().isoformat() if found.published else None
 
 
-def places_of(known: Sources) -> list[Reading]:
+def places_of(known: Sources) -> list[ArticlePlace]:
     """The sources whose pages are articles: those with a rule first."""
-    places: list[Reading] = [*known.feeds, *known.sitemaps, *known.regions]
+    places: list[ArticlePlace] = [*known.feeds, *known.sitemaps, *known.regions]
     return sorted(places, key=lambda place: place.article is None)
 
 

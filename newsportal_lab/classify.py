@@ -11,11 +11,11 @@ import typer
 
 from newsportal.classify import base
 from newsportal.classify.base import Classifier
-from newsportal.cli import jsonl
 from newsportal.cli.context import open_record
 from newsportal.cli.options import OutFile, SourcesFile, load
 from newsportal.errors import NewsportalError
 from newsportal.store.dialects import chunks
+from newsportal_lab.documents import answer_file, documents
 
 AT_ONCE: Final = 64
 """Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
@@ -56,19 +56,19 @@ def classify(
         with open_record(sources) as (_, store):
             classifier = base.restore(store.corpora.blob(corpus or "", store.corpora.model(corpus or "", version).version))
     read = partial(answers, classifier=classifier, at_once=1 if file == "-" else AT_ONCE, always=always, explain=explain)
-    jsonl.answer_file(file, read, out, "classifying")
+    answer_file(file, read, out, "classifying")
 
 
 def answers(
     lines: BinaryIO | Iterable[bytes], classifier: Classifier, *, at_once: int = AT_ONCE, always: bool = False, explain: bool = False
 ) -> Iterator[dict[str, Any]]:
-    for read in chunks(jsonl.documents(lines), at_once):
-        said = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
+    for read in chunks(documents(lines), at_once):
+        classified = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
         for row in read:
             if row.error is not None:
                 yield {"id": row.id, "label": None, "scores": {}, "error": row.error}
                 continue
-            answer = next(said)
+            answer = next(classified)
             label = answer.label
             if label is None and always and answer.scores:
                 label = max(answer.scores, key=answer.scores.__getitem__)

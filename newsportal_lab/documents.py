@@ -1,38 +1,20 @@
-"""JSON lines in UTF-8: rows that commands write, and documents that they read, {"id", "title", "text"} each."""
+"""Documents as JSON lines in UTF-8, {"id", "title", "text"} each, and a line of answer to each."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import typer
-
-from newsportal.cli.output import progress
+from newsportal.cli.output import progress, write_json_lines
 from newsportal.errors import NewsportalError
 
 
-def write(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
-    """Write ``rows`` to ``out``, else to standard output. A file that cannot be read or written ends the command with status 1."""
-    try:
-        with nullcontext(sys.stdout.buffer) if out is None else out.open("wb") as stream:
-            for row in rows:
-                line = json.dumps(row, ensure_ascii=False, default=lambda value: value.isoformat())
-                stream.write(line.encode("utf-8", "replace") + b"\n")
-                stream.flush()
-    except BrokenPipeError:
-        raise  # the reader went away: the command line knows what that means
-    except OSError as error:
-        typer.echo(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error), err=True)
-        raise typer.Exit(1) from error
-
-
 @dataclass(frozen=True, slots=True)
-class Line:
+class DocumentLine:
     """A line's document, or in ``error`` why it is none. A document without an id goes by its line's number."""
 
     id: Any
@@ -41,21 +23,21 @@ class Line:
     error: str | None = None
 
 
-def read(number: int, line: bytes) -> Line:
+def read_document(number: int, line: bytes) -> DocumentLine:
     """The document in a line. Title or text may be missing or null, not both missing."""
     row: Any = None
     try:
         row = json.loads(line.decode("utf-8-sig"))
-        return Line(_id(row, number), *_texts(row))
+        return DocumentLine(_id(row, number), *_texts(row))
     except RecursionError:
         why = "JSON that is nested too deep"
     except ValueError as error:
         why = str(error)
-    return Line(_id(row, number), error=f"line {number}: {why}")
+    return DocumentLine(_id(row, number), error=f"line {number}: {why}")
 
 
-def documents(lines: Iterable[bytes]) -> Iterator[Line]:
-    return (read(number, line) for number, line in enumerate(lines, 1) if line.strip())
+def documents(lines: Iterable[bytes]) -> Iterator[DocumentLine]:
+    return (read_document(number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _id(row: Any, number: int) -> Any:
@@ -77,11 +59,10 @@ def _texts(row: Any) -> tuple[str, str]:
 def answer_file(file: str, answers: Callable[[BinaryIO], Iterable[dict[str, Any]]], out: Path | None, doing: str) -> None:
     """Write what ``answers`` makes of a file, or of standard input (``-``). Raises ``NewsportalError`` for a file that cannot be read."""
     if file == "-":
-        write(answers(sys.stdin.buffer), out)
+        write_json_lines(answers(sys.stdin.buffer), out)
         return
     try:
-        with progress() as bar, bar.open(Path(file), "rb", description=doing) as stream:
-            bar.disable = bar.disable or (out is None and sys.stdout.isatty())
-            write(answers(stream), out)
+        with progress(quiet=out is None and sys.stdout.isatty()) as bar, bar.open(Path(file), "rb", description=doing) as stream:
+            write_json_lines(answers(stream), out)
     except OSError as error:
         raise NewsportalError(f"{file}: {error.strerror or error}") from error
