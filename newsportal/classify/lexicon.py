@@ -113,9 +113,6 @@ class Lexicon:
         label = self.categories[ranked[0][0]].name
         return Answer(label, scores, (label,))
 
-    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
-        return [self.classify(title, text) for title, text in documents]
-
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """The words that speak for ``label``. Nothing speaks against a category but what speaks for another."""
         weighed = self._weighed(title, text)

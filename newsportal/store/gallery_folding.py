@@ -17,7 +17,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import Alike, PhotoStory, Seen, compare, seen
+from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, StoryMatch, compare, pictures_of
 from newsportal.items import Fold, Image
 from newsportal.store.columns import shifted
 from newsportal.store.dialects import chunks, select_in
@@ -44,20 +44,20 @@ class Found:
     """A stored story that the new one repeats."""
 
     row: Mapping[str, Any]
-    alike: Alike
+    alike: StoryMatch
 
 
 def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
     """A photo story as it is compared: ``title``, its own ``text``, and the text ``told`` with its captions."""
     words = unit_vector(row["title"], row["text"] or row["told"])
-    return PhotoStory(row["id"], row["title"], words, seen(images))
+    return PhotoStory(row["id"], row["title"], words, pictures_of(images))
 
 
 def word_keys(story: PhotoStory) -> list[int]:
     return [_key(f"word {word}") for word in story.words]
 
 
-def picture_keys(pictures: Sequence[Seen]) -> list[int]:
+def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
     """By the address, and by each quarter of the print with its place."""
     keys = []
     for picture in pictures[:MOST_KEYED]:
@@ -142,7 +142,7 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
     for other in sorted(others, key=lambda one: (one["moment"], one["id"])):
         if other["story_id"] in apart or other["story_id"] == row["story_id"]:
             continue
-        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))), theta)
+        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], pictures_of(images.get(other["id"], ()))), theta)
         if alike and (best is None or alike.score > best.alike.score):
             best = Found(dict(other), alike)
     return best
