@@ -27,7 +27,7 @@ from madeup.photos.measure import Collection, collected, folded
 from madeup.photos.server import HEAD
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import PAPER, PhotoStory, compare, cosine, seen
+from newsportal.dedup.photo_stories import PAPER, PhotoStory, compare, cosine, pictures_of
 from newsportal.items import Image
 from newsportal.store.store import Store
 from newsportal_lab.evaluate.dedup import Score, per_pair
@@ -52,7 +52,7 @@ def stories(store: Store, told: Iterable[Told]) -> dict[str, tuple[str, str, tup
 
 def by_rule(known: dict[str, tuple[str, str, tuple[Image, ...]]], *, words_alone: bool) -> Pairs:
     """The pairs that a rule joins, every two stories compared."""
-    made = {key: PhotoStory(key, title, unit_vector(title, text), seen(images)) for key, (title, text, images) in known.items()}
+    made = {key: PhotoStory(key, title, unit_vector(title, text), pictures_of(images)) for key, (title, text, images) in known.items()}
     return {
         frozenset(pair)
         for pair in combinations(made, 2)

@@ -199,7 +199,8 @@ def _chosen(clicks: Clicks, rows: Any) -> Clicks:
 
 def made(views: int, readers: int = 10_000, stories: int = 100_000) -> Clicks:
     """A month of a portal: stories of 30 topics, most looked at in their first hours."""
-    from newsportal.recommend.clicks import of
+    from newsportal.recommend.base import Log
+    from newsportal.recommend.clicks import columns
 
     draw, span = np.random.default_rng(0), 30 * 24.0
     published = np.sort(span * draw.random(stories))
@@ -213,7 +214,7 @@ def made(views: int, readers: int = 10_000, stories: int = 100_000) -> Clicks:
     story = (np.searchsorted(published, at - draw.exponential(15, views)) - 1 - (3 * draw.pareto(1.2, views)).astype(int)).clip(0)
     reader = (readers * draw.random(views) ** 1.5).astype(int)
     rows = zip(reader.tolist(), story.tolist(), at.tolist(), strict=True)
-    return of((View(f"{u:05}", f"{s:06}", 1, 1, DAWN + timedelta(hours=h)) for u, s, h in rows), items)
+    return columns(Log((View(f"{u:05}", f"{s:06}", 1, 1, DAWN + timedelta(hours=h)) for u, s, h in rows), items))
 
 
 def speed(views: int) -> None:

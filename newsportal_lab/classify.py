@@ -63,12 +63,11 @@ def answers(
     lines: BinaryIO | Iterable[bytes], classifier: Classifier, *, at_once: int = AT_ONCE, always: bool = False, explain: bool = False
 ) -> Iterator[dict[str, Any]]:
     for read in chunks(documents(lines), at_once):
-        classified = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
         for row in read:
             if row.error is not None:
                 yield {"id": row.id, "label": None, "scores": {}, "error": row.error}
                 continue
-            answer = next(classified)
+            answer = classifier.classify(row.title, row.text)
             label = answer.label
             if label is None and always and answer.scores:
                 label = max(answer.scores, key=answer.scores.__getitem__)

@@ -113,9 +113,6 @@ class Classifier(Protocol):
     def classify(self, title: str, text: str) -> Answer:
         """The answer on one article; either part may be empty."""
 
-    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
-        """The answers on articles, each a title and a text; faster than one by one."""
-
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """What in this article decided about ``label`` (the best one, if not said), the weightiest first; empty if nothing did."""
 

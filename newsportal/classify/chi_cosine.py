@@ -13,7 +13,7 @@ nor how they are weighed; docs/algorithms/chi_cosine.md compares readings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -78,9 +78,6 @@ class ChiCosine:
             return NONE
         best = self.labels[int(cosines.argmax())]
         return Answer(best, {label: float(cosine) / total for label, cosine in zip(self.labels, cosines, strict=True)}, (best,))
-
-    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
-        return [self.classify(title, text) for title, text in documents]
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """Each word's part of the cosine, against what it adds to the other labels on average."""

@@ -8,6 +8,7 @@ full width, traditional and capital ones count as the plain ones; marks and digi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.text import INVISIBLE, fold_characters
+from newsportal.text.characters import FOLDED_PLANES, all_characters
 
 Codes: TypeAlias = NDArray[np.uint32]
 Places: TypeAlias = NDArray[np.intp]
@@ -26,8 +28,8 @@ Kinds: TypeAlias = NDArray[np.uint8]
 LONGEST: Final = 4_000
 """Characters of a text that are looked at: what an article is about is said by then."""
 
-KINDS: Final = 0x30000
-"""Characters up to here are known to the table of kinds; later ones are marks."""
+NOT_LETTERS: Final = re.compile(r"[\W\d_]+")
+SPACES: Final = re.compile(r"\s+")
 
 ALONE_FROM: Final = 0x2E80
 """From here on (radicals, kana, ideographs, Hangul) a letter is a piece by itself; so are digits and letters of scripts without spaces."""
@@ -86,7 +88,7 @@ def pieces(text: str) -> Pieces:
 def _characters(text: str) -> tuple[Codes, Kinds, Places]:
     """The plain characters, their kinds, and their places in ``text``; of a run of white space the first alone."""
     written, plain = _codes(text[:LONGEST]), _codes(fold_characters(text[:LONGEST]))
-    kinds = _kinds()[np.minimum(plain, KINDS)]
+    kinds = _kinds()[np.minimum(plain, FOLDED_PLANES)]
     codes = np.where(kinds == MARK, written, plain)
     repeated = (kinds == SPACE) & np.concatenate(([False], kinds[:-1] == SPACE))[: len(kinds)]
     seen = np.flatnonzero((kinds != SKIPPED) & ~repeated)
@@ -122,16 +124,15 @@ def _powers() -> NDArray[np.uint64]:
 
 @cache
 def _kinds() -> Kinds:
-    """Code point → what it is."""
-    kinds = np.full(KINDS + 1, MARK, dtype=np.uint8)
-    for code in range(KINDS):
-        character = chr(code)
-        if character.isspace():
-            kinds[code] = SPACE
-        elif INVISIBLE.match(character):
-            kinds[code] = SKIPPED
-        elif character.isalnum() and not character.isdecimal():
-            kinds[code] = ALONE if (code >= ALONE_FROM or any(low <= code <= high for low, high in UNSPACED)) else RUN
+    """Code point → what it is; the characters beyond the folded planes are marks."""
+    kinds = np.full(FOLDED_PLANES + 1, MARK, dtype=np.uint8)
+    written = _codes(NOT_LETTERS.sub("", all_characters()))
+    kinds[written] = np.where(written < ALONE_FROM, RUN, ALONE)
+    for low, high in UNSPACED:
+        unspaced = kinds[low : high + 1]
+        unspaced[unspaced == RUN] = ALONE
+    kinds[_codes("".join(SPACES.findall(all_characters())))] = SPACE
+    kinds[_codes("".join(INVISIBLE.findall(all_characters())))] = SKIPPED
     return kinds
 
 

@@ -21,7 +21,8 @@ from typing import Final, NamedTuple
 
 from newsportal.text import CJK, CONTROL, INVISIBLE, STOP_WORDS, fold_characters
 from newsportal.text.characters import made_once
-from newsportal.text.words import cutter, kinds, rarity
+from newsportal.text.word_table import WordTable, cached_table
+from newsportal.text.words import cutter, dictionary_version, kinds, rarity
 
 LIMIT: Final = 8
 """Keywords of an article: what stands under it in one line."""
@@ -114,8 +115,15 @@ def _chinese(title: str, both: str) -> dict[str, float]:
     """The weights of words; ``both`` is title and body, folded."""
     words = list(cutter().cut(both))
     counts = Counter(words)
-    known, usual = _table()
-    values = {word: value for word in counts if (value := known[word] if word in known else _unknown(word, usual)) > 0.0}
+    known = _table().get
+    usual = known(USUAL) or 0.0
+    values = {}
+    for word in counts:
+        value = known(word)
+        if value is None:
+            value = _unknown(word, usual)
+        if value > 0.0:
+            values[word] = value
     often = {word: float(counts[word]) for word in values}
     for (left, right), times in _broken(words, counts, values).items():
         joined = left + right
@@ -150,19 +158,26 @@ def _unknown(word: str, usual: float) -> float:
     return usual * UNKNOWN * (1.0 + LONGER * (len(word) - 2)) if ALL_CJK.fullmatch(word) else 0.0
 
 
+USUAL: Final = ""
+"""Under it the table has the idf of words that are not in it."""
+
+
 @made_once
-def _table() -> tuple[Mapping[str, float], float]:
-    """Of each word of the dictionary what it counts, and the idf of words that are not in it (50 MB, made once in 0.6 s)."""
+def _table() -> WordTable:
+    """Of each word of the dictionary what it counts."""
+    made_from = (dictionary_version(), sorted(KINDS.items()), NAMES, NAME, LONGER, sorted(NEWS_WORDS))
+    return cached_table("keywords", made_from, _weights)
+
+
+def _weights() -> dict[str, float]:
     rare = rarity()
     usual = median(rare.values())
-    table: dict[str, float] = {}
-    shared: dict[float, float] = {}  # 7,000 different values: one object each
+    table = {USUAL: usual}
     for word, kind in kinds():
-        if len(word) > 1 and word not in NEWS_WORDS:
+        if len(word) > 1:
             by_kind = NAME if kind[:2] in NAMES else KINDS["n"] if kind == "vn" else KINDS.get(kind[:1], 0.0)
-            value = rare.get(word, usual) * by_kind * (1.0 + LONGER * (len(word) - 2))
-            table[word] = shared.setdefault(value, value)
-    return table | dict.fromkeys(NEWS_WORDS, 0.0), usual
+            table[word] = rare.get(word, usual) * by_kind * (1.0 + LONGER * (len(word) - 2))
+    return table | dict.fromkeys(NEWS_WORDS, 0.0)
 
 
 def _latin(title: str, both: str) -> dict[str, float]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -84,7 +84,7 @@ class Lexicon:
         self._values: dict[str, dict[int, float]] = defaultdict(dict)
         for number, category in enumerate(self.categories):
             for weight, words in category.words.items():
-                for word in filter(None, map(plain, words)):
+                for word in plain(words):
                     self._values[word][number] = max(VALUE[weight], self._values[word].get(number, 0.0))
         starts: dict[str, list[str]] = defaultdict(list)  # words by their first two characters
         for word in self._values:
@@ -112,9 +112,6 @@ class Lexicon:
             return Answer(None, scores)
         label = self.categories[ranked[0][0]].name
         return Answer(label, scores, (label,))
-
-    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
-        return [self.classify(title, text) for title, text in documents]
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """The words that speak for ``label``. Nothing speaks against a category but what speaks for another."""
@@ -198,10 +195,13 @@ def least(text: str) -> float:
     return LEAST + (LEAST_LONG - LEAST) * min(len(text) / LOOKED_AT, 1.0)
 
 
-def plain(word: str) -> str:
-    """A word as it is looked for; ``""`` for one that would be found everywhere (a single Chinese character, a single letter)."""
-    folded = " ".join(fold_characters(word.replace("_", " ")).split())
-    return folded if len(folded) > 1 else ""
+def plain(words: Sequence[str]) -> Iterator[str]:
+    """Words as they are looked for, without those that would be found everywhere (a single Chinese character, a single letter)."""
+    lines = "\n".join(word.replace("\n", " ").replace("_", " ") for word in words)
+    for word in fold_characters(lines).split("\n"):
+        joined = " ".join(word.split())
+        if len(joined) > 1:
+            yield joined
 
 
 @cache
@@ -210,7 +210,7 @@ def packaged() -> tuple[Category, ...]:
     import yaml
 
     text = (files(__package__) / "categories.yaml").read_text(encoding="utf-8")
-    written: Mapping[str, Mapping[Any, str]] = yaml.safe_load(text)
+    written: Mapping[str, Mapping[Any, str]] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return tuple(
         Category(name, {weight: tuple(lists[weight].split()) for weight in VALUE}, lists["english"]) for name, lists in written.items()
     )

@@ -7,7 +7,7 @@ tells the words that decided.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -79,9 +79,6 @@ class Linear:
         label = self.labels[best] if scores[best] >= self.least else None
         return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
 
-    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
-        return [self.classify(title, text) for title, text in documents]
-
     def _bias(self, features: int) -> Matrix:
         """The labels' biases, which go together the more the fewer features a text has: what articles taught of them misleads on titles."""
         if self.facts.several or features >= self.short:
@@ -101,7 +98,7 @@ class Linear:
         others = 0.0 if self.facts.several else np.delete(weights, chosen, axis=1).mean(axis=1)
         steep = float(self.curves[chosen, 0]) if self.facts.several else self.factor
         parts = values * (weights[:, chosen] - others) * steep
-        return words(Part(self.vocabulary.codes[at], parts), (title, text), limit)
+        return words(self.vocabulary.codes[at], parts, (title, text), limit)
 
     def saved(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
@@ -151,22 +148,17 @@ NOTHING: Final = 1e-9
 """What sums of shares are off by: a word that weighs less has no feature on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What each feature (ascending) added in the whole article."""
+def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
+    """The words of an article's ``texts`` (title, body), each with all it added wherever it stands, the weightiest first.
 
-    codes: Codes
-    added: Numbers
-
-
-def words(part: Part, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
-    """The words of an article's ``texts`` (title, body), each with all it added wherever it stands, the weightiest first."""
+    ``codes``: the article's features, ascending; ``added``: what each of them added in all its places.
+    """
     found = [pieces(text) for text in texts]
-    often = np.zeros(len(part.codes))
-    places = [_lookup(part.codes, one.codes) for one in found]
+    often = np.zeros(len(codes))
+    places = [_lookup(codes, one.codes) for one in found]
     for at, known in places:
-        often += np.bincount(at[known], minlength=len(part.codes))
-    each = part.added / np.maximum(often, 1)
+        often += np.bincount(at[known], minlength=len(codes))
+    each = added / np.maximum(often, 1)
     totals: dict[str, float] = {}
     for text, one, (at, known) in zip(texts, found, places, strict=True):
         before = _before(each[at[known]], one.starts[known], one.ends[known], min(len(text), LONGEST))

@@ -121,7 +121,7 @@ return at
 """
 
 
-class Client(Protocol):
+class RedisClient(Protocol):
     """What is asked of redis-py's client. A script that Redis lost (a restart) is sent again by the client itself."""
 
     def register_script(self, script: str) -> Callable[..., Any]: ...
@@ -136,7 +136,7 @@ class Emptied(Exception):
 class RedisBloom:
     """Identities entered so far by all who share ``key``. Raises :class:`Emptied`, and whatever the client raises."""
 
-    def __init__(self, client: Client, *, key: str = KEY, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
+    def __init__(self, client: RedisClient, *, key: str = KEY, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
         self.capacity, self.error_rate = capacity, error_rate
         self._client = client
         self._key = f"{{{key}}}"  # in a cluster, what stands in braces decides where keys lie: together

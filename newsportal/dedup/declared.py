@@ -63,7 +63,7 @@ def declared(url: str, canonical: str | None) -> Declared | None:
     """What the page at ``url`` declares; ``None`` where it says nothing of use or nothing that can be believed. Never raises."""
     if not canonical or len(canonical) > MAX_URL_CHARS or len(url) > MAX_URL_CHARS:
         return None
-    here, there = _Place.of(url), _Place.of(canonical)
+    here, there = _Address.of(url), _Address.of(canonical)
     if here is None or there is None or there.odd or domain(here.host) != domain(there.host):
         return None
     if here.identity == there.identity or here.languages != there.languages or _is_list(here, there) or _is_other_page(here, there):
@@ -74,7 +74,7 @@ def declared(url: str, canonical: str | None) -> Declared | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Address:
     """An address, by its identity's parts."""
 
     identity: str
@@ -84,7 +84,7 @@ class _Place:
     odd: bool
 
     @classmethod
-    def of(cls, url: str) -> _Place | None:
+    def of(cls, url: str) -> _Address | None:
         try:
             raw = urlsplit(url.strip())
             if raw.scheme not in ("http", "https") or not raw.hostname:
@@ -104,7 +104,7 @@ class _Place:
         return LANGUAGES.intersection([*segments, self.host.split(".")[0], *chosen])
 
 
-def _is_list(here: _Place, there: _Place) -> bool:
+def _is_list(here: _Address, there: _Address) -> bool:
     """A front page, a list, or the directory that the page lies in. The script that shows all articles, without saying which, too."""
     if specific(there.path, _text(there)):
         return False
@@ -114,11 +114,11 @@ def _is_list(here: _Place, there: _Place) -> bool:
     return inside or not (there.query or re.search(r"\d|[-_]\w+[-_]", unquote(there.path)))
 
 
-def _text(place: _Place) -> str:
+def _text(place: _Address) -> str:
     return "&".join(f"{name}={value}" for name, value in sorted(place.query))
 
 
-def _is_other_page(here: _Place, there: _Place) -> bool:
+def _is_other_page(here: _Address, there: _Address) -> bool:
     """A later page of an article that declares the first: the pager sees to that, and this page's text is not the first one's."""
     gone = {name.lower() for name, _ in here.query - there.query}
     if here.path == there.path:

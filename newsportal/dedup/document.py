@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeVar
 
 Relation = Literal["same", "part", "contains"]
 """What a repost is to the document it repeats: the same text, a part of it, or more than it."""
@@ -44,14 +44,6 @@ class Finder(Protocol):
 
     def judge(self, document: Document) -> Verdict:
         """Compare with all earlier documents, then remember this one too. Never raises for a strange document."""
-
-
-@runtime_checkable
-class Matcher(Finder, Protocol):
-    """A finder that can tell all earlier documents which one repeats, not the best alone."""
-
-    def matches(self, document: Document) -> list[Verdict]:
-        """As :meth:`judge`, with every close earlier document, the fullest first."""
 
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """``judge``, the default finder of reposts: fingerprints, an inverted index, containment in the shorter text, a guard on numbers; and the
 keys of titles by which short texts fold.
 
-A document's sampled runs are looked up (``holders``); earlier documents that share most of them are compared closely (``compared``).
+A document's sampled runs are looked up (``shingle_index``); earlier documents that share most of them are compared closely (``compared``).
 :class:`Judge` keeps everything in memory; the SQL stores hold what they know beside the articles and ask the same rule.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from newsportal.dedup.document import NEW, Document, Relation, Verdict, Window
 from newsportal.dedup.fingerprints import ALL, KEPT, Codes, Fingerprint, fingerprint, limit_for
-from newsportal.dedup.shingle_index import Holders, indexed
+from newsportal.dedup.shingle_index import ShingleIndex, indexed
 from newsportal.items import FoldKey, content_id
 from newsportal.text import letters
 
@@ -232,7 +232,7 @@ class Judge:
         self._window: Window[int] = Window(timedelta(days=window), capacity)
         self._kept: dict[int, Earlier[int]] = {}  # ``story``: the number of its first document; ``copies`` are counted apart
         self._next = 0
-        self._holders = Holders()
+        self._index = ShingleIndex()
         self._copies: Counter[int] = Counter()  # by the number of the story's first document
 
     def judge(self, document: Document) -> Verdict:
@@ -242,7 +242,7 @@ class Judge:
     def matches(self, document: Document) -> list[Verdict]:
         """All close earlier documents that this one repeats, the fullest first. The document is remembered."""
         new, title = fingerprint(document.text), title_letters(document.title)
-        likely = self._holders.likely(new)
+        likely = self._index.likely(new)
         likeliest = (self._kept[number] for number in likely.numbers)
         candidates = (replace(old, copies=self._copies[old.story]) for old in likeliest)
         found = compared(new, title, candidates, likely.common)
@@ -257,11 +257,11 @@ class Judge:
         else:
             self._copies[story] += 1
         self._kept[number] = Earlier(document.id, story, new.in_order().tobytes(), new.length, title, 0)
-        self._holders.add(number, indexed(new.runs, new.length), new.length, story, title)
+        self._index.add(number, indexed(new.runs, new.length), new.length, story, title)
         for old in self._window.enter(number, self._window.time_of(document.published)):
             its_story = self._kept.pop(old).story
             if its_story != old:
                 self._copies[its_story] -= 1
                 if not self._copies[its_story]:
                     del self._copies[its_story]
-            self._holders.forget(old + 1)
+            self._index.forget(old + 1)

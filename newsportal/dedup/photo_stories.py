@@ -54,7 +54,7 @@ NUMBER: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ComparedPicture:
     """A picture as it is compared: the key of its address, and its perceptual hash where that is known."""
 
     address: str
@@ -68,34 +68,34 @@ class PhotoStory:
     id: str
     title: str
     words: Mapping[str, float]
-    pictures: tuple[Seen, ...]
+    pictures: tuple[ComparedPicture, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class StoryMatch:
     """Why two stories are one. ``reason``: ``same-pictures`` or ``same-words``; ``score`` runs from 0 to 1."""
 
     reason: str
     score: float
 
 
-def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> Alike | None:
+def compare(one: PhotoStory, other: PhotoStory, theta: float | None = None) -> StoryMatch | None:
     """Whether two photo stories are one, by the rule above; with ``theta`` as the paper tells it, by their words alone."""
     words = cosine(one.words, other.words)
     if theta is not None:
-        return Alike("same-words", words) if words >= theta else None
+        return StoryMatch("same-words", words) if words >= theta else None
     matched = matches(one.pictures, other.pictures)
     printed = comparable(one.pictures, other.pictures)
     fewer = printed if printed >= ENOUGH else min(len(one.pictures), len(other.pictures))
     share = min(matched / fewer, 1.0) if fewer else 0.0
     if share >= MOST_SHARED and matched >= min(TOGETHER, fewer) and (matched >= TOGETHER or words >= PAPER):
-        return Alike("same-pictures", share)
+        return StoryMatch("same-pictures", share)
     if share >= SOME_SHARED and words >= PAPER:
-        return Alike("same-pictures", max(share, words))
+        return StoryMatch("same-pictures", max(share, words))
     if printed >= ENOUGH:
         return None
     if words >= WORDS_ALONE and numbers(one.title) == numbers(other.title):
-        return Alike("same-words", words)
+        return StoryMatch("same-words", words)
     return None
 
 
@@ -106,12 +106,12 @@ def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return sum(weight * other[word] for word, weight in one.items() if word in other)
 
 
-def comparable(one: Sequence[Seen], other: Sequence[Seen]) -> int:
+def comparable(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) -> int:
     """Of how many pictures both stories could have shown that they are the same: those with prints, of the story that has fewer."""
     return min(sum(picture.print is not None for picture in pictures) for pictures in (one, other))
 
 
-def matches(one: Sequence[Seen], other: Sequence[Seen]) -> int:
+def matches(one: Sequence[ComparedPicture], other: Sequence[ComparedPicture]) -> int:
     """How many pictures of the two are the same, each counted once; the nearest first."""
     left = list(other[:MOST_COMPARED])
     found = 0
@@ -123,7 +123,7 @@ def matches(one: Sequence[Seen], other: Sequence[Seen]) -> int:
     return found
 
 
-def apart(one: Seen, other: Seen) -> int:
+def apart(one: ComparedPicture, other: ComparedPicture) -> int:
     """In how many bits two pictures differ: none with the same address, 64 where a print is not known."""
     if one.address == other.address:
         return 0
@@ -137,9 +137,9 @@ def numbers(title: str) -> frozenset[int]:
     return frozenset(int(number) for number in NUMBER.findall(title))
 
 
-def seen(images: Iterable[Image], key: Mapping[str, str] | None = None) -> tuple[Seen, ...]:
+def pictures_of(images: Iterable[Image], key: Mapping[str, str] | None = None) -> tuple[ComparedPicture, ...]:
     """Pictures as they are compared; ``key``: URL → the key of its address, by default the address without its query."""
-    return tuple(Seen((key or {}).get(image.url) or address(image.url), _bits(image.print)) for image in images)
+    return tuple(ComparedPicture((key or {}).get(image.url) or address(image.url), _bits(image.print)) for image in images)
 
 
 def address(url: str) -> str:

@@ -157,7 +157,7 @@ class Likely:
     common: Codes
 
 
-class Holders:
+class ShingleIndex:
     """Documents by number; numbers ascend. Of each some 60 entries of eight bytes are kept, and three numbers."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ from newsportal.recommend.base import Item, Log, Recommendation, View
 from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours, share
 from newsportal.recommend.signals import HISTORY, Learnt, Question
-from newsportal.recommend.training_log import Here, TrainingLog
+from newsportal.recommend.training_log import LocalLog, TrainingLog
 
 POPULAR: Final = 1000
 """The most popular stories of each half-life that any reader may be shown (RSC15's last day has 1,771 different stories in all)."""
@@ -233,7 +233,7 @@ def unpack(data: bytes) -> Best:
 
 
 def fitted(clicks: Clicks, now: float) -> Best:
-    return learnt_of(Here(clicks.before(now)), now)
+    return learnt_of(LocalLog(clicks.before(now)), now)
 
 
 def learnt_of(known: TrainingLog, now: float) -> Best:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
@@ -103,7 +102,3 @@ def summable(values: Floats) -> Floats:
 def share(view: View) -> float:
     """w_c / w_s of a view: an article without pictures is one of one."""
     return min(1.0, max(0, view.seen) / max(1, view.pictures))
-
-
-def of(views: Iterable[View], items: Iterable[Item]) -> Clicks:
-    return columns(Log(views, items))

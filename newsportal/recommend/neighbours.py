@@ -25,7 +25,7 @@ import numpy as np
 
 from newsportal.recommend import formulas
 from newsportal.recommend.clicks import Clicks, Floats, Ints, summable
-from newsportal.recommend.formulas import ALPHA, median_share, ratings
+from newsportal.recommend.formulas import ratings
 
 WINDOW: Final = 50  # places between two views of one reader that still make a pair: bounds the pairs of a reader with n views to 50 n
 STEPS: Final = 10  # places of a sequential rule (Ludewig, Jannach 2018, section 3.2: the same bound)
@@ -49,7 +49,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class PairSums:
     """Sums over pairs, an entry an ordered pair of different stories: ``joint`` c, ``pairs`` w, ``after`` s. Rows by first,
     then second."""
 
@@ -60,21 +60,21 @@ class Sums:
     after: Floats
 
 
-def pair_sums(clicks: Clicks) -> Sums:
+def pair_sums(clicks: Clicks) -> PairSums:
     """c, w and s of the pairs that :func:`viewed_jointly` or :func:`after` keeps. Stories go by in blocks, so memory is bounded by
     what is kept."""
     damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
     return joined([near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)])
 
 
-def joined(parts: Sequence[Sums]) -> Sums:
+def joined(parts: Sequence[PairSums]) -> PairSums:
     """The sums of all ranges of stories, one after another."""
     if not parts:
-        return Sums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
-    return Sums(*(np.concatenate(columns) for columns in zip(*(_columns(part) for part in parts), strict=True)))
+        return PairSums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
+    return PairSums(*(np.concatenate(columns) for columns in zip(*(_columns(part) for part in parts), strict=True)))
 
 
-def _columns(sums: Sums) -> list[Any]:
+def _columns(sums: PairSums) -> list[Any]:
     return [getattr(sums, field.name) for field in fields(sums)]
 
 
@@ -89,7 +89,7 @@ def blocks(views: Floats) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def block_sums(clicks: Clicks, low: int, high: int) -> Sums:
+def block_sums(clicks: Clicks, low: int, high: int) -> PairSums:
     """The sums of the pairs whose first story lies in a range."""
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
     here = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
@@ -107,7 +107,7 @@ def block_sums(clicks: Clicks, low: int, high: int) -> Sums:
         after = np.full(len(first), summable(np.array(1 / gap)) if 0 < gap <= STEPS else 0.0)
         values.append(np.column_stack((summable(1.0 / counts[clicks.reader[first]]), np.ones(len(first)), after)))
     first, second, value = added(np.concatenate(firsts), np.concatenate(seconds), np.concatenate(values), clicks.stories)
-    return Sums(first + low, second, *value.T)
+    return PairSums(first + low, second, *value.T)
 
 
 def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints, Ints, Floats]:
@@ -125,12 +125,12 @@ def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints
     return rows, pairs.indices.astype(np.int64), np.column_stack([one.data for one in sums])
 
 
-def near(sums: Sums, damping: Floats, views: Floats) -> Sums:
+def near(sums: PairSums, damping: Floats, views: Floats) -> PairSums:
     """Those sums that a table keeps."""
     near = np.zeros(len(sums.first), dtype=bool)
     for value in (_joint_likeness(sums, damping), _after(sums, views)):
         near[_nearest(sums.first, sums.second, value, len(views), KEPT)] = True
-    return Sums(*(column[near] for column in _columns(sums)))
+    return PairSums(*(column[near] for column in _columns(sums)))
 
 
 def damped(clicks: Clicks) -> Floats:
@@ -138,22 +138,22 @@ def damped(clicks: Clicks) -> Floats:
     return np.bincount(clicks.story, summable(1.0 / np.maximum(counts, 1))[clicks.reader], minlength=clicks.stories).astype(np.float64)
 
 
-def viewed_jointly(sums: Sums, damping: Floats) -> Table:
+def viewed_jointly(sums: PairSums, damping: Floats) -> Table:
     """The ``KEPT`` stories that are looked at together most, of each story; ``damping``: d."""
     return nearest(sums.first, sums.second, _joint_likeness(sums, damping), len(damping))
 
 
-def _joint_likeness(sums: Sums, damping: Floats) -> Floats:
+def _joint_likeness(sums: PairSums, damping: Floats) -> Floats:
     likeness = sums.joint / np.sqrt(damping[sums.first] * damping[sums.second])
     return np.asarray(likeness * sums.pairs / (sums.pairs + SHRINK), dtype=np.float64)
 
 
-def after(sums: Sums, views: Floats) -> Table:
+def after(sums: PairSums, views: Floats) -> Table:
     """The ``KEPT`` stories that are looked at next most, of each story; ``views``: v."""
     return nearest(sums.first, sums.second, _after(sums, views), len(views))
 
 
-def _after(sums: Sums, views: Floats) -> Floats:
+def _after(sums: PairSums, views: Floats) -> Floats:
     return np.asarray(sums.after / np.maximum(views, 1)[sums.first], dtype=np.float64)
 
 
@@ -208,15 +208,6 @@ class UserNeighbours:
         rated, given = self.rated[:, stories], self.given[:, stories]
         lengths = np.sqrt((given @ own**2) * np.asarray(rated.multiply(rated).sum(axis=1)).ravel())
         return np.asarray(np.divide(rated @ own, lengths, out=np.zeros(rated.shape[0]), where=lengths > 0), dtype=np.float64)
-
-
-def user_neighbours(
-    clicks: Clicks, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
-) -> UserNeighbours:
-    """Ratings of a log. ``alpha`` ``None``: its median; ``rate`` ``None``: refitted to its ages."""
-    alpha = alpha if alpha is not None else median_share(clicks.share) if len(clicks) else ALPHA
-    rate = rate if rate is not None else formulas.fitted_rate(clicks.at - clicks.published[clicks.story], unit)
-    return rated_by(clicks.starts(), clicks.story, clicks.share, clicks.published, alpha=alpha, rate=rate, unit=unit)
 
 
 def rated_by(starts: Ints, story: Ints, share: Floats, published: Floats, *, alpha: float, rate: float, unit: float) -> UserNeighbours:

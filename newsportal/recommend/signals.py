@@ -223,7 +223,7 @@ class Sums:
 
     popular: Floats
     damped: Floats
-    pairs: neighbours.Sums
+    pairs: neighbours.PairSums
     rows: Rows
 
 

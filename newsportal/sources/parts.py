@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Collection, Mapping
+from itertools import pairwise
+from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
@@ -33,13 +37,35 @@ Minutes = Annotated[float, Field(gt=0, le=43_200)]  # up to 30 days
 class Part(BaseModel):
     """A mapping of the file: frozen, unknown keys refused, and ``key:`` without a value means that the key is not given."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, validate_default=True)
 
     @model_validator(mode="before")
     @classmethod
     def _nothing_is_not_given(cls, value: Any) -> Any:
         known = {field.alias or name for name, field in cls.model_fields.items()}
         return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The docstring under a field is its description. (``use_attribute_docstrings`` reads the sources at every start.)"""
+        made = handler(core_schema)
+        properties = handler.resolve_ref_schema(made)["properties"]
+        for name, description in cls.field_docstrings().items():
+            key = cls.model_fields[name].alias or name
+            properties[key] = dict(sorted((properties[key] | {"description": description}).items()))
+        return made
+
+    @classmethod
+    def field_docstrings(cls) -> dict[str, str]:
+        """The docstring of each field, its parents' as well."""
+        found: dict[str, str] = {}
+        for parent in reversed(cls.__mro__[: cls.__mro__.index(Part)]):
+            (definition,) = ast.parse(dedent(inspect.getsource(parent))).body
+            for field, text in pairwise(getattr(definition, "body", ())):
+                match field, text:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(docstring))):
+                        found[name] = inspect.cleandoc(docstring)
+        return found
 
 
 Priority = Annotated[int, Field(ge=1, le=9)]  # how urgent a source's links are: 9 goes first, whatever the host
@@ -69,7 +95,7 @@ class Method(Part):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        mapping = handler.resolve_ref_schema(handler(core_schema))
+        mapping = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
         return {"anyOf": [{"enum": mapping["properties"]["method"]["enum"]}, mapping], "description": cls.__doc__ or ""}
 
 

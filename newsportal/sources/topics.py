@@ -36,7 +36,7 @@ class Keywords(Part):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        mapping = handler.resolve_ref_schema(handler(core_schema))
+        mapping = handler.resolve_ref_schema(super().__get_pydantic_json_schema__(core_schema, handler))
         short = mapping["properties"]["any"]["anyOf"]
         return {"anyOf": [*short, mapping], "description": cls.__doc__ or ""}
 

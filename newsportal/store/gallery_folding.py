@@ -16,7 +16,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import PhotoStory, Seen, compare, seen
+from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, compare, pictures_of
 from newsportal.items import Fold, Image
 from newsportal.recommend.score import parts, score
 from newsportal.store.article_rows import fold_columns
@@ -46,14 +46,14 @@ MOST_COMPARED: Final = 40
 def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
     """A photo story as it is compared: ``title``, its own ``text``, and the text ``told`` with its captions."""
     words = unit_vector(row["title"], row["text"] or row["told"])
-    return PhotoStory(row["id"], row["title"], words, seen(images))
+    return PhotoStory(row["id"], row["title"], words, pictures_of(images))
 
 
 def word_keys(story: PhotoStory) -> list[int]:
     return [_key(f"word {word}") for word in story.words]
 
 
-def picture_keys(pictures: Sequence[Seen]) -> list[int]:
+def picture_keys(pictures: Sequence[ComparedPicture]) -> list[int]:
     """By the address, and by each quarter of the print with its place."""
     keys = []
     for picture in pictures[:MOST_KEYED]:
@@ -135,7 +135,7 @@ def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory)
     for other in sorted(others, key=lambda one: (one["moment"], one["id"])):
         if other["story_id"] in apart or other["story_id"] == row["story_id"]:
             continue
-        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))), theta)
+        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], pictures_of(images.get(other["id"], ()))), theta)
         if alike and (best is None or alike.score > best.score):
             best = Fold(other["story_id"], other["id"], alike.reason, alike.score)
     return best

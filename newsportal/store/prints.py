@@ -22,7 +22,7 @@ from newsportal.dedup import finder
 from newsportal.dedup.document import Document, Verdict
 from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
 from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
-from newsportal.dedup.shingle_index import Holders, Likely, indexed
+from newsportal.dedup.shingle_index import Likely, ShingleIndex, indexed
 from newsportal.dedup.title_index import TitleIndex
 from newsportal.items import Article, Fold
 from newsportal.store.columns import EPOCH
@@ -75,7 +75,7 @@ class PrintIndex:
     """What a process knows of the stored fingerprints. Shared between threads; one a database."""
 
     def __init__(self) -> None:
-        self._holders = Holders()
+        self._index = ShingleIndex()
         self._number = 0  # of the last row that is known
         self.last_seq = 0
         self.read = False
@@ -104,7 +104,7 @@ class PrintIndex:
         fresh = {row.number: row for row in rows if row.number is not None and row.number > self._number}
         for row in rows:
             if row.kind == "fold" and row.number is not None and row.number not in fresh:
-                self._holders.move(row.number, story_number(row.story_id))
+                self._index.move(row.number, story_number(row.story_id))
         self._learn([fresh[number] for number in sorted(fresh)], connection)
         self.last_seq = rows[-1].seq if rows else self.last_seq
         return len(rows) == PAGE
@@ -121,14 +121,14 @@ class PrintIndex:
                 yield
             except BaseException:
                 with self._lock:
-                    self._holders.forget_from(number + 1)
+                    self._index.forget_from(number + 1)
                     self._number, self.last_seq = number, seq
                 raise
 
     def likely(self, new: Fingerprint) -> Likely:
         """The stored texts that share most of their indexed runs with ``new``, by number."""
         with self._lock:
-            return self._holders.likely(new)
+            return self._index.likely(new)
 
     def follow(self, connection: Connection) -> None:
         """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
@@ -138,9 +138,9 @@ class PrintIndex:
     def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
         if not rows:
             return
-        self._holders.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
+        self._index.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
-            self._holders.forget(connection.scalar(FIRST) or 0)
+            self._index.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib.resources import files
 from threading import Lock
 from typing import ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Soft hyphen, zero-width and direction marks: they carry no text, and titles are padded with them."""
@@ -59,16 +60,39 @@ FOLDED_PLANES = 0x30000
 """Characters up to here are folded: the basic plane, the supplementary and the ideographic plane."""
 
 
-def made_once(make: Callable[Given, Made]) -> Callable[Given, Made]:
+def made_once(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """As :func:`functools.cache`, and what all threads of a crawl ask for at the same moment is made once."""
-    kept, lock = cache(make), Lock()
+    cached, lock = cache(make), Lock()
 
     @wraps(make)
-    def once(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+    def once(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with lock:
-            return kept(*args, **kwargs)  # type: ignore[arg-type]
+            return cached(*args, **kwargs)  # type: ignore[arg-type]
 
     return once
+
+
+@cache
+def all_characters() -> str:
+    """The characters of the folded planes: the place of each is its code point."""
+    return array("I", range(FOLDED_PLANES)).tobytes().decode("utf-32", "surrogatepass")
+
+
+BLOCK = 256
+"""Characters looked at together for whether any of them changes: most blocks are ideographs and Hangul, which do not."""
+
+
+@made_once
+def _changed_forms() -> tuple[str, ...]:
+    """The characters that NFKC or lower case changes."""
+    blocks = (all_characters()[start : start + BLOCK] for start in range(0, FOLDED_PLANES, BLOCK))
+    return tuple(
+        character
+        for block in blocks
+        if not (unicodedata.is_normalized("NFKC", block) and block == block.lower())
+        for character in block
+        if not (unicodedata.is_normalized("NFKC", character) and character == character.lower())
+    )
 
 
 @made_once
@@ -76,12 +100,11 @@ def _folding() -> dict[int, str]:
     """One character for one: full width, compatibility form, traditional and capital become the plain one."""
     simple = {traditional: forms[0] for traditional, forms in _simple_characters().items()}
     table: dict[int, str] = {}
-    for code in range(0x41, FOLDED_PLANES):
-        character = chr(code)
+    for character in {*simple, *_changed_forms()}:
         plain = unicodedata.normalize("NFKC", character)
         plain = simple.get(plain, plain).lower()
         if len(plain) == 1 and plain != character:
-            table[code] = plain
+            table[ord(character)] = plain
     return table
 
 
@@ -97,6 +120,11 @@ def _joining() -> dict[int, str]:
         if first != second:
             one[second] = first
     return {code: _end(one, plain) for code, plain in folded.items()} | {ord(form): _end(one, form) for form in one}
+
+
+def changed_characters() -> frozenset[str]:
+    """The characters of the folded planes that :func:`normalise` does not leave as they are; white space and marks aside."""
+    return frozenset(_changed_forms()).union(map(chr, _joining()))
 
 
 def _end(one: dict[str, str], form: str) -> str:

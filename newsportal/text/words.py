@@ -172,6 +172,10 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
 
 
+DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"
+"""Files of jieba's."""
+
+
 @made_once
 def dictionary() -> frozenset[str]:
     """The 349,046 words of the dictionary (60 MB, read in 0.3 s when first asked for)."""
@@ -180,7 +184,7 @@ def dictionary() -> frozenset[str]:
 
 def kinds() -> Iterator[tuple[str, str]]:
     """Each word of the dictionary with its kind, in the letters of ICTCLAS: ``n…`` nouns (``nr`` persons, ``ns`` places), ``v`` verbs …"""
-    for line in _lines("dict.txt"):
+    for line in _lines(DICTIONARY):
         word, _, rest = line.partition(" ")
         yield word, rest.rpartition(" ")[2]
 
@@ -190,13 +194,24 @@ def rarity() -> dict[str, float]:
 
     Read anew at every call (0.2 s): who needs it keeps what it needs.
     """
-    pairs = (line.rpartition(" ") for line in _lines("analyse/idf.txt"))
+    pairs = (line.rpartition(" ") for line in _lines(RARITY))
     return {word: float(value) for word, _, value in pairs if word}
 
 
+def dictionary_version() -> tuple[tuple[int, int], ...]:
+    """Size and time of the files that :func:`kinds` and :func:`rarity` read: what is made of them is good as long as it stays the same."""
+    facts = (_path(name).stat() for name in (DICTIONARY, RARITY))
+    return tuple((fact.st_size, fact.st_mtime_ns) for fact in facts)
+
+
 def _lines(name: str) -> Iterator[str]:
+    with _path(name).open(encoding="utf-8") as lines:
+        yield from (line.rstrip("\n") for line in lines)
+
+
+def _path(name: str) -> Path:
+    """A file of jieba's, found without importing jieba."""
     spec = find_spec("jieba")
     if spec is None or not spec.submodule_search_locations:
         raise ImportError("jieba is not installed; its dictionary is needed: pip install jieba", name="jieba")
-    with (Path(spec.submodule_search_locations[0]) / name).open(encoding="utf-8") as lines:
-        yield from (line.rstrip("\n") for line in lines)
+    return Path(spec.submodule_search_locations[0]) / name

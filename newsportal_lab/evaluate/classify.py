@@ -155,7 +155,7 @@ def score(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequenc
         with report_progress() as progress:
             model = train(name, learnt, progress=progress)
         trained, start = process_time() - start, process_time()
-        given = model.classify_many((one.title, one.text) for one in asked)
+        given = [model.classify(one.title, one.text) for one in asked]
         unanswered = sum(one.label is None for one in given) / max(1, len(given))
         answers = [replace(one, label=max(one.scores, key=one.scores.__getitem__)) if one.scores else one for one in given]
     took = max(process_time() - start, 1e-9)
@@ -204,7 +204,7 @@ def leave_labels_out(name_of_set: str, name: str, learnt: Sequence[Example], ask
         away = set(labels[part::PARTS])
         with report_progress() as progress:
             model = train(name, [one for one in learnt if one.labels[0] not in away], progress=progress)
-        answers = model.classify_many((one.title, one.text) for one in asked)
+        answers = [model.classify(one.title, one.text) for one in asked]
         scores = [answer.scores or {"": 0.0} for answer in answers]
         best = np.array([max(found.values()) for found in scores])
         foreign = np.array([one.labels[0] in away for one in asked])

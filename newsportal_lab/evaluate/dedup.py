@@ -18,8 +18,8 @@ import typer
 from newsportal.cli.options import Algorithms, AsJsonRows, check_names
 from newsportal.cli.output import print_json, tracked
 from newsportal.dedup import FINDERS, finder
-from newsportal.dedup.document import NEW, Document, Finder, Matcher, Verdict
-from newsportal.dedup.judge import fold_keys
+from newsportal.dedup.document import NEW, Document, Finder, Verdict
+from newsportal.dedup.judge import Judge, fold_keys
 from newsportal.items import Article, Link
 from newsportal.store import open_store
 from newsportal.store.store import Store
@@ -97,7 +97,7 @@ def row(gold: Gold, found: Finder) -> dict[str, Any]:
     if gold.clusters:
         score, subsets = per_document([(one.id, found.judge(one).duplicate_of) for one in documents], gold.clusters), None
     else:
-        if isinstance(found, Matcher):  # it tells all its matches; of others those count within the groups that their answers join
+        if isinstance(found, Judge):  # it tells all its matches; of others those count within the groups that their answers join
             matches = ((one.id, match.duplicate_of) for one in documents for match in found.matches(one))
             pairs = {frozenset((first, second)) for first, second in matches if second is not None}
         else:

@@ -13,6 +13,7 @@ import numpy as np
 from newsportal.recommend import best, formulas, neighbours, signals
 from newsportal.recommend.base import View
 from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
+from newsportal.recommend.neighbours import UserNeighbours, rated_by
 from newsportal_lab.evaluate.ranking import Ranker
 
 Scores: TypeAlias = Callable[["Question"], Floats]  # the score of every story for a question
@@ -110,8 +111,17 @@ def paper(
     clicks: Clicks, now: float, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
 ) -> Scored:
     """The paper's: mean-centred neighbours, faded by W(t)."""
-    model = neighbours.user_neighbours(clicks, unit=unit, rate=rate, alpha=alpha)
+    model = user_neighbours(clicks, unit=unit, rate=rate, alpha=alpha)
     return _scored(clicks, lambda question: model.predict(question.history, question.shares - model.alpha, question.now))
+
+
+def user_neighbours(
+    clicks: Clicks, *, unit: float = formulas.HOUR, rate: float | None = formulas.RATE, alpha: float | None = None
+) -> UserNeighbours:
+    """Ratings of a log. ``alpha`` ``None``: its median; ``rate`` ``None``: refitted to its ages."""
+    alpha = alpha if alpha is not None else formulas.median_share(clicks.share)
+    rate = rate if rate is not None else formulas.fitted_rate(clicks.at - clicks.published[clicks.story], unit)
+    return rated_by(clicks.starts(), clicks.story, clicks.share, clicks.published, alpha=alpha, rate=rate, unit=unit)
 
 
 METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {

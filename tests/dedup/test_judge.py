@@ -147,7 +147,7 @@ def test_the_index_forgets_what_the_window_forgets() -> None:
     for number in range(100):
         found.judge(document(str(number), nonsense(number), str(number)))
     assert len(found._kept) == 20
-    assert found._holders.bytes < 60 * 200 * 8
+    assert found._index.bytes < 60 * 200 * 8
     assert found.judge(document("again", nonsense(99))).duplicate_of == "99"
     assert found.judge(document("forgotten", nonsense(1))).duplicate_of is None
 

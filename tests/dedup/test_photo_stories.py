@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from newsportal.dedup.cosine import unit_vector
-from newsportal.dedup.photo_stories import PhotoStory, Seen, address, compare, matches, seen
+from newsportal.dedup.photo_stories import ComparedPicture, PhotoStory, address, compare, matches, pictures_of
 from newsportal.items import Image
 
 
 def story(id: str, title: str, text: str, *prints: int | None, site: str = "p.example") -> PhotoStory:
-    pictures = tuple(Seen(f"{site}/{id}/{n}.jpg", print) for n, print in enumerate(prints))
+    pictures = tuple(ComparedPicture(f"{site}/{id}/{n}.jpg", print) for n, print in enumerate(prints))
     return PhotoStory(id, title, unit_vector(title, text), pictures)
 
 
@@ -65,12 +65,12 @@ def test_only_pictures_that_could_match_count() -> None:
 
 def test_pictures_match_by_address_too_and_each_once() -> None:
     urls = ["https://p.example/a.jpg?w=640", "http://p.example/a.jpg", "https://p.example/b.jpg"]
-    one, other = seen(Image(url) for url in urls[:1]), seen(Image(url) for url in urls[1:])
+    one, other = pictures_of(Image(url) for url in urls[:1]), pictures_of(Image(url) for url in urls[1:])
     assert address(urls[0]) == "p.example/a.jpg"
     assert matches(one, other) == 1
     assert matches((*one, *one), other) == 1
 
 
 def test_a_print_that_is_none_is_not_known() -> None:
-    assert seen([Image("https://p.example/a.jpg", print="nonsense")])[0].print is None
-    assert seen([Image("https://p.example/a.jpg", print="00000000000000ff")])[0].print == 255
+    assert pictures_of([Image("https://p.example/a.jpg", print="nonsense")])[0].print is None
+    assert pictures_of([Image("https://p.example/a.jpg", print="00000000000000ff")])[0].print == 255

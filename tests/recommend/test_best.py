@@ -13,7 +13,7 @@ from newsportal.errors import ModelError
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.best import Best
-from newsportal.recommend.clicks import hours, of
+from newsportal.recommend.clicks import columns, hours
 from newsportal.recommend.formulas import RATE
 from newsportal.recommend.paper import Paper
 from newsportal_lab.evaluate.rankers import METHODS
@@ -73,7 +73,7 @@ def test_to_see_one_picture_of_each_story_is_not_to_see_all() -> None:
 
 def test_the_paper_s_method_is_served_from_the_same_fit() -> None:
     made = watched_log()
-    fitted, ranker = best.fit(made, NOW), METHODS["paper"](of(made.views, made.items).before(hours(NOW)), hours(NOW))
+    fitted, ranker = best.fit(made, NOW), METHODS["paper"](columns(made).before(hours(NOW)), hours(NOW))
     served = Paper(best.unpack(fitted.packed()), rate=RATE)
     for reader in ("r001", "r002", "r050"):
         own = [one for one in made.views if one.reader == reader and one.at < NOW]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from newsportal.recommend import formulas, neighbours, signals
-from newsportal.recommend.base import Item
-from newsportal.recommend.clicks import Clicks, hours, of
+from newsportal.recommend.base import Item, Log
+from newsportal.recommend.clicks import Clicks, columns, hours
+from newsportal_lab.evaluate.rankers import user_neighbours
 from tests.recommend.made import DAWN, at, view
 
 ITEMS = [Item(name, DAWN) for name in "abcd"]
@@ -17,7 +18,7 @@ ITEMS = [Item(name, DAWN) for name in "abcd"]
 
 def clicks() -> Clicks:
     views = [view("p", "a", 1), view("p", "b", 2), view("p", "c", 3), view("q", "a", 1), view("q", "c", 5)]
-    return of(views, ITEMS)
+    return columns(Log(views, ITEMS))
 
 
 def test_a_rating_is_the_share_that_was_seen_less_alpha() -> None:
@@ -44,15 +45,15 @@ def test_the_rate_is_the_mean_age() -> None:
 
 
 def test_a_reader_and_a_story_are_one_view_the_latest_with_the_most_pictures() -> None:
-    found = of([view("p", "a", 5, 1, 4), view("p", "a", 2, 3, 4), view("p", "z", 2)], ITEMS)
+    found = columns(Log([view("p", "a", 5, 1, 4), view("p", "a", 2, 3, 4), view("p", "z", 2)], ITEMS))
     assert (len(found), found.share.tolist()) == (1, [0.75])
     assert found.at[0] == pytest.approx(hours(at(5)))
 
 
 def test_prediction_is_the_papers_formula_3() -> None:
     """p rated a 0.4 and b −0.4, q rated a 0.2 and c 0.4; for a reader who rated a 0.3: sim 1 and 1, k 1/2."""
-    log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS)
-    model = neighbours.user_neighbours(log, alpha=0.5)
+    log = columns(Log([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS))
+    model = user_neighbours(log, alpha=0.5)
     now = hours(at(5))
     told = model.predict(np.array([0]), np.array([0.3]), now)
     w = exp(-5.6) * 5.6**5 / factorial(5)
@@ -62,8 +63,8 @@ def test_prediction_is_the_papers_formula_3() -> None:
 
 
 def test_likeness_is_the_cosine_over_what_both_rated() -> None:
-    log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS)
-    alike = neighbours.user_neighbours(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
+    log = columns(Log([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS))
+    alike = user_neighbours(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
     assert alike[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
     assert alike[1] == 0
 
@@ -96,7 +97,7 @@ def test_together_and_after_by_hand() -> None:
 def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.recommend.made import log as made
 
-    log = of(made().views, made().items)
+    log = columns(made())
     whole = neighbours.pair_sums(log)
     monkeypatch.setattr(neighbours, "CHUNK", 500)
     parts = neighbours.pair_sums(log)

@@ -11,13 +11,13 @@ from typing import Any, Union, get_args, get_origin
 
 import jsonschema
 import pytest
-from pydantic import BaseModel
 from ruamel.yaml import YAML
 
 from newsportal.extractors.lists import engines
 from newsportal.search import INDEXES
 from newsportal.sources import Breadth, Sources, json_schema, load, parse, schema_text
 from newsportal.sources.models import KINDS
+from newsportal.sources.parts import Part
 from newsportal.sources.values import DAY, INDEX_SCHEMES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,15 +41,15 @@ def expanded(written: str) -> Iterator[str]:
 DOCUMENTED = [(key, default) for written, _, default, _ in ROW.findall(DOCUMENT) for key in expanded(written)]
 
 
-def part_of(annotation: Any) -> type[BaseModel] | None:
+def part_of(annotation: Any) -> type[Part] | None:
     """The mapping behind a field, also behind ``tuple[Part, ...]``, ``dict[str, Part]`` and ``Part | None``."""
     if get_origin(annotation) in (Union, UnionType, tuple, dict):
         return next(filter(None, map(part_of, get_args(annotation))), None)
-    is_part = isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Breadth
+    is_part = isinstance(annotation, type) and issubclass(annotation, Part) and annotation is not Breadth
     return annotation if is_part else None
 
 
-def keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def keys(model: type[Part], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every key the file may have, as ``feeds[].url``, with its field."""
     for name, field in model.model_fields.items():
         key = prefix + (field.alias or name)
@@ -75,7 +75,7 @@ def default_of(field: Any) -> str:
         return f"`{', '.join(value)}`"
     if isinstance(value, Breadth):
         return f"`{value.pages(0)}`"
-    if isinstance(value, BaseModel):
+    if isinstance(value, Part):
         return "see below"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
@@ -96,7 +96,9 @@ def test_documented_defaults_are_the_real_ones() -> None:
 
 
 def test_every_key_says_something_in_editors() -> None:
-    assert [key for key, field in FIELDS.items() if not field.description] == []
+    models: set[type[Part]] = {Sources, *filter(None, (part_of(field.annotation) for field in FIELDS.values()))}
+    assert len(models) > 20
+    assert [(model, name) for model in models for name in model.model_fields if not model.field_docstrings().get(name)] == []
 
 
 def test_every_built_in_engine_is_documented() -> None:

@@ -40,7 +40,7 @@ def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, mo
     assert kept(store) <= 8
     for one in (store, follower):
         one.add(article(f"{id(one)}", text=invented(id(one) % 1000 + 50), published=None), now=late)
-        assert one._prints._holders._first > 20
+        assert one._prints._index._first > 20
     store.close()
     follower.close()
 
@@ -96,11 +96,11 @@ def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
     alone = [editor.unfold(one.id, now=NOW) for one in added[1:]]
     store.add(article("x", text=invented(1)), now=NOW)
     number = prints.story_number(alone[0])
-    assert number in store._prints._holders._facts[0]
+    assert number in store._prints._index._facts[0]
     for one in added[1:]:
         editor.fold(one.id, added[0].story_id, reason="by-hand", now=NOW)
     store.add(article("y", text=invented(2)), now=NOW)
-    assert number not in store._prints._holders._facts[0]
+    assert number not in store._prints._index._facts[0]
     assert len(store.stories(StoryFilter()).stories) == 3
     store.close()
     editor.close()

@@ -89,7 +89,7 @@ def mistakes(
     unseen = (one for one in store.corpora.documents(corpus, label=true) if one.id in held)
     looked, wrong, shown = 0, 0, list[Mistaken]()
     for part in chunks(islice(unseen, MOST), AT_ONCE):
-        answers = classifier.classify_many((one.title, one.text) for one in part)
+        answers = [classifier.classify(one.title, one.text) for one in part]
         looked += len(part)
         for one, answer in zip(part, answers, strict=True):
             if answer.label == one.label.label:

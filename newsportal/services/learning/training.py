@@ -108,7 +108,7 @@ def answers(classifier: Classifier, known: Sequence[TrainingDocument], say: Prog
     found: list[Answer] = []
     for start in range(0, len(known), AT_ONCE):
         say(start / len(known), "measuring")
-        found += classifier.classify_many((one.title, one.text) for one in known[start : start + AT_ONCE])
+        found += [classifier.classify(one.title, one.text) for one in known[start : start + AT_ONCE]]
     return found
 
 

@@ -21,7 +21,7 @@ from newsportal.recommend.base import Item, Log, View
 from newsportal.recommend.blend import Looks
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns
 from newsportal.recommend.formulas import ALPHA
-from newsportal.recommend.neighbours import Sums
+from newsportal.recommend.neighbours import PairSums
 from newsportal.recommend.signals import HALF_LIVES, MOST_READERS, ROW, Rows
 from newsportal.store.readers import Fit, Readers, StoryOffer
 from newsportal.store.store import Store
@@ -102,11 +102,11 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
             yield number, (sums.first, sums.second, np.column_stack((sums.joint, sums.pairs, sums.after)))
 
 
-def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:
+def merged_sums(shares: Iterable[Block], damping: Floats, views: Floats) -> PairSums:
     """The sums of one range over all parts: those that a table keeps."""
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
     first, second, value = neighbours.added(first, second, values, len(views))
-    return neighbours.near(Sums(first, second, *value.T), damping, views)
+    return neighbours.near(PairSums(first, second, *value.T), damping, views)
 
 
 Latest = tuple[float, str, Ints, Floats]

@@ -22,8 +22,8 @@ from newsportal.items import Article, Link
 from newsportal.recommend import best
 from newsportal.recommend.base import Item, View
 from newsportal.recommend.best import Best
-from newsportal.recommend.clicks import columns, hours, of
-from newsportal.recommend.training_log import Here
+from newsportal.recommend.clicks import columns, hours
+from newsportal.recommend.training_log import LocalLog
 from newsportal.services.recommending import parts, spark
 from newsportal.store import open_store
 from newsportal.store.store import Store
@@ -99,7 +99,7 @@ def apart(items: tuple[Item, ...], views: list[View]) -> spark.Log:
 
 
 def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
-    here = Here(of(views, items).before(hours(NOW)))
+    here = LocalLog(columns(best.Log(views, items)).before(hours(NOW)))
     assert (len(apart), apart.readers, apart.stories) == (len(here), here.readers, here.stories)
     assert (apart.alpha(), apart.rate()) == (here.alpha(), here.rate())
     for share in (0.0, 0.1, 0.5, 0.7, 0.85, 1.0):
@@ -116,7 +116,7 @@ def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list
 @pytest.mark.slow
 def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
     mine = best.learnt_of(apart, hours(NOW))
-    its = best.fitted(of(views, items), hours(NOW))
+    its = best.fitted(columns(best.Log(views, items)), hours(NOW))
     assert mine.facts == its.facts
     for table in ("joint", "after"):
         one, other = getattr(mine.learnt, table), getattr(its.learnt, table)
