@@ -77,7 +77,6 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (UNREAD, "no title was found in the page", ("no-title",)),
     (UNREAD, "it is not a web page", ("not-html",)),
     (UNREAD, "the page has more tags than a page can have", ("too-many-tags",)),
-    (UNREAD, "a rule of the source takes too long", ("slow-pattern",)),
 )  # fmt: skip
 """Cause, sentence, and the reasons that have both."""
 

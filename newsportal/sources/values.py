@@ -22,9 +22,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from pydantic_core import PydanticCustomError
 
 from newsportal.extractors.lists import selector
+from newsportal.extractors.lists.hub import EXPRESSION
 from newsportal.messages import Message, as_text, did_you_mean
-from newsportal.sources import patterns, uris
+from newsportal.sources import uris
 from newsportal.store import STORES, destination_instead
+from newsportal.text.expressions import MAX_CHARS, compile_expression
 
 DAY = tuple(range(24))
 SPAN = re.compile(r"^\s*(\d{1,2})(?:\s*[-–—~]\s*(\d{1,2}))?\s*$")
@@ -159,6 +161,15 @@ def _private(value: str) -> None:
     Policy((value,))
 
 
+def _pattern(value: str) -> str:
+    """A part of a URL, or ``re:`` and a regular expression."""
+    if value.startswith(EXPRESSION):
+        compile_expression(value.removeprefix(EXPRESSION))
+    elif not value.strip():
+        raise ValueError("an empty rule matches everything; allowed: a part of a URL, or re:EXPRESSION")
+    return value
+
+
 def _network(value: str) -> str:
     try:
         ipaddress.ip_network(value, strict=False)
@@ -196,9 +207,9 @@ Words = Annotated[tuple[Word, ...], BeforeValidator(one_or_many, json_schema_inp
 Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_many, json_schema_input_type=Name | list[Name])]
 Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(checked(uris.check_url)), Field(json_schema_extra={"format": "uri"})]
 Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
-Pattern = Annotated[str, AfterValidator(checked(patterns.check_pattern))]
+Pattern = Annotated[str, StringConstraints(max_length=MAX_CHARS), AfterValidator(checked(_pattern))]
 Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
-Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(checked(selector.check))]
+Rule = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARS), AfterValidator(checked(selector.check))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 PrivateHost = Annotated[Word, AfterValidator(checked(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]

@@ -12,9 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
-
-import regex  # type: ignore[import-untyped, unused-ignore]
+from functools import cached_property, partial
 
 from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.fields.date import default_zone, parse_date
@@ -23,6 +21,7 @@ from newsportal.extractors.lists.hub_urls import MAX_URL_CHARS, Address
 from newsportal.extractors.lists.page_turns import NEXT, dead
 from newsportal.items import LinkKind
 from newsportal.text import dom
+from newsportal.text.expressions import compile_expression, is_in
 
 # The further pages of a list page: ``rel=next``, 「下一页」 and its kin, and rows of page numbers.
 # Numbers are no pager by themselves (a board writes 「2 3 4」 behind every long thread), so a row of them counts only where the page
@@ -98,7 +97,6 @@ def _distance(value: int, number: int) -> int | None:
 ARTICLE_SCORE = 0.5
 ALLOWED = 3.0  # logits that a part of a URL named by the operator is worth: as much as a whole date in the path
 EXPRESSION = "re:"
-RULE_SECONDS = 0.05  # for one expression on one address; an expression that backtracks is refused its match
 NEVER_HUB = frozenset("url-file url-too-long url-search url-comments url-media-word url-service-word url-later-page".split())
 HUB_FACTS = frozenset("url-root url-shallow url-list-word".split())
 
@@ -177,18 +175,7 @@ def links(document: dom.Document, rules: HubRules | None = None, now: datetime |
 def _matcher(rule: str) -> Callable[[str], bool]:
     if not rule.startswith(EXPRESSION):
         return lambda url: rule in url
-    try:
-        expression = regex.compile(rule.removeprefix(EXPRESSION))
-    except regex.error as error:
-        raise ValueError(f"not a regular expression: {rule!r} ({error})") from error
-
-    def matches(url: str) -> bool:
-        try:
-            return expression.search(url, timeout=RULE_SECONDS) is not None
-        except TimeoutError:
-            return False
-
-    return matches
+    return partial(is_in, compile_expression(rule.removeprefix(EXPRESSION)))
 
 
 def _bare(url: str) -> str:

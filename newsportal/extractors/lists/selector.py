@@ -12,21 +12,16 @@ A rule may be several rules (a tuple): the first that finds something counts, so
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from itertools import islice
+from typing import Literal, TypeAlias
 
-import regex  # it can be given a time limit, which re cannot
-
-from newsportal.errors import NotApplicable
 from newsportal.text import clean, dom
 from newsportal.text.dom import Element
+from newsportal.text.expressions import compile_expression, find_all
 
 Rule: TypeAlias = str | tuple[str, ...]
 Piece: TypeAlias = Element | str  # What a rule finds and is applied to: an element, or a stretch of HTML or text
-MAX_PATTERN = 2_000
 MAX_INPUT = 2_000_000  # Characters. A regular expression is given no more than this; the largest saved result page has 470,000.
-TIME_LIMIT = 1.0  # seconds for a regular expression on one piece: people write patterns that backtrack for ever
 MAX_MATCHES = 500
 ATTRIBUTE = re.compile(r"^(?P<rule>[^@]*)@(?P<name>[\w:-]+)$")
 EMPTY = dom.parse_html("<html><body></body></html>")
@@ -41,7 +36,7 @@ def check(rule: Rule) -> None:
     """Raises ``ValueError`` with the reason if an alternative of ``rule`` is neither CSS, XPath nor a regular expression."""
     for one in rules(rule):
         if _is_pattern(one):
-            _pattern(one)
+            compile_expression(one.removeprefix("re:").strip(), for_html=True)
         else:
             _elements(EMPTY, one)
 
@@ -49,7 +44,7 @@ def check(rule: Rule) -> None:
 def select(piece: Piece, rule: Rule) -> list[Piece]:
     """What the first alternative of ``rule`` that finds anything finds in ``piece``, in page order.
 
-    Raises ``ValueError`` for a bad rule and ``NotApplicable("slow-pattern")`` for a regular expression that takes too long.
+    Raises ``ValueError`` for a bad rule.
     """
     for one in rules(rule):
         found = _matches(piece, one) if _is_pattern(one) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, one)
@@ -113,24 +108,4 @@ def select_in(document: dom.Document, rule: Rule) -> list[Piece]:
 
 def _matches(piece: Piece, rule: str) -> list[Piece]:
     source = (piece if isinstance(piece, str) else dom.html_of(piece))[:MAX_INPUT]
-    found: list[Piece] = []
-    try:
-        for match in _pattern(rule).finditer(source, timeout=TIME_LIMIT):
-            groups: Sequence[str | None] = match.groups() or (match[0],)
-            found.append(next((group for group in groups if group is not None), ""))
-            if len(found) >= MAX_MATCHES:
-                break
-    except TimeoutError as error:
-        raise NotApplicable("slow-pattern", f"{rule!r} took longer than {TIME_LIMIT} s") from error
-    return found
-
-
-@lru_cache(maxsize=256)
-def _pattern(rule: str) -> Any:
-    pattern = rule.removeprefix("re:").strip()
-    if not pattern or len(pattern) > MAX_PATTERN:
-        raise ValueError(f"not a regular expression of 1 to {MAX_PATTERN} characters: {rule[:80]!r}")
-    try:
-        return regex.compile(pattern, regex.DOTALL | regex.IGNORECASE)
-    except (regex.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"not a regular expression: {pattern!r} ({error})") from error
+    return list(islice(find_all(compile_expression(rule.removeprefix("re:").strip(), for_html=True), source), MAX_MATCHES))

@@ -183,9 +183,10 @@ class TestRules:
         with pytest.raises(ValueError, match="not a regular expression"):
             self.articles(HubRules(deny=("re:(",)))
 
-    def test_an_expression_that_backtracks_is_stopped(self) -> None:
+    def test_an_expression_on_which_others_backtrack_decides(self) -> None:
         long = dom.from_text(f'<a href="/{"a" * 400}!">某某某某某某某某某某</a>', SITE)
         assert hub.links(long, HubRules(allow=(r"re:^(\w+\W?)+\$",)))[0].kind != "article"
+        assert hub.links(long, HubRules(deny=(r"re:(?:\w+\W*)+!$",)))[0].kind != "article"
 
 
 def test_lengths_count_chinese_in_characters_and_others_in_words() -> None:

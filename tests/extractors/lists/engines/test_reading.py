@@ -165,7 +165,7 @@ def test_an_engine_without_a_wrapper_has_no_layout_to_change() -> None:
 
 def test_a_wrapper_that_gives_up_is_replaced() -> None:
     def slow(*_: object) -> list[Result]:
-        raise NotApplicable("slow-pattern")
+        raise NotApplicable("no-results")
 
     page = read(Engine("own", "https://s.example/?q=##QUERY##", slow), from_text(unknown_layout(5)), NOW)
     assert (len(page.results), page.by, page.changed) == (5, "generic", True)

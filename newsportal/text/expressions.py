@@ -1,0 +1,64 @@
+"""Regular expressions that people write (sources.yaml, the portal): RE2's, which take time linear in the text whatever they say.
+
+``\\w``, ``\\d`` and ``\\b`` are ASCII; a Chinese character is ``\\p{Han}``, any letter ``\\p{L}``. RE2 has neither look-around nor
+references to groups (github.com/google/re2/wiki/Syntax).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import re2
+
+MAX_CHARS: Final = 2_000
+
+MISSING: Final[Sequence[tuple[re.Pattern[str], str]]] = (
+    (re.compile(r"\(\?<?[=!]"), "look-around is not supported; name what is not wanted in a rule of its own (deny, remove)"),
+    (re.compile(r"\\[1-9]|\(\?P="), "references to groups are not supported; write both forms out"),
+    (re.compile(r"\(\?>|[*+?}]\+"), "atomic groups and possessive repeats are not needed; leave the > or + out"),
+    (re.compile(r"\\Z"), r"write \z"),
+)
+"""What Python's expressions have and RE2's have not, with the remedy."""
+
+
+@lru_cache(maxsize=1024)
+def compile_expression(expression: str, *, for_html: bool = False) -> Any:
+    """The expression, compiled. ``for_html``: the dot matches line ends too, and capitals are as small letters.
+
+    Raises ``ValueError`` that says what is wrong, and what to write instead of what RE2 lacks.
+    """
+    if not expression or len(expression) > MAX_CHARS:
+        raise ValueError(f"not a regular expression of 1 to {MAX_CHARS} characters: {expression[:80]!r}")
+    options = re2.Options()
+    options.log_errors = False
+    options.dot_nl = for_html
+    options.case_sensitive = not for_html
+    try:
+        return re2.compile(expression, options)
+    except (re2.error, UnicodeEncodeError) as error:
+        reason = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else str(error)
+        reason = next((remedy for lacking, remedy in MISSING if lacking.search(expression)), reason)
+        raise ValueError(f"not a regular expression: {expression!r} ({reason})") from error
+
+
+def find_all(expression: Any, text: str) -> Iterator[str]:
+    """Of each match the first group that took part, or all of it if the expression has no groups. Lone surrogates in ``text`` are question marks."""
+    for match in expression.finditer(_encodable(text)):
+        groups: Sequence[str | None] = match.groups() or (match[0],)
+        yield next((group for group in groups if group is not None), "")
+
+
+def is_in(expression: Any, text: str) -> bool:
+    """Whether ``text`` has a match."""
+    return expression.search(_encodable(text)) is not None
+
+
+def _encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
