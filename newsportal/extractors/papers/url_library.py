@@ -115,11 +115,14 @@ class Library:
 
     def branch(self, site: str) -> Branch:
         """The site's branch, a new one if need be; the one used longest ago goes."""
-        found = self.sites.setdefault(site, Branch())
+        return self.put(site, self.sites.get(site) or Branch())
+
+    def put(self, site: str, branch: Branch) -> Branch:
+        self.sites[site] = branch
         self.sites.move_to_end(site)
         if len(self.sites) > self._most:
             self.sites.popitem(last=False)
-        return found
+        return branch
 
     def forget(self, site: str, directory: Directory | None = None) -> int:
         """Drop a site, or what stands in one directory and below it; answers how many templates went."""
