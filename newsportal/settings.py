@@ -9,7 +9,6 @@ from newsportal.pipelines import ORDER
 
 BOT_NAME = "newsportal"  # "scrapybot"
 SPIDER_MODULES = ["newsportal.spiders"]  # []
-NEWSPIDER_MODULE = "newsportal.spiders"  # ""
 COMMANDS_MODULE = "newsportal.cli.scrapy_commands"  # "": our commands as scrapy commands
 ADDONS = {"newsportal.crawl.addon.SourcesAddon": 100}  # {}: reads sources.yaml
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEARNT: Final = "extractor:"  # how the name begins under which the store keeps what a paper's method learnt, among the sites
 RECHECK: Final = 15.0  # seconds between two looks whether another version is in use. A look reads one row.
 
 
@@ -102,6 +102,16 @@ class Models:
         return Loaded(version, base.restore(self._store.corpora.blob(corpus, version)), float(figure) if figure is not None else None)
 
 
+def join(method: str, made: Keeper, kept: str | None) -> str:
+    """What ``made`` learnt, after ``kept``, which other crawls learnt, was added to it."""
+    try:
+        if kept is not None:
+            made.restore(kept)
+    except LibraryError as error:
+        logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
+    return made.saved()
+
+
 class SiteMemory:
     """Joins a crawl's knowledge and the store. Blocking; may be called from several threads."""
 
@@ -119,17 +129,13 @@ class SiteMemory:
         with self._lock:
             if key not in self._extractors:
                 made: Extract = Best(self.knowledge) if method == "best" else extractor(method, **options)
-                self._restore(method, made)
+                if isinstance(made, Keeper) and not isinstance(made, Best):
+                    try:
+                        join(method, made, self._store.learnt(method))
+                    except StoreError as error:
+                        logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
                 self._extractors[key] = made
             return self._extractors[key]
-
-    def _restore(self, method: str, made: Extract) -> None:
-        if isinstance(made, Keeper) and not isinstance(made, Best):
-            try:
-                for text in self._store.site_lines(LEARNT + method).values():
-                    made.restore(text.decode())
-            except (StoreError, LibraryError, ValueError) as error:
-                logger.warning("what %s learnt in earlier crawls is not used: %s", method, error)
 
     def recall(self, url: str) -> None:
         """Load what the store knows of a page's site, before the page is read."""
@@ -151,14 +157,11 @@ class SiteMemory:
 
     def keep(self, now: datetime) -> None:
         """Save what is known of the sites that were met, at the end of the crawl."""
-        learnt = {}
-        for (method, _), made in list(self._extractors.items()):
-            if isinstance(made, Keeper) and not isinstance(made, Best):
-                if method == "summary_anchor":  # joined with what other processes learnt meanwhile
-                    self._restore(method, made)
-                learnt[LEARNT + method] = {"": made.saved().encode()}
         try:
-            self._store.save_site_lines({**self._packed_sites(), **learnt}, now=now, most=MAX_SITES)
+            self._store.save_site_lines(self._packed_sites(), now=now, most=MAX_SITES)
+            for (method, _), made in list(self._extractors.items()):
+                if isinstance(made, Keeper) and not isinstance(made, Best):
+                    self._store.change_learnt(method, partial(join, method, made), now=now)
         except StoreError as error:
             logger.warning("what was learnt of sites is lost: %s", error)
 

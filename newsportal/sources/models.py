@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 from newsportal import __version__
 from newsportal.extractors.lists import engines
 from newsportal.items import content_id
-from newsportal.sources import parts
+from newsportal.sources import methods, parts
 from newsportal.sources.parts import Source
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.publishing import Target
@@ -65,9 +65,9 @@ class Sources(parts.Part):
     """When a trained model takes the lexicon's place."""
     recommendation: parts.Recommending = parts.Recommending()
     """Whether stories are recommended to readers, and how."""
-    extractor: parts.Extracting = parts.Extracting()
+    extractor: methods.Extracting = methods.Extracting()
     """How articles are read, where their source names no method of its own."""
-    duplicates: parts.Duplicates = parts.Duplicates()
+    duplicates: methods.Duplicates = methods.Duplicates()
     """By what articles are taken for reposts."""
     engines: tuple[CustomEngine, ...] = ()
     """Search engines of one's own, besides the built-in ones."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from newsportal.messages import Message
-from newsportal.sources.parts import Extracting, Minutes, Part, Priority, Source
+from newsportal.sources.methods import Extracting
+from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.values import DAY, Hours, Line, Name, Names, Patterns, Rule, Rules, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:

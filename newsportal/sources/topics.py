@@ -9,7 +9,8 @@ from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validato
 from newsportal.extractors.lists.custom_engine import custom
 from newsportal.extractors.lists.engines import Engine
 from newsportal.messages import Message
-from newsportal.sources.parts import Extracting, Minutes, Part, Priority, Source
+from newsportal.sources.methods import Extracting
+from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.uris import mask
 from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, mistake, one_or_many
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -138,6 +138,10 @@ def _tuples(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
     return {key: tuple(values) for key, values in lists.items()}
 
 
+LEARNT: Final = "extractor:"
+"""How the name begins under which what a method learnt is kept, among the sites."""
+
+
 class CrawlState(Part):
     def save_run(self, run: Run) -> None:
         self._upsert(RUNS, [{"id": run.id, "started": run.started, "report": to_dict(run)}], update=("started", "report"))
@@ -180,6 +184,19 @@ class CrawlState(Part):
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
             for gone in chunks(connection.scalars(newest_first).all()[most:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(gone)))
+
+    def learnt(self, method: str) -> str | None:
+        """What an extraction method learnt from pages, as text; ``None`` if nothing yet."""
+        kept = self.site_lines(LEARNT + method).get("")
+        return None if kept is None else kept.decode("utf-8", "replace")
+
+    def change_learnt(self, method: str, change: Callable[[str | None], str], *, now: datetime) -> None:
+        """Keep what ``change`` makes of :meth:`learnt`, in one transaction: changes made at the same time follow one another."""
+        with self._write() as connection:
+            pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == LEARNT + method))
+            kept = {url: b64decode(text).decode("utf-8", "replace") for url, text in pages or ()}
+            text = b64encode(change(kept.get("")).encode()).decode("ascii")
+            upsert(connection, SITE_LINES, [{"site": LEARNT + method, "seen": now, "pages": [["", text]]}], update=("seen", "pages"))
 
 
 @dataclass(frozen=True, slots=True)

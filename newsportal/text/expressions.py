@@ -45,7 +45,7 @@ def compile_expression(expression: str, *, for_html: bool = False) -> Any:
 
 
 def find_all(expression: Any, text: str) -> Iterator[str]:
-    """Of each match the first group that took part, or all of it if the expression has no groups. Lone surrogates in ``text`` are question marks."""
+    """Of each match the first group that took part, or all of it if there are no groups. Lone surrogates in ``text`` are question marks."""
     for match in expression.finditer(_encodable(text)):
         groups: Sequence[str | None] = match.groups() or (match[0],)
         yield next((group for group in groups if group is not None), "")

@@ -187,6 +187,15 @@ def test_fetch_prints_a_page(web: MadeUpWeb, folder: Path) -> None:
     assert "Disallow: /private/" in scrapy(folder, "fetch", "--nolog", f"{web.addresses['kunzhou']}/robots.txt").stdout
 
 
+def test_a_spider_of_ones_own_is_made_in_the_folder_and_runs(web: MadeUpWeb, folder: Path) -> None:
+    begin = web.addresses["kunzhou"]
+    assert scrapy(folder, "genspider", "own", f"{begin}/").returncode == 0
+    text = (folder / "own.py").read_text("utf-8").replace("pass", "yield {'title': response.css('title::text').get()}")
+    (folder / "own.py").write_text(text.replace("allowed_domains", "no_domains"), "utf-8")
+    assert scrapy(folder, "runspider", "own.py", "-O", "own.jsonl").returncode == 0
+    assert json.loads((folder / "own.jsonl").read_text("utf-8")) == {"title": "堃州新闻网"}
+
+
 def test_bench_runs(folder: Path) -> None:
     done = scrapy(folder, "bench", "-s", "CLOSESPIDER_PAGECOUNT=20", "-s", "STATS_DUMP=1")
     assert "'finish_reason': 'closespider_pagecount'" in done.stderr, done.stderr[-3000:]

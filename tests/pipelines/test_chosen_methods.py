@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,8 @@ from newsportal.extractors import EXTRACTORS
 from newsportal.extractors.article.site import SiteKnowledge
 from newsportal.items import Article, Extraction, Link, Page
 from newsportal.pipelines.duplicate import DuplicatePipeline
-from newsportal.sources.parts import Duplicates, Extracting
+from newsportal.services.trying.templates import forget_site, library_of
+from newsportal.sources.methods import Duplicates, Extracting
 from newsportal.store.store import Store
 from newsportal.text import dom
 
@@ -98,6 +100,26 @@ def test_two_processes_keep_what_both_learnt(store: Store) -> None:
     (kept,) = store.site_lines("extractor:summary_anchor").values()
     assert b"a.example" in kept
     assert b"b.example" in kept
+
+
+def test_templates_are_kept_from_crawl_to_crawl_until_they_are_forgotten(store: Store) -> None:
+    def read(memory: SiteMemory, host: str, number: int) -> None:
+        page = Page(f"https://{host}.example/news/{number}", HTML.replace("天，", f"{host}{number}，").encode(), NOW)
+        with suppress(NotApplicable):  # the first waits for a sibling
+            memory.extractor("url_tree", {})(dom.document(page), None, NOW)
+
+    one, other = (SiteMemory(store, SiteKnowledge()) for _ in range(2))
+    for memory, host in ((one, "a"), (one, "b"), (other, "c")):
+        for number in range(2):
+            read(memory, host, number)
+    one.keep(NOW)
+    other.keep(NOW)
+    assert [site for site, _, _ in library_of(store)[0]] == ["a.example", "b.example", "c.example"], "of two crawls at once"
+    later = SiteMemory(store, SiteKnowledge())
+    read(later, "c", 2)
+    assert forget_site(store, "a.example", "templates", NOW)
+    later.keep(NOW)
+    assert [site for site, _, _ in library_of(store)[0]] == ["b.example", "c.example"], "a crawl that has not met it brings nothing back"
 
 
 def stored(number: int, title: str, text: str) -> Article:

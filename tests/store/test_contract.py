@@ -646,6 +646,12 @@ class TestMemory:
         assert store.site_lines("b.example") == {}  # the one saved longest ago
         assert store.site_lines("a.example") != {}
 
+    def test_what_methods_learnt_is_changed_in_turns(self, store: Store) -> None:
+        assert store.learnt("url_tree") is None
+        store.change_learnt("url_tree", lambda text: f"{text}甲", now=NOW)
+        store.change_learnt("url_tree", lambda text: f"{text}乙", now=NOW)
+        assert (store.learnt("url_tree"), store.learnt("summary_anchor")) == ("None甲乙", None)
+
     def test_links_wait_once_until_they_are_over(self, store: Store) -> None:
         tasks = [Task(f"{n}", "news.example", f'{{"url": "{n}"}}', source="feed:快讯", link=True) for n in range(3)]
         assert store.links.open("rss", tasks[:2], since=0.0) == {"0", "1"}

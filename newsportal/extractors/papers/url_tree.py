@@ -124,9 +124,11 @@ class Library:
 
     def branch(self, site: str) -> Branch:
         """The site's branch, a new one if need be; the one used longest ago goes."""
-        found = self.sites.get(site) or Branch()
-        put_last(self.sites, site, found, self._most)
-        return found
+        return self.put(site, self.sites.get(site) or Branch())
+
+    def put(self, site: str, branch: Branch) -> Branch:
+        put_last(self.sites, site, branch, self._most)
+        return branch
 
     def forget(self, site: str, directory: Directory | None = None) -> int:
         """Drop a site, or what stands in one directory and below it; answers how many templates went."""
@@ -178,6 +180,7 @@ class UrlTree:
     def __init__(self, library: Library | None = None, reach: int = REACH) -> None:
         self.library = Library() if library is None else library
         self._reach = reach
+        self._met: set[str] = set()
         self._lock = Lock()
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
@@ -203,13 +206,18 @@ class UrlTree:
             return write_library(self.library)
 
     def restore(self, text: str) -> None:
-        """Go on from what :meth:`saved` gave. Raises ``LibraryError`` for anything else, and then keeps what there was."""
+        """Go on from what :meth:`saved` gave, but for the sites of pages read here: what is known of those stays. Raises
+        ``LibraryError`` for anything else, and then keeps what there was."""
         library = read_library(text)
         with self._lock:
+            for site, branch in self.library.sites.items():
+                if site in self._met:
+                    library.put(site, branch)
             self.library = library
 
     def _template(self, address: Address, page: Survey) -> Template | None:
         with self._lock:
+            self._met.add(address.site)
             found = self.library.template_for(address, page.layout.structure)
             return found or self.library.add_page(address, page.layout, self._reach)
 

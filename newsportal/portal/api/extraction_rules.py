@@ -94,7 +94,7 @@ class Checked(BaseModel):
 
 @router.get("/templates", summary="What sites' own pages taught")
 def templates(portal: ThisPortal) -> list[SiteTaught]:
-    library, trouble = library_of(portal.config)
+    library, trouble = library_of(portal.store)
     if trouble:
         raise ApiError(503, "unreadable", trouble)
     return [fill(SiteTaught, row) for row in rows_of(portal.store, portal.config, library)]
@@ -121,7 +121,7 @@ def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]
         page = page_at(known, asked.url.strip(), asked.html, portal.now())
     except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
-    found = readings(library_of(known)[0], page)
+    found = readings(library_of(portal.store)[0], page)
     return [
         ReadingOut(by=one.by, title=one.found.title if one.found else None, text=one.found.text if one.found else None, why=one.why)
         for one in found
@@ -132,7 +132,7 @@ def read(request: Request, portal: ThisPortal, asked: TryIn) -> list[ReadingOut]
 def forgotten(request: Request, portal: ThisPortal, asked: ForgetIn) -> None:
     """What comes later is learnt anew."""
     try:
-        there = forget_site(portal.store, config_of(request), asked.site, asked.what, portal.now())
+        there = forget_site(portal.store, asked.site, asked.what, portal.now())
     except LibraryError as error:
         raise ApiError(503, "unreadable", str(error)) from error
     if not there:

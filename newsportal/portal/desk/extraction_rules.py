@@ -35,7 +35,7 @@ def templates(request: Request) -> Response:
 def _list(request: Request, more: dict[str, Any] | None = None, status: int = 200) -> Response:
     visit = Visit(request)
     known = visit.portal.config
-    library, trouble = library_of(known)
+    library, trouble = library_of(visit.portal.store)
     rows = rows_of(visit.portal.store, known, library)
     values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **(more or {})}
     return render(request, "templates.html", status, rows=rows, archive=archive_of(known), **values)
@@ -52,7 +52,7 @@ def tried(request: Request, visit: Here, fields: Form) -> Response:
     except NewsportalError as error:
         text = mask(visit.clock.says(error.message))
         return _list(request, {**more, "fault": text}, 422)
-    return _list(request, {**more, "read": readings(library_of(known)[0], page)})
+    return _list(request, {**more, "read": readings(library_of(visit.portal.store)[0], page)})
 
 
 @router.post("/templates/learn")
@@ -72,11 +72,11 @@ def learn(request: Request, portal: ThisPortal) -> Response:
 @router.get("/templates/site")
 def site(request: Request, visit: Here) -> Response:
     name = visit.text("name") or ""
-    row = row_of(visit.portal.store, library_of(visit.portal.config)[0], name)
+    row = row_of(visit.portal.store, library_of(visit.portal.store)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
         raise HTTPException(404)
     addresses = list(visit.portal.store.site_lines(name))
-    return render(request, "template_site.html", row=row, looks=looks(library_of(visit.portal.config)[0], name), addresses=addresses)
+    return render(request, "template_site.html", row=row, looks=looks(library_of(visit.portal.store)[0], name), addresses=addresses)
 
 
 @router.post("/templates/forget")
@@ -84,7 +84,7 @@ def forget(request: Request, fields: Form) -> Response:
     """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
     name, what, portal = fields.get("site", ""), fields.get("what", ""), Visit(request).portal
     try:
-        there = forget_site(portal.store, config_of(request), name, what, portal.now())
+        there = forget_site(portal.store, name, what, portal.now())
     except LibraryError as error:
         return redirect_with(request, "/templates", str(error))
     if not there:

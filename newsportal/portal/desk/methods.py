@@ -21,7 +21,8 @@ from newsportal.portal.wording import worded
 from newsportal.services.accounts import Right
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, entry_digest, set_keys
-from newsportal.sources.parts import Duplicates, Part, Recommending
+from newsportal.sources.methods import Duplicates
+from newsportal.sources.parts import Part, Recommending
 from newsportal.sources.reading import read
 
 router = APIRouter(dependencies=[needs(Right.ADMINISTER)])

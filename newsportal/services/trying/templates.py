@@ -1,5 +1,5 @@
-"""The library of templates that pages of sites taught (``extractors.papers.url_tree``), as a file: read, tried, taught, made to forget;
-and what it and the store know of each site."""
+"""Libraries of templates that pages of sites taught (``extractors.papers.url_tree``): files of the command line, and the store's,
+which crawls by ``url_tree`` fill, and which the desk shows, tries, teaches and makes forget; what the store knows of each site."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from newsportal.extractors.papers.url_tree import MAX_BYTES, Library, UrlTree, r
 from newsportal.items import Extraction, Page
 from newsportal.services.trying.saved import addresses_of, archive_of, saved_pages, sites_of
 from newsportal.sources import Sources
-from newsportal.sources.editing import lock_file, replace_file
+from newsportal.sources.editing import replace_file
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 from newsportal.text import dom
 
+METHOD: Final = "url_tree"
 LATELY: Final = 300  # newest stories whose sites are listed, besides those of sources
 SITES: Final = 500  # sites of the list
 PAGES: Final = 200  # saved pages that the library learns from at once
@@ -35,12 +36,6 @@ class ExtractionResult:
     by: str
     found: Extraction | None
     why: str | None = None
-
-
-def file_of(known: Sources) -> Path | None:
-    """Where the desk keeps the library: beside the filter of known addresses; ``None`` for a store in memory."""
-    filter_file = known.seen_file
-    return filter_file.with_suffix(".templates") if filter_file else None
 
 
 def load(file: Path) -> Library:
@@ -77,32 +72,33 @@ def _translated_errors(file: Path, what: str = "") -> Iterator[None]:
         raise LibraryError(f"{file}: {what}{error.strerror or error}") from error
 
 
-def library_at(file: Path) -> Library:
-    """The library in ``file``; an empty one where there is none yet. Raises ``LibraryError``."""
-    return load(file) if file.exists() else Library()
+def library_of(store: Store) -> tuple[Library, str]:
+    """The templates that crawls by ``url_tree`` and saved pages taught, and why they cannot be read."""
+    try:
+        return _kept(store.learnt(METHOD)), ""
+    except LibraryError as error:
+        return Library(), str(error)
 
 
-def teach(file: Path, pages: Iterable[Page]) -> int:
-    """Put pages into the library; answers how many templates it has more. Raises ``LibraryError``."""
-    with _translated_errors(file), lock_file(file):  # two who change the library at once do so in turns
-        library = library_at(file)
-        before = sum(1 for _ in library)
-        tree = UrlTree(library)
+def _kept(text: str | None) -> Library:
+    return Library() if text is None else read_library(text)
+
+
+def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
+    """Let the store's library learn from pages; answers how many templates it has more. Raises ``LibraryError``."""
+    more = 0
+
+    def learnt(text: str | None) -> str:
+        nonlocal more
+        tree = UrlTree(_kept(text))
+        before = len(list(tree.library))
         for page in pages:
             tree.learn(dom.document(page), None, page.fetched)
-        save(write_library(tree.library), file)
-    return sum(1 for _ in tree.library) - before
+        more = len(list(tree.library)) - before
+        return tree.saved()
 
-
-def forget(file: Path, site: str) -> bool:
-    """Take a site out of the library; whether it was in it. Raises ``LibraryError``."""
-    with _translated_errors(file), lock_file(file):
-        library = library_at(file)
-        if site not in library.sites:
-            return False
-        library.forget(site)
-        save(write_library(library), file)
-        return True
+    store.change_learnt(METHOD, learnt, now=now)
+    return more
 
 
 def readings(library: Library, page: Page) -> tuple[ExtractionResult, ...]:
@@ -154,33 +150,32 @@ class SiteRow:
 
 
 def learn_saved(store: Store, known: Sources, now: datetime) -> tuple[int, int] | None:
-    """Let the library learn from saved pages: how many, and how many templates more. ``None`` without an archive or a place for the
-    library. Raises what reading and writing them raises."""
-    archive, file = archive_of(known), file_of(known)
-    if archive is None or file is None:
+    """Let the library learn from saved pages: how many, and how many templates more. ``None`` without an archive. Raises what reading
+    and writing them raises."""
+    archive = archive_of(known)
+    if archive is None:
         return None
     pages = saved_pages(archive, frozenset(met(store, known)), now, PAGES)
-    return len(pages), teach(file, pages)
+    return len(pages), teach(store, pages, now)
 
 
-def forget_site(store: Store, known: Sources, site: str, what: str, now: datetime) -> bool:
+def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
     """Drop a site's templates, or its ``lines``; False if there were none. Raises ``LibraryError``."""
     if what == "lines":
         if not store.site_lines(site):
             return False
         store.save_site_lines({site: {}}, now=now, most=SITES * 2)
         return True
-    file = file_of(known)
-    return file is not None and forget(file, site)
+    if site not in _kept(store.learnt(METHOD)).sites:
+        return False
 
+    def forgotten(text: str | None) -> str:
+        library = _kept(text)
+        library.forget(site)
+        return write_library(library)
 
-def library_of(known: Sources | None) -> tuple[Library, str]:
-    """The desk's library, and why it cannot be read."""
-    file = file_of(known) if known else None
-    try:
-        return (library_at(file) if file else Library()), ""
-    except LibraryError as error:
-        return Library(), str(error)
+    store.change_learnt(METHOD, forgotten, now=now)
+    return True
 
 
 def rows_of(store: Store, known: Sources | None, library: Library) -> list[SiteRow]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from factories import empty_store
 
 from newsportal.extractors.article.rule import ArticleRule, apply
 from newsportal.items import Page
@@ -13,7 +14,7 @@ from newsportal.net.archive import Exchange, Writer
 from newsportal.services.trying import saved
 from newsportal.services.trying.crosscheck import compared_lines, cross_check, likeness
 from newsportal.services.trying.saved import saved_pages
-from newsportal.services.trying.templates import library_at, looks, readings, teach
+from newsportal.services.trying.templates import library_of, looks, readings, teach
 from newsportal.services.trying.trial import fetch_once, trials
 from newsportal.sources import Sources
 from newsportal.text import dom
@@ -154,10 +155,10 @@ def test_saved_pages_are_those_of_the_site(archive: Path) -> None:
 
 
 def test_a_library_is_taught_and_looked_at(tmp_path: Path) -> None:
-    file = tmp_path / "news.db.templates"
-    assert teach(file, PAGES[:2]) == 1
-    assert teach(file, PAGES[:2]) == 0
-    library = library_at(file)
+    store = empty_store(tmp_path / "news.db")
+    assert teach(store, PAGES[:2], NOW) == 1
+    assert teach(store, PAGES[:2], NOW) == 0
+    library, _ = library_of(store)
     by = {one.by: one for one in readings(library, PAGES[2])}
     assert by["url_tree"].found is not None
     assert "冷库" in (by["url_tree"].found.text or "")
@@ -169,4 +170,5 @@ def test_a_library_is_taught_and_looked_at(tmp_path: Path) -> None:
     strange = page("另一种版式", "甲" * 50).body.replace(b"<div class", b"<section><div class").replace(b"</div>", b"</div></section>")
     waits = {one.by: one for one in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))}
     assert waits["url_tree"].why == "waits-for-sibling"
-    assert sum(1 for _ in library_at(file)) == 1, "trying teaches nothing"
+    assert sum(1 for _ in library_of(store)[0]) == 1, "trying teaches nothing"
+    store.close()

@@ -1,20 +1,29 @@
-"""The library of templates that the desk keeps: whoever changes it, nobody's change is lost."""
+"""The library of templates in the store, and libraries in files: whoever changes one, nobody's change is lost."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from factories import empty_store
 
 from newsportal.errors import LibraryError
 from newsportal.extractors.papers.url_tree import write_library
 from newsportal.items import Page
-from newsportal.services.trying.templates import forget, library_at, save, teach
-from newsportal.sources.editing import lock_file
+from newsportal.services.trying.templates import forget_site, library_of, load, save, teach
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = empty_store(tmp_path / "news.db")
+    yield opened
+    opened.close()
 
 
 def page(site: str, number: int) -> Page:
@@ -23,34 +32,46 @@ def page(site: str, number: int) -> Page:
     return Page(f"https://{site}/news/{number}.html", body.encode(), NOW, 200, "text/html; charset=utf-8")
 
 
-def learnt(file: Path, *sites: str) -> str:
-    """What a library of these sites says."""
-    teach(file, [page(site, number) for site in sites for number in range(2)])
-    return write_library(library_at(file))
+def learnt(store: Store, *sites: str) -> int:
+    return teach(store, [page(site, number) for site in sites for number in range(2)], NOW)
 
 
-def test_a_site_is_forgotten_and_the_others_stay(tmp_path: Path) -> None:
-    file = tmp_path / "news.templates"
-    learnt(file, "a.example", "b.example")
-    assert forget(file, "a.example")
-    assert set(library_at(file).sites) == {"b.example"}
-    assert not forget(file, "a.example")
-    assert not forget(tmp_path / "none.templates", "a.example")
+def test_a_site_is_forgotten_and_the_others_stay(store: Store) -> None:
+    assert not forget_site(store, "a.example", "templates", NOW)
+    assert learnt(store, "a.example", "b.example") == 2
+    assert forget_site(store, "a.example", "templates", NOW)
+    assert set(library_of(store)[0].sites) == {"b.example"}
+    assert not forget_site(store, "a.example", "templates", NOW)
 
 
-def test_two_who_change_the_library_at_once_do_so_in_turns(tmp_path: Path) -> None:
-    file = tmp_path / "news.templates"
-    more = learnt(tmp_path / "more.templates", "a.example", "b.example")
-    learnt(file, "a.example")
-    with lock_file(file):
-        other = threading.Thread(target=forget, args=(file, "a.example"))
+def test_two_who_change_the_library_at_once_do_so_in_turns(store: Store) -> None:
+    learnt(store, "a.example")
+    other = threading.Thread(target=learnt, args=(store, "b.example"))
+
+    def changed(text: str | None) -> str:
         other.start()
         other.join(0.1)  # who does not wait for his turn is done by then
-        save(more, file)
+        return text or ""
+
+    store.change_learnt("url_tree", changed, now=NOW)
     other.join()
-    assert set(library_at(file).sites) == {"b.example"}
+    assert set(library_of(store)[0].sites) == {"a.example", "b.example"}
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_library_that_cannot_be_read_is_told_and_not_written_over(store: Store) -> None:
+    store.change_learnt("url_tree", lambda _: "{", now=NOW)
+    library, trouble = library_of(store)
+    assert (list(library), "no template library" in trouble) == ([], True)
+    with pytest.raises(LibraryError):
+        learnt(store, "a.example")
+    assert store.learnt("url_tree") == "{"
+
+
+def test_a_file_that_is_not_there_is_told(store: Store, tmp_path: Path) -> None:
+    learnt(store, "a.example")
+    save(write_library(library_of(store)[0]), tmp_path / "news.templates")
+    assert set(load(tmp_path / "news.templates").sites) == {"a.example"}
     with pytest.raises(LibraryError, match="No such file"):
-        teach(tmp_path / "gone" / "news.templates", [])
+        load(tmp_path / "gone.templates")
+    with pytest.raises(LibraryError, match="No such file"):
+        save("{}", tmp_path / "gone" / "news.templates")
