@@ -43,7 +43,7 @@ class Method(Part):
 class Extracting(Method):
     """How articles are read from their pages: a method's name, or a mapping with its parameters."""
 
-    PARAMETERS = {"P": ("table_stats",), "T": ("table_stats",)}
+    PARAMETERS: ClassVar[Mapping[str, Collection[str]]] = {"P": ("table_stats",), "T": ("table_stats",)}
 
     method: Literal["best", "cevc", "cetd", "cetd_threshold", "cepr", "cetr", "table_stats", "summary_anchor", "url_tree"] = "best"
     """best, or a method of a paper."""
@@ -60,7 +60,10 @@ class Extracting(Method):
 class Duplicates(Method):
     """By what articles are taken for reposts: a method's name, or a mapping with its parameters."""
 
-    PARAMETERS = {"theta": ("feature_string", "cosine"), "days": ("trie", "title_index", "feature_string", "cosine")}
+    PARAMETERS: ClassVar[Mapping[str, Collection[str]]] = {
+        "theta": ("feature_string", "cosine"),
+        "days": ("trie", "title_index", "feature_string", "cosine"),
+    }
 
     method: Literal["judge", "trie", "title_index", "feature_string", "cosine"] = "judge"
     """judge, or a method of a paper; with title_index reposts are not fetched, either."""
