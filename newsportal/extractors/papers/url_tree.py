@@ -339,8 +339,7 @@ def _list(row: dict[str, Any], key: str, most: int) -> list[Any]:
 
 
 def _text(row: dict[str, Any], key: str) -> str:
-    found = row[key]
-    if not isinstance(found, str):
+    if not isinstance(found := row[key], str):
         raise TypeError(f"{key!r} is no text")
     return found
 
