@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "commands.md"
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-SCRAPYS_OWN = ("list", "crawl", "shell", "fetch", "settings", "parse", "check", "bench")
+SCRAPYS_OWN = ("list", "crawl", "shell", "fetch", "settings", "parse", "check", "bench", "genspider", "runspider")
 SPIDER_CLASSES = {
     "metasearch": "metasearch.MetasearchSpider",
     "rss": "rss.RssSpider",

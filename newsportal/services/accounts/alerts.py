@@ -120,7 +120,7 @@ class Alerts(Part):
         with self._write() as connection:
             return sum(insert_new(connection, MESSAGES, _row(message)) for message in messages)
 
-    def has_told(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
+    def has_announced(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
         """Whether the alert told of one of these, whatever came of it."""
         wanted = select(MESSAGES.c.thing).where(MESSAGES.c.alert_id == alert_id)
         return bool(self._select_in(wanted, MESSAGES.c.thing, things) or self._select_in(wanted, MESSAGES.c.article_id, articles))

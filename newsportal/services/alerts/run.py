@@ -124,7 +124,7 @@ def _messages(work: Work, alerts: Sequence[Alert], found: Mapping[str, Sequence[
             story = stories[article.story_id]
             if story is None:  # it is hidden, or gone meanwhile
                 continue
-            if not work.accounts.alerts.has_told(alert.id, [story.id], [version.id for version in story.versions]):
+            if not work.accounts.alerts.has_announced(alert.id, [story.id], [version.id for version in story.versions]):
                 due = due_at(now, alert, work.zone)
                 yield Message(alert.id, story.id, article.id, headline(article.title), found=now, due=due, changed=now)
 

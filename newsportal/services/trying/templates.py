@@ -75,12 +75,12 @@ def _translated_errors(file: Path, what: str = "") -> Iterator[None]:
 def library_of(store: Store) -> tuple[Library, str]:
     """The templates that crawls by ``url_tree`` and saved pages taught, and why they cannot be read."""
     try:
-        return _kept(store.learnt(METHOD)), ""
+        return _library_from(store.learnt(METHOD)), ""
     except LibraryError as error:
         return Library(), str(error)
 
 
-def _kept(text: str | None) -> Library:
+def _library_from(text: str | None) -> Library:
     return Library() if text is None else read_library(text)
 
 
@@ -90,7 +90,7 @@ def teach(store: Store, pages: Iterable[Page], now: datetime) -> int:
 
     def learnt(text: str | None) -> str:
         nonlocal more
-        tree = UrlTree(_kept(text))
+        tree = UrlTree(_library_from(text))
         before = len(list(tree.library))
         for page in pages:
             tree.learn(dom.document(page), None, page.fetched)
@@ -166,11 +166,11 @@ def forget_site(store: Store, site: str, what: str, now: datetime) -> bool:
             return False
         store.save_site_lines({site: {}}, now=now, most=SITES * 2)
         return True
-    if site not in _kept(store.learnt(METHOD)).sites:
+    if site not in _library_from(store.learnt(METHOD)).sites:
         return False
 
     def forgotten(text: str | None) -> str:
-        library = _kept(text)
+        library = _library_from(text)
         library.forget(site)
         return write_library(library)
 
