@@ -50,6 +50,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "schedule": "Run due visits as jobs on this machine or in a scrapyd.",
         "deploy": "Send the project to a scrapyd.",
         "frontier": "Show and repair the queue of requests.",
+        "prune": "Delete what is older than sources.yaml allows.",
         "store": "Show, check and copy the store.",
         "index": "Show and rebuild the search index.",
         "backup": "Write a store and sources.yaml to one file.",

@@ -32,12 +32,12 @@ from newsportal.store import open_store
 STARTS: Final = {
     "retrain": "training the models anew, beside everything else ...",
     "fit": "learning recommendations, beside everything else ...",
-    "expire": "deleting old views of readers ...",
+    "prune": "deleting what is too old ...",
 }
 STAYS: Final = {
     "retrain": "the training failed: {}; the models in use stay",
     "fit": "the fit of recommendations failed: {}; the one before stays in use",
-    "expire": "old views of readers could not be deleted: {}",
+    "prune": "what is too old could not be deleted: {}; the next night goes on",
 }
 
 
@@ -107,8 +107,8 @@ def news(kind: str, row: Row) -> str | None:
         return f"trained version {row['version']} of the model of {row['corpus']} on {row['documents']} articles: {used}"
     if kind == "fit" and "views" in row:
         return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
-    if kind == "expire" and row.get("deleted"):
-        return f"{row['deleted']} old views and offers of readers are deleted, as promised"
+    if kind == "prune" and (gone := {name: number for name, number in row.get("gone", {}).items() if number}):
+        return "deleted for their age: " + ", ".join(f"{number} {name}" for name, number in gone.items())
     return None
 
 

@@ -83,6 +83,8 @@ class Sources(parts.Part):
     """Channels of photo stories."""
     publish: tuple[Target, ...] = ()
     """Where articles are published besides the portal."""
+    retention: parts.Retention = parts.Retention()
+    """How long what is stored is kept."""
     alerts: parts.Alerting = parts.Alerting()
     """How people are told of what is new."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Mapping
 from itertools import pairwise
 from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Literal
@@ -30,6 +31,7 @@ from newsportal.sources.values import (
     mistake,
 )
 
+Days = Annotated[int, Field(ge=1, le=36_500)]
 Minutes = Annotated[float, Field(gt=0, le=43_200)]  # up to 30 days
 
 
@@ -270,6 +272,30 @@ class Recommending(Part):
     """paper: how interest rises and fades with age (λ); by default the mean age of what is viewed, 5.6 before it is known."""
     unit: Literal["hours", "days"] = "hours"
     """paper: in what ages are counted."""
+
+
+class Retention(Part):
+    """For how many days what is stored is kept. newsportal up deletes at night what is older; newsportal prune does it at once."""
+
+    articles: Days | None = None
+    """Days after an article was stored, or its text changed last; by default for ever. Stories go as a whole, once all versions are old.
+    Never deleted: what readers marked, what is published, what editors changed."""
+    sources: Mapping[Name, Days | Literal["forever"]] = {}
+    """Other ages for sources: their names, or feed:NAME, with days or forever. Of several ages the longest holds."""
+    topics: Mapping[Name, Days | Literal["forever"]] = {}
+    """Other ages for the articles of topics."""
+    withdraw: bool = False
+    """true: published articles go, too, and are withdrawn from their destinations."""
+    revisions: Days | None = None
+    """Earlier texts of articles; by default for ever. Those of articles that editors corrected stay."""
+    reports: Days = 400
+    """Reports of crawls."""
+    views: Annotated[int, Field(ge=1, le=365)] = 365
+    """What readers looked at."""
+    log: Days = 1095
+    """The log of what people changed."""
+    messages: Days = 400
+    """What alerts sent."""
 
 
 class Scheduling(Part):

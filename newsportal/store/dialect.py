@@ -51,6 +51,7 @@ class Dialect:
     whether its row count says what was new. ``write_options``: execution options of a write transaction; ``release`` is called with its
     connection when it has ended.
     ``rest``: let a reader rest for :data:`REST_SECONDS`; answers whether its session is to be ended afterwards.
+    ``give_back``: return free space to the disk (``Pruning.give_back``); servers do that by themselves.
     ``explain``: the error of ours that an error of the driver means.
     """
 
@@ -61,6 +62,7 @@ class Dialect:
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = lambda _: None
     rest: Callable[[Connection], bool] = lambda _: False
+    give_back: Callable[[Engine, bool], int] = lambda _engine, _whole: 0
 
 
 def on_conflict(plain: sqlite.Insert | postgresql.Insert, table: Table, update: tuple[str, ...]) -> Insert:

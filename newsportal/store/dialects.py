@@ -14,7 +14,23 @@ from itertools import islice
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Engine, Executable, Row, RowMapping, Select, Table, UpdateBase, event, exc, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    RowMapping,
+    Select,
+    Table,
+    UpdateBase,
+    bindparam,
+    delete,
+    event,
+    exc,
+    func,
+    select,
+)
 from sqlalchemy.engine import URL, make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -122,6 +138,7 @@ def write_ahead(engine: Engine) -> None:
     with _errors(engine.url), engine.connect() as connection:
         raw = connection.connection.cursor()
         if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # nothing that a power cut could damage: do not wait for the disk
+            raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
             raw.execute("PRAGMA synchronous = OFF")
         deadline = monotonic() + BUSY_SECONDS
         while raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
@@ -192,6 +209,20 @@ class Part:
     def _upsert(self, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
         with self._write() as connection:
             upsert(connection, table, rows, update=update)
+
+    def _delete_old(self, table: Table, *where: ColumnElement[bool], dry_run: bool = False) -> int:
+        """Delete these rows, a transaction for each few; with ``dry_run`` only count them. Answers how many."""
+        if dry_run:
+            return self._scalar(select(func.count()).select_from(table).where(*where)) or 0
+        key, done = list(table.primary_key), 0
+        one = delete(table).where(*(column == bindparam(f"key_{column.name}") for column in key))
+        while True:
+            with self._write() as connection:
+                rows = connection.execute(select(*key).where(*where).limit(CHUNK)).all()
+                if not rows:
+                    return done
+                connection.execute(one, [dict(zip((f"key_{column.name}" for column in key), row, strict=True)) for row in rows])
+                done += len(rows)
 
     def _pages(self, read: Callable[[Connection, Any], Sequence[T]], last_of: Callable[[T], Any], start: Any) -> Iterator[T]:
         """All that ``read`` answers, which gets what ``last_of`` says of the last one before. Nobody is blocked between two pages."""

@@ -25,6 +25,8 @@ FAILED: Final = "failed"
 GIVEN_UP: Final = "given-up"
 DONE: Final = "done"  # A request that is no link and was answered
 
+PRUNED: Final = "pruned"  # its article was deleted for its age: it is never opened again
+
 OVER: Final = (STORED, FAILED, GIVEN_UP, DONE)
 OUTSTANDING: Final = (*WAITING, LEASED)
 

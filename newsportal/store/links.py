@@ -21,6 +21,7 @@ from newsportal.store.link_tables import (
     LEASED,
     LINKS,
     OVER,
+    PRUNED,
     STORED,
     WAITING,
     WORKERS,
@@ -114,7 +115,8 @@ class Links(Part):
             return [row.id for row in rows]
 
     def forget(self, source: str) -> None:
-        self.write(lambda turn: turn.connection.execute(LINKS.delete().where(LINKS.c.source == source, LINKS.c.state.not_in(OVER))))
+        waits = (LINKS.c.source == source, LINKS.c.state.not_in((*OVER, PRUNED)))
+        self.write(lambda turn: turn.connection.execute(LINKS.delete().where(*waits)))
 
     def held(self, source: str) -> list[str]:
         """Requests (JSON) of a source's feed entries that no queue hands out, the oldest first."""
@@ -124,7 +126,7 @@ class Links(Part):
     # for people
 
     def queues(self) -> list[str]:
-        return sorted(self._scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue))))
+        return sorted(filter(None, self._scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue)))))
 
     def leased(self) -> int:
         return self._scalar(select(func.count()).select_from(LINKS).where(LINKS.c.state == LEASED)) or 0

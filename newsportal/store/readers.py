@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from newsportal.recommend.base import Recommendation, View
 from newsportal.store import reader_views
 from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
 from newsportal.store.dialects import Part, chunks, select_in, upsert
-from newsportal.store.reader_months import FIGURES, MONTHS, Month, months
+from newsportal.store.reader_months import FIGURES, MONTHS, Month, month_of, months
 from newsportal.store.reader_views import OFFERS, SWITCHED_OFF, VIEWS, Brought, by_story, offer_rows, reader_name, view_of
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
@@ -183,11 +183,18 @@ class Readers(Part):
                     counts.update(reader_views.bring(connection, piece, now))
         return Brought(**counts)
 
-    def let_go(self, *, alpha: float, now: datetime) -> int:
-        """Delete views and offers that are older than is promised; their months' figures stay. Answers how many rows went."""
+    def outdated(self, before: datetime) -> int:
+        """How many views are from before that moment."""
+        return self._scalar(select(func.count()).select_from(VIEWS).where(VIEWS.c.at < before)) or 0
+
+    def let_go(self, *, alpha: float, now: datetime, kept: timedelta = reader_views.VIEWS_KEPT, closing: bool = False) -> int:
+        """Delete views and offers that are older than is promised; their months' figures stay. Answers how many rows went.
+
+        ``closing``: the figures of all months that are over stay as they are now, since articles with views are deleted next.
+        """
         with self._write() as connection:
-            oldest = now - reader_views.VIEWS_KEPT
-            ending = [month for month in months(connection, alpha) if month.start < oldest]
+            oldest = now - kept
+            ending = [month for month in months(connection, alpha) if month.start < (month_of(now) if closing else oldest)]
             upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
             views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
             return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - reader_views.OFFERS_KEPT)).rowcount

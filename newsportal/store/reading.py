@@ -13,6 +13,7 @@ from newsportal.items import TopicMark, content_id
 from newsportal.store.article_rows import article_from, story_from
 from newsportal.store.columns import EPOCH, name, name_id, storable
 from newsportal.store.dialects import PAGE, Part, chunks, select_in
+from newsportal.store.link_tables import LINKS, PRUNED
 from newsportal.store.results import Change, StoredArticle, Story, Tally
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, CONTENT, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
@@ -108,10 +109,17 @@ def read_new_aliases(connection: Connection, after: tuple[int, str]) -> Sequence
     return connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE)).all()
 
 
+NAMES: Final = select(LINKS.c.id).where(LINKS.c.link == 1, LINKS.c.state == PRUNED)
+"""Names of articles that were deleted for their age."""
+
+
 class Articles(Part):
     def find_stored(self, identities: Collection[str]) -> set[str]:
+        """Those of articles that are stored, or were deleted for their age."""
         with self._read() as connection:
-            return set(find_stored(connection, identities))
+            stored = set(find_stored(connection, identities))
+            left = {name_id(identity): identity for identity in identities if identity not in stored}
+            return stored | {left[row["id"]] for row in select_in(connection, NAMES, LINKS.c.id, left)}
 
     def identities(self, *, after: int = 0) -> Iterator[str]:
         """All stored identities and aliases, to fill a Bloom filter at the start; with ``after``, those entered since that change.

@@ -21,6 +21,7 @@ from newsportal.store.links import Links
 from newsportal.store.lists import Lists
 from newsportal.store.outbox import Outbox
 from newsportal.store.pictures import Pictures
+from newsportal.store.pruning import Pruning
 from newsportal.store.readers import Readers
 from newsportal.store.reading import Articles
 from newsportal.store.records import Records
@@ -44,6 +45,7 @@ class Store(Articles, Lists, Writing, Editing, CrawlState):
         self.outbox = Outbox(self._engine)
         self.links = Links(self._engine)
         self.records = Records(self._engine)
+        self.pruning = Pruning(self._engine)
         try:
             prepare(self._engine, unfinished=unfinished)
         except BaseException:

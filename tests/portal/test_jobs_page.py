@@ -34,7 +34,7 @@ def records(tmp_path: Path) -> Records:
         Job("crawl1", "rss", "done", outcome=(outcome_of(CRAWLED),), origin="schedule"),
         Job("crawl2", "", "done", outcome=(outcome_of(IDLE),), origin="up"),
         Job("fit1", kind="fit", state="done", outcome=({"views": 9, "readers": 2, "seconds": 1.5},), origin="up"),
-        Job("expire1", kind="expire", state="done", outcome=({"deleted": 4},), origin="up"),
+        Job("prune1", kind="prune", state="done", outcome=({"gone": {"articles": 3, "log": 1}},), origin="up"),
         Job("retrain1", kind="retrain", state="failed", error={"code": "timeout", "text": "it took more than 1800 seconds"}, origin="up"),
         Job("lost1", kind="retrain", pid=1, born="0", origin="up"),
     ]
@@ -52,12 +52,12 @@ def test_jobs_of_everybody_are_listed_with_what_they_brought(editor: httpx.Clien
     page = lxml_html.document_fromstring(editor.get("/jobs").text)
     shown = {section.get("id"): section for section in page.xpath("//section[@data-state]")}
     assert {id: section.get("data-state") for id, section in shown.items()} == {
-        "job-crawl1": "done", "job-fit1": "done", "job-expire1": "done", "job-retrain1": "failed", "job-lost1": "lost",
+        "job-crawl1": "done", "job-fit1": "done", "job-prune1": "done", "job-retrain1": "failed", "job-lost1": "lost",
     }  # fmt: skip
     assert "新报道 3 篇" in shown["job-crawl1"].text_content()
     assert "失败 2 次" in shown["job-crawl1"].text_content()
     assert "2 位读者的 9 次浏览" in shown["job-fit1"].text_content()
-    assert "4" in shown["job-expire1"].text_content()
+    assert "已清理 4 条过期数据" in shown["job-prune1"].text_content()
     assert "1800" in shown["job-retrain1"].text_content()
     assert shown["job-crawl1"].xpath(".//a/@href") == ["/monitor/system?file=crawl1"]
 
@@ -69,7 +69,7 @@ def test_the_api_has_outcomes_and_errors_as_data(editor: httpx.Client) -> None:
     assert jobs["fit1"]["outcome"] == [{"views": 9, "readers": 2, "seconds": 1.5}]
     assert (jobs["retrain1"]["state"], jobs["retrain1"]["failure"]) == ("failed", "it took more than 1800 seconds")
     assert jobs["lost1"]["state"] == "lost"
-    assert editor.get("/api/v1/jobs/expire1").json()["outcome"] == [{"deleted": 4}]
+    assert editor.get("/api/v1/jobs/prune1").json()["outcome"] == [{"gone": {"articles": 3, "log": 1}}]
 
 
 def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Client, records: Records) -> None:

@@ -1,8 +1,9 @@
 """Alerts: what somebody wants to be told of, where and when; and the outbox of what they tell.
 
-A message is an alert and a thing: a story, or a condition of the portal. It has one row for ever, made in one transaction with the mark up
-to which the store's changes were looked through. Before it is sent it is claimed; whoever dies between claiming and telling what came of it
-leaves it ``sending``, and once the lease is over it is ``unknown``: perhaps it was sent. It is not sent again unless somebody says so.
+A message is an alert and a thing: a story, or a condition of the portal. It has one row (for ``retention.messages`` days), made in one
+transaction with the mark up to which the store's changes were looked through. Before it is sent it is claimed; whoever dies between
+claiming and telling what came of it leaves it ``sending``, and once the lease is over it is ``unknown``: perhaps it was sent. It is not
+sent again unless somebody says so.
 """
 
 from __future__ import annotations
@@ -158,6 +159,11 @@ class Alerts(Part):
         with self._write() as connection:
             named = [one.thing for one in held]
             return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(told)).rowcount > 0
+
+    def prune(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Delete messages that are over since before that moment; answers how many. A story that changes later is told of once more."""
+        over = MESSAGES.c.state.not_in(("waiting", "sending"))
+        return self._delete_old(MESSAGES, MESSAGES.c.changed < before, over, dry_run=dry_run)
 
     def again(self, alert_id: str, *, now: datetime) -> int:
         """By hand: what failed, and what perhaps was sent, waits anew. Answers how many."""

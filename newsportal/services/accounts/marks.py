@@ -66,6 +66,10 @@ class Marked:
 class Marks(Part):
     """May be shared between threads. Blocking calls. Errors are those of stores."""
 
+    def marked(self, story_ids: Collection[str]) -> set[str]:
+        """Of these stories those that somebody marked."""
+        return {row["story_id"] for row in self._select_in(select(MARKS.c.story_id), MARKS.c.story_id, dict.fromkeys(story_ids))}
+
     def of(self, person_id: str, story_ids: Collection[str]) -> Marked:
         rows = self._select_in(select(MARKS).where(MARKS.c.person_id == person_id), MARKS.c.story_id, dict.fromkeys(story_ids))
         moments = self._rows(select(CAUGHT_UP.c.topic, CAUGHT_UP.c.at).where(CAUGHT_UP.c.person_id == person_id))

@@ -115,7 +115,7 @@ MESSAGES = Table(
     Index("ix_alert_messages_state", "state", "due"),
     Index("ix_alert_messages_changed", "alert_id", "changed"),
 )
-"""What an alert tells of: a story, or a condition of the portal. One row for ever: so nothing is told of twice."""
+"""What an alert tells of: a story, or a condition of the portal. One row: so nothing is told of twice while it is kept."""
 
 ALERT_MARKS = Table(
     "alert_marks",

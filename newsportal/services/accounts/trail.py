@@ -1,4 +1,4 @@
-"""The log of changes: who did what, when, from where. Nothing in it is ever changed or taken out."""
+"""The log of changes: who did what, when, from where. Nothing in it is ever changed; it is kept as long as ``retention.log`` says."""
 
 from __future__ import annotations
 
@@ -53,6 +53,10 @@ class Trail(Part):
             query = query.where(TRAIL.c.at >= since)
         rows = self._rows(query)
         return [Entry(row.seq, row.at, row.person, row.way, row.action, row.thing, row.details, row.address) for row in rows]
+
+    def prune(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Delete what was done before that moment; answers how many entries."""
+        return self._delete_old(TRAIL, TRAIL.c.at < before, dry_run=dry_run)
 
     def actions(self) -> list[str]:
         """What was ever done, in the order of the alphabet."""

@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from itertools import zip_longest
 from typing import Final
 
 from newsportal.errors import StoreError
 from newsportal.items.report import Run
-from newsportal.services.jobs.base import CRAWL, Job, Row, Wanted
+from newsportal.services.jobs.base import CRAWL, Job, Wanted
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Duty, Say
 from newsportal.sources import Sources, timing
@@ -99,13 +99,14 @@ def _held_back(one: Due, attempt: Attempt | None, now: datetime) -> bool:
 
 RETRAIN: Final = "retrain"
 FIT: Final = "fit"
-EXPIRE: Final = "expire"
+PRUNE: Final = "prune"
 
 REST: Final = 3600.0
 """Seconds between two trainings at least: a portal that brings a thousand articles an hour need not learn from each hundred."""
 
 RETRAIN_LIMIT: Final = 1800.0
 FIT_LIMIT: Final = 7200.0  # seconds that a training and a fit may take; then they are ended, and what was learnt before stays in use
+PRUNE_LIMIT: Final = 7200.0  # seconds; the next night goes on
 SILENCE: Final = 1800.0  # seconds without a line in its log after which a crawl counts as hung: Scrapy logs its figures each minute
 OFFLINE: Final = 30.0  # seconds between two looks for a network that is away. Only names are looked up: it costs no site a request
 OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
@@ -194,7 +195,7 @@ class Retraining(Duty):
 
 
 class Nightly(Duty):
-    """``newsportal recommend fit`` each night, also after a night that was missed; without ``learn`` only what is too old is deleted."""
+    """``newsportal prune``, then ``newsportal recommend fit`` (unless ``learn`` is false) each night, also after one that was missed."""
 
     def __init__(
         self, file: SourcesReloader, hour: int, zone: tzinfo, *, learn: bool = True, clock: Callable[[], float] = time.monotonic
@@ -206,29 +207,27 @@ class Nightly(Duty):
         if self._clock() < self._next:
             return
         self._next = self._clock() + NIGHTLY_LOOK
-        if self._is_due(jobs, now):
-            fit = Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
-            yield fit if self._learn else Wanted(kind=EXPIRE, call=self._expire)
-
-    def _is_due(self, jobs: Sequence[Job], now: datetime) -> bool:
-        """Whether the latest fit, or try, is from before the hour, and there is anything to learn from or to delete."""
         at = last_due(now, self._hour, self._zone)
-        tried = [job for job in jobs if job.kind in (FIT, EXPIRE) and job.started is not None]
-        if any(job.active or (job.started is not None and at <= job.started <= now) for job in tried):
-            return False
+        if self._is_due(PRUNE, jobs, at, now) and self._fits() is not None:
+            yield Wanted(kind=PRUNE, words=("prune", "--json"), limit=PRUNE_LIMIT)
+        elif self._learn and self._is_due(FIT, jobs, at, now) and not any(job.active for job in jobs if job.kind == PRUNE):
+            fits = self._fits()
+            if fits is not None and fits[0] and (fits[1] is None or fits[1] < at):
+                yield Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
+
+    def _is_due(self, kind: str, jobs: Sequence[Job], at: datetime, now: datetime) -> bool:
+        """Whether the latest try is from before the hour."""
+        tried = [job for job in jobs if job.kind == kind and job.started is not None]
+        return not any(job.active or (job.started is not None and at <= job.started <= now) for job in tried)
+
+    def _fits(self) -> tuple[bool, datetime | None] | None:
+        """Whether there is anything to learn from, and when that was done last; ``None`` where there is no store."""
         try:
             with closing(open_store(self._file.known.store, create=False)) as store:
                 fits = store.readers.fits()
-                there = bool(store.readers.counts()[0] or fits)
-                return there and (not self._learn or not fits or fits[0][0] < at)
+                return bool(store.readers.counts()[0] or fits), fits[0][0] if fits else None
         except StoreError:
-            return False
-
-    def _expire(self) -> Iterable[Row]:
-        from newsportal.services.recommending.parts import alpha_of  # loads what learns, which the portal itself does not need
-
-        with closing(open_store(self._file.known.store, create=False)) as store:
-            yield {"deleted": store.readers.let_go(alpha=alpha_of(store), now=datetime.now(UTC))}
+            return None
 
 
 def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:

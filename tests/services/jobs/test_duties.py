@@ -45,7 +45,9 @@ def file(tmp_path: Path) -> SourcesReloader:
     return SourcesReloader(path, known, print)
 
 
-def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True) -> list[Wanted]:
+def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True, pruned: bool = True) -> list[Wanted]:
+    """What is started at the next look; ``pruned``: after that night's deletion."""
+    jobs = [*jobs, *([Job("p", kind="prune", state="done", started=moment)] if pruned else [])]
     clock = Clock()
     duty = Nightly(file, 4, SHANGHAI, learn=learn, clock=clock)
     assert not list(duty.wanted(jobs, moment)), "not while everything starts"
@@ -87,22 +89,21 @@ def test_a_fit_that_failed_is_not_tried_all_night(file: SourcesReloader) -> None
     assert night(file, NOW - HOUR, [failed]), "a clock that was put back holds nothing back"
 
 
-def test_where_nothing_is_learnt_what_is_old_is_deleted_in_this_process(file: SourcesReloader, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Late(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:
-            return NOW + timedelta(days=800)
-
-    monkeypatch.setattr(duties, "datetime", Late)
-    (wanted,) = night(file, NOW, learn=False)
-    assert wanted.kind == "expire"
-    assert wanted.call is not None
-    (row,) = wanted.call()
-    assert row["deleted"] > 0
-    store = open_store(file.known.store)
-    assert store.readers.counts()[0] == 0
-    store.close()
-    assert not night(file, NOW, learn=False)
+def test_what_is_too_old_is_deleted_each_night_before_anything_is_learnt(file: SourcesReloader, tmp_path: Path) -> None:
+    (wanted,) = night(file, NOW, [], pruned=False)
+    assert (wanted.kind, wanted.words) == ("prune", ("prune", "--json"))
+    assert not night(file, NOW, [Job("p", kind="prune", started=NOW - HOUR)], pruned=False), "it still runs"
+    done = Job("p", kind="prune", state="failed", started=NOW - HOUR)
+    assert not night(file, NOW, [done], pruned=False, learn=False), "also one that failed is the night's"
+    assert [one.kind for one in night(file, NOW, [done], pruned=False)] == ["fit"]
+    assert [one.kind for one in night(file, NOW + 8 * HOUR, [done], pruned=False)] == ["prune"]
+    path = tmp_path / "unread" / "sources.yaml"
+    path.parent.mkdir()
+    path.write_text("feeds: []\n", "utf-8")
+    unread = SourcesReloader(path, load(path), print)
+    assert not night(unread, NOW, [], pruned=False), "no store"
+    open_store(unread.known.store).close()
+    assert night(unread, NOW, [], pruned=False), "also where nobody reads"
 
 
 def crawl(minutes: float, stored: int) -> Job:

@@ -64,7 +64,7 @@ def test_a_crawl_that_hangs_is_ended(place: Place, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_runs_in_this_process_has_a_record_like_the_others(place: Place) -> None:
-    job = place.run(Wanted(kind="expire", call=lambda: [{"deleted": 3}]))
+    job = place.run(Wanted(kind="prune", call=lambda: [{"deleted": 3}]))
     assert (job.state, job.status, job.outcome) == ("done", 0, ({"deleted": 3},))
 
 
@@ -72,7 +72,7 @@ def test_what_fails_in_this_process_fails_its_job_alone(place: Place) -> None:
     def broken() -> Any:
         raise ValueError("坏了")
 
-    job = place.run(Wanted(kind="expire", call=broken))
+    job = place.run(Wanted(kind="prune", call=broken))
     assert (job.state, job.error) == ("failed", {"code": "ValueError", "text": "坏了"})
 
 

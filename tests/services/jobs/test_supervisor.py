@@ -74,7 +74,7 @@ def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -
         Wanted("", words=(crawls, "crawl")),
         Wanted(kind="fit", words=(reports,)),
         Wanted(kind="retrain", words=(fails,)),
-        Wanted(kind="expire", call=lambda: [{"deleted": 2}]),
+        Wanted(kind="prune", call=lambda: [{"deleted": 2}]),
     )
     place = Place(tmp_path, duty, every=0.01, once=True)
     with closing(open_store(place.store)) as store:
@@ -91,15 +91,15 @@ def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -
         place.supervisor.run()
     ended = {facts["kind"]: facts for facts in place.facts("ended")}
     assert {kind: facts["result"] for kind, facts in ended.items()} == {
-        "crawl": "done", "fit": "done", "retrain": "failed", "expire": "done",
+        "crawl": "done", "fit": "done", "retrain": "failed", "prune": "done",
     }  # fmt: skip
     assert ended["fit"]["outcome"] == [{"views": 9}]
     assert ended["retrain"]["error"] == {"code": "x", "text": "坏了"}
-    assert ended["expire"]["outcome"] == [{"deleted": 2}]
+    assert ended["prune"]["outcome"] == [{"deleted": 2}]
     crawl = ended["crawl"]["outcome"][0]
     assert (crawl["stored"], crawl["sources"], crawl["finished"]) == (4, 2, True), "of both spiders"
     assert {job.kind: list(job.outcome) for job in place.records.all()} == {kind: facts["outcome"] for kind, facts in ended.items()}
-    assert [job.kind for job, _ in duty.over] == ["crawl", "fit", "retrain", "expire"]
+    assert [job.kind for job, _ in duty.over] == ["crawl", "fit", "retrain", "prune"]
 
 
 def test_what_hinders_it_is_said_once_and_waited_for(tmp_path: Path) -> None:

@@ -1,0 +1,60 @@
+"""What ``retention`` of sources.yaml lets go: articles, their earlier texts, and records of what was done. Repeated, it does nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from newsportal.services.accounts import Accounts
+from newsportal.sources.parts import Retention
+from newsportal.store.pruning import Ages
+from newsportal.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``gone``: rows by the key of ``retention`` that let them go; ``retained``: old articles that stay, by the reason; ``freed``:
+    bytes that the disk got back."""
+
+    gone: Mapping[str, int]
+    retained: Mapping[str, int]
+    freed: int = 0
+
+
+def ages(retention: Retention) -> Ages:
+    sources, topics = (
+        {name: None if days == "forever" else days for name, days in named.items()} for named in (retention.sources, retention.topics)
+    )
+    return Ages(retention.articles, sources, topics, retention.withdraw)
+
+
+def prune(
+    store: Store, accounts: Accounts, retention: Retention, *, alpha: float, now: datetime, dry_run: bool = False, vacuum: bool = False
+) -> Outcome:
+    """Delete what is too old; with ``dry_run`` count it. Raises ``StoreError``: what was deleted until then is, the rest is the next run's.
+
+    ``alpha``: the share of a story that counts as liked, in the figures of months that stay when their views go.
+    """
+    gone = Counter[str]()
+    rules, views = ages(retention), timedelta(days=retention.views)
+    if dry_run:
+        gone["views"] = store.readers.outdated(now - views)
+    else:
+        gone["views"] = store.readers.let_go(alpha=alpha, now=now, kept=views, closing=rules.shortest is not None)
+    pruned = store.pruning.articles(rules, accounts.marks.marked, now=now, dry_run=dry_run)
+    gone.update(pruned.gone)
+    records: tuple[tuple[str, int | None, Callable[..., int]], ...] = (
+        ("revisions", retention.revisions, store.pruning.revisions),
+        ("reports", retention.reports, store.pruning.runs),
+        ("log", retention.log, accounts.trail.prune),
+        ("messages", retention.messages, accounts.alerts.prune),
+    )
+    for name, days, delete in records:
+        gone[name] = 0 if days is None else delete(now - timedelta(days=days), dry_run=dry_run)
+    if dry_run:
+        return Outcome(dict(gone), dict(pruned.retained))
+    store.pruning.leftovers(now)
+    freed = store.pruning.give_back(whole=vacuum) + accounts.give_back(whole=vacuum)
+    return Outcome(dict(gone), dict(pruned.retained), freed)

@@ -1,0 +1,193 @@
+"""Delete what is older than ``retention`` of sources.yaml allows, in small transactions: what a killed run left is deleted by the next one.
+
+A story goes as a whole, once all of its versions are old, or stays as a whole. What went is logged as ``gone``, which the index,
+destinations and figures follow, and its names stay known for :data:`NAMES_KEPT`, so that list pages do not bring it back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Select, delete, exists, insert, or_, select, update
+
+from newsportal.store.article_rows import EDITOR
+from newsportal.store.columns import METADATA
+from newsportal.store.crawl_state import RUNS
+from newsportal.store.dialects import DIALECTS, Part, select_in
+from newsportal.store.gallery_tables import GALLERIES, GALLERY_PAGES, GALLERY_PICTURES
+from newsportal.store.labels import FORMER_LABELS, LABELLED
+from newsportal.store.link_tables import LINKS, OVER, PRUNED
+from newsportal.store.outbox import OUTBOX
+from newsportal.store.pictures import PICTURE_STORIES, PICTURES, SIGHTINGS
+from newsportal.store.tables import ALIASES, ARTICLES, REVISIONS, STORIES, TOPICS, UNFOLDED
+from newsportal.store.threads import THREADS
+from newsportal.store.writing import log
+
+NAMES_KEPT: Final = timedelta(days=365)
+"""So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen."""
+
+AT_ONCE: Final = 50
+"""Stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer."""
+
+MINE: Final = "by-hand"
+"""The reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)."""
+
+Marked = Callable[[Collection[str]], Collection[str]]
+"""Of stories or articles those that readers marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """Days that articles are kept (``None``: for ever) after they were stored or their text changed last. ``sources`` and ``topics`` name
+    others; of several the longest. ``withdraw``: published ones go, too."""
+
+    articles: int | None = None
+    sources: Mapping[str, int | None] = field(default_factory=dict)
+    topics: Mapping[str, int | None] = field(default_factory=dict)
+    withdraw: bool = False
+
+    def rule(self, source: str, topics: Collection[str]) -> tuple[str, int | None]:
+        """The key that holds for an article, and its days."""
+        names = (source, source.partition(":")[2])
+        rules = [(f"sources.{name}", self.sources[name]) for name in names if name in self.sources]
+        rules += [(f"topics.{topic}", self.topics[topic]) for topic in sorted(topics) if topic in self.topics]
+        return max(rules or [("articles", self.articles)], key=lambda rule: float("inf") if rule[1] is None else rule[1])
+
+    @property
+    def shortest(self) -> int | None:
+        return min((days for days in (self.articles, *self.sources.values(), *self.topics.values()) if days is not None), default=None)
+
+
+@dataclass(slots=True)
+class Pruned:
+    """Articles that went by the key that said so, and old ones that were kept by the reason."""
+
+    gone: Counter[str] = field(default_factory=Counter)
+    retained: Counter[str] = field(default_factory=Counter)
+
+
+MEMBER: Final = ("id", "story_id", "source", "first_seen", "fetched", "corrected", "hidden", "category_by", "fold_reason")
+MEMBERS: Final = select(*(ARTICLES.c[name] for name in MEMBER))
+PUBLISHED: Final = select(OUTBOX.c.article_id).where(OUTBOX.c.digest.is_not(None))
+BY_EDITORS: Final[Sequence[tuple[Select[Any], ColumnElement[Any]]]] = (
+    (select(UNFOLDED.c.article_id), UNFOLDED.c.article_id),
+    (select(TOPICS.c.article_id).where(TOPICS.c.by == EDITOR), TOPICS.c.article_id),
+    (select(GALLERY_PICTURES.c.gallery_id).where(GALLERY_PICTURES.c.said.is_not(None)), GALLERY_PICTURES.c.gallery_id),
+    (select(LABELLED.c.article_id).where(LABELLED.c.label_source != "from-store"), LABELLED.c.article_id),
+)
+"""What says that an editor had an article in hand, beside its own row."""
+
+
+class Pruning(Part):
+    def articles(self, ages: Ages, marked: Marked, *, now: datetime, dry_run: bool = False) -> Pruned:
+        """Delete the stories whose time is over; with ``dry_run`` only count them. Decided anew in the transaction that
+        deletes: somebody may have marked one meanwhile."""
+        found, last = Pruned(), ""
+        if ages.shortest is None:
+            return found
+        old = select(STORIES.c.id).where(STORIES.c.last_seen <= now - timedelta(days=ages.shortest)).order_by(STORIES.c.id).limit(AT_ONCE)
+        while ids := self._scalars(old.where(STORIES.c.id > last)):
+            last = ids[-1]
+            with self._read() as connection:
+                going, whys = _decide(connection, ids, ages, marked, now)
+            if going and not dry_run:
+                with self._write() as connection:
+                    going, meanwhile = _decide(connection, list(going), ages, marked, now)
+                    _delete(connection, going, now)
+                whys |= meanwhile
+            for story, why in whys.items():
+                (found.gone if story in going else found.retained).update(why)
+        return found
+
+    def revisions(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Delete earlier texts of before that moment, but for those of articles that editors corrected."""
+        edited = exists().where(ARTICLES.c.id == REVISIONS.c.article_id, ARTICLES.c.corrected.is_not(None))
+        return self._delete_old(REVISIONS, REVISIONS.c.fetched < before, ~edited, dry_run=dry_run)
+
+    def runs(self, before: datetime, *, dry_run: bool = False) -> int:
+        return self._delete_old(RUNS, RUNS.c.started < before, dry_run=dry_run)
+
+    def leftovers(self, now: datetime) -> None:
+        """Delete what deleted articles left behind: names after their time, entries of the outbox that were withdrawn."""
+        self._delete_old(LINKS, LINKS.c.state == PRUNED, LINKS.c.changed < (now - NAMES_KEPT).timestamp())
+        self._delete_old(OUTBOX, OUTBOX.c.state == "withdrawn", ~exists().where(ARTICLES.c.id == OUTBOX.c.article_id))
+
+    def give_back(self, *, whole: bool = False) -> int:
+        """Return free space to the disk; answers how many bytes. ``whole``: write a SQLite file anew if there is no other way."""
+        return DIALECTS[self._engine.dialect.name].give_back(self._engine, whole)
+
+
+def _decide(
+    connection: Connection, stories: Collection[str], ages: Ages, marked: Marked, now: datetime
+) -> tuple[dict[str, list[str]], dict[str, Counter[str]]]:
+    """Story → its articles, of those that go; and story → why each article goes, or why the old ones of a story stay."""
+    versions: dict[str, list[Any]] = {id: [] for id in stories}
+    for row in select_in(connection, MEMBERS, ARTICLES.c.story_id, stories):
+        versions[row["story_id"]].append(row)
+    ids = [row["id"] for rows in versions.values() for row in rows]
+    topics: dict[str, list[str]] = {}
+    for row in select_in(connection, select(TOPICS.c.article_id, TOPICS.c.topic), TOPICS.c.article_id, ids):
+        topics.setdefault(row["article_id"], []).append(row["topic"])
+    by_editors = {next(iter(row.values())) for asked, column in BY_EDITORS for row in select_in(connection, asked, column, ids)}
+    published = set() if ages.withdraw else {row["article_id"] for row in select_in(connection, PUBLISHED, OUTBOX.c.article_id, ids)}
+    by_readers = set(marked([*stories, *ids]))
+    going: dict[str, list[str]] = {}
+    whys: dict[str, Counter[str]] = {}
+    for story, rows in versions.items():
+        reasons, rules = set[str](), Counter[str]()
+        for row in rows:
+            key, days = ages.rule(row["source"], topics.get(row["id"], ()))
+            if days is None or max(row["first_seen"], row["fetched"]) > now - timedelta(days=days):
+                reasons.add("younger")
+            else:
+                rules[key] += 1
+            edited = row["corrected"] or row["hidden"] or row["category_by"] == EDITOR or row["fold_reason"] == MINE
+            reasons |= {"edited"} if edited or row["id"] in by_editors else set()
+            reasons |= {"published"} if row["id"] in published else set()
+            reasons |= {"marked"} if row["id"] in by_readers or story in by_readers else set()
+        if not reasons and rows:
+            going[story] = [row["id"] for row in rows]
+        why = next((one for one in ("marked", "published", "edited") if one in reasons), "younger")
+        whys[story] = Counter({why: rules.total()} if rules else ()) if reasons else rules
+    return going, whys
+
+
+def _delete(connection: Connection, going: Mapping[str, Sequence[str]], now: datetime) -> None:
+    """Delete stories with all that belongs to them, and log it. ``going``: story → its articles."""
+    ids, stories = [id for articles in going.values() for id in articles], list(going)
+    _keep_names(connection, ids, now)
+    pictures = list(connection.scalars(select(SIGHTINGS.c.picture_id).distinct().where(SIGHTINGS.c.story_id.in_(ids))))
+    connection.execute(delete(FORMER_LABELS).where(FORMER_LABELS.c.id.in_(ids)))
+    for column in (LABELLED.c.article_id, GALLERY_PAGES.c.gallery, SIGHTINGS.c.story_id, PICTURE_STORIES.c.id):
+        connection.execute(delete(column.table).where(column.in_(ids)))
+    unseen = ~exists().where(SIGHTINGS.c.picture_id == PICTURES.c.id)
+    connection.execute(delete(PICTURES).where(PICTURES.c.id.in_(pictures), PICTURES.c.frequent.is_(None), unseen))
+    connection.execute(delete(OUTBOX).where(OUTBOX.c.article_id.in_(ids), OUTBOX.c.digest.is_(None), OUTBOX.c.state != "under-way"))
+    connection.execute(delete(UNFOLDED).where(UNFOLDED.c.story_id.in_(stories)))
+    for table in reversed(METADATA.sorted_tables):
+        for key in table.foreign_keys:
+            if key.column is STORIES.c.id:
+                connection.execute(delete(table).where(key.parent.in_(stories)))
+            elif key.column in (ARTICLES.c.id, GALLERIES.c.id, THREADS.c.id):  # the last two are articles' ids
+                connection.execute(delete(table).where(key.parent.in_(ids)))
+    connection.execute(delete(STORIES).where(STORIES.c.id.in_(stories)))
+    for id in ids:
+        log(connection, "gone", id, now)
+
+
+def _keep_names(connection: Connection, ids: Sequence[str], now: datetime) -> None:
+    """Enter the names of articles among the links, where no list page opens them again."""
+    names = {*ids, *connection.scalars(select(ALIASES.c.id).where(ALIASES.c.article_id.in_(ids)))}
+    there = set[str]()
+    wall = now.timestamp()
+    for row in list(select_in(connection, select(LINKS.c.id, LINKS.c.number).where(LINKS.c.link == 1), LINKS.c.id, names)):
+        there.add(row["id"])
+        over = or_(LINKS.c.state.in_(OVER), LINKS.c.state == PRUNED)
+        connection.execute(update(LINKS).where(LINKS.c.number == row["number"], over).values(state=PRUNED, changed=wall, reason=None))
+    plain = {"queue": "", "state": PRUNED, "host": "", "precedence": 0, "link": 1, "tries": 0, "failures": 0, "body": ""}
+    if fresh := sorted(names - there):
+        connection.execute(insert(LINKS), [{"id": id, "added": wall, "changed": wall, **plain} for id in fresh])

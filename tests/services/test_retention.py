@@ -1,0 +1,70 @@
+"""``retention`` of sources.yaml over a store and its accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from factories import NOW, article, empty_accounts, empty_store, invented
+
+from newsportal.items.report import Run
+from newsportal.services.accounts import Accounts
+from newsportal.services.accounts.alerts import Alert, Message
+from newsportal.services.retention import ages, prune
+from newsportal.sources.parts import Retention
+from newsportal.store.pruning import Ages
+from newsportal.store.store import Store
+
+DAY = timedelta(days=1)
+LATE = NOW + 100 * DAY
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(empty_store(tmp_path / "news.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def accounts(tmp_path: Path) -> Iterator[Accounts]:
+    with closing(empty_accounts(tmp_path / "accounts.db")) as opened:
+        yield opened
+
+
+def test_a_rule_for_ever_is_none() -> None:
+    assert ages(Retention(articles=9, sources={"甲": "forever"}, topics={"乙": 3})) == Ages(9, {"甲": None}, {"乙": 3})
+
+
+def test_by_default_articles_stay_and_records_of_years_ago_go(store: Store, accounts: Accounts) -> None:
+    added = store.add(article("a"), now=NOW)
+    store.save_run(Run("r", NOW, NOW, "finished", ("rss",), ()))
+    store.readers.saw("林", added.id, [1], pictures=1, now=NOW)
+    accounts.trail.add(None, "source.add", now=NOW)
+    accounts.alerts.add(Alert("alert", "p", "快讯", "topic", "旅游", "webhook", {}, NOW))
+    over, waits = (Message("alert", state, "a", "题", NOW, NOW, NOW, state=state) for state in ("sent", "waiting"))  # type: ignore[arg-type]
+    accounts.alerts.keep([over, waits])
+    found = prune(store, accounts, Retention(), alpha=0.5, now=NOW + 364 * DAY)
+    assert sum(found.gone.values()) == 0
+    later = NOW + 1096 * DAY
+    for dry_run in (True, False):
+        found = prune(store, accounts, Retention(), alpha=0.5, now=later, dry_run=dry_run)
+        assert found.gone == {"views": 1, "revisions": 0, "reports": 1, "log": 1, "messages": 1}
+    assert store.article(added.id) is not None
+    assert [one.state for one in accounts.alerts.messages("alert")] == ["waiting"]
+    assert (store.runs(), accounts.trail.entries()) == ([], [])
+    assert sum(prune(store, accounts, Retention(), alpha=0.5, now=later).gone.values()) == 0
+
+
+def test_what_a_reader_starred_stays_and_the_figures_of_months_do(store: Store, accounts: Accounts) -> None:
+    starred, plain = (store.add(article(name, text=invented(n)), now=NOW) for n, name in enumerate("ab"))
+    accounts.marks.star("林", starred.story_id, True, now=NOW)
+    store.readers.saw("林", plain.id, [1], pictures=1, now=NOW)
+    before = store.readers.months(alpha=0.5)
+    found = prune(store, accounts, Retention(articles=90), alpha=0.5, now=LATE)
+    assert (found.gone["articles"], found.retained) == (1, {"marked": 1})
+    assert store.readers.counts() == (0, 0), "the view went with its article"
+    assert store.readers.months(alpha=0.5) == before
+    assert store.article(starred.id) is not None
