@@ -13,7 +13,7 @@ HOST ?= 127.0.0.1
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? 2 * cores : 8)))
 IN_PARALLEL := -n $(JOBS) --dist loadfile --no-loadscope-reorder # many tests wait: more processes than cores; a file's tests share what they crawled
 
-.PHONY: help run demo screens reference test all-tests test-fast test-faults check lock clean tools servers
+.PHONY: help run demo screens reference release test all-tests test-fast test-faults check lock clean tools servers
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,10 @@ screens: $(TEST_READY)  ## take the pictures of docs/screens anew, from the demo
 
 reference: $(TEST_READY)  ## write docs/commands.md from the commands' help
 	$(BIN)/python scripts/reference
+
+release: $(RUN_READY)  ## build wheel, source archive and SBOM into dist/
+	@rm -rf build dist
+	@$(BIN)/python scripts/release
 
 test: $(VENV)/bin/python  ## set up and run all checks and tests
 	@$(MAKE) --no-print-directory --jobs=2 $(TEST_READY) tools

@@ -210,6 +210,10 @@ class SparkFailed(NewsportalError):
     """Apache Spark cannot be started, or gave up. Nothing was saved; the fit before stays in use. The caller shows it."""
 
 
+class LogUnavailable(NewsportalError):
+    """The log file cannot be written. Raised before anything starts; the message names the remedy."""
+
+
 class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 

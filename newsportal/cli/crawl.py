@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -16,8 +17,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from newsportal import logs
 from newsportal.cli import hints, publishing
-from newsportal.cli.options import LogFile, LogLevel, SourcesFile, load, log_level_of
+from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.output import make_table, print_json
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
@@ -47,16 +49,26 @@ class CrawlOptions:
     archive: Path | None = None
     log_level: str = "WARNING"
     log_file: Path | None = None
+    log_format: str = "text"
     run_id: str | None = None
 
     def settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"LOG_LEVEL": self.log_level, "LOG_FILE": str(self.log_file) if self.log_file else None}
+        found: dict[str, Any] = {"LOG_LEVEL": self.log_level, "LOG_INSTALL_ROOT_HANDLER": False}
         for name, path in (("SOURCES", self.sources_file), ("REPLAY", self.replay), ("ARCHIVE", self.archive)):
             if path is not None:
                 found[f"NEWSPORTAL_{name}"] = str(path.absolute())
         if self.run_id is not None:
             found["NEWSPORTAL_RUN_ID"] = self.run_id
         return found
+
+    def write_log(self) -> None:
+        """In place of Scrapy's handler, which knows no other form and lets its file grow. Raises ``LogUnavailable``."""
+        from scrapy.utils.log import TopLevelFormatter
+
+        handler = logs.install(self.log_format, self.log_file)
+        handler.setLevel(self.log_level)
+        handler.addFilter(TopLevelFormatter(["scrapy"]))
+        logging.getLogger().setLevel(logging.NOTSET)
 
     def arguments(self, spider: str) -> dict[str, str]:
         found = {"source": self.source, "due": "1" if self.due else None, "topic": self.topic if spider == "metasearch" else None}
@@ -71,6 +83,7 @@ def run(options: CrawlOptions, *, progress: bool = False) -> report.Run:
 
     settings = get_project_settings()
     settings.setdict(options.settings(), priority="cmdline")
+    options.write_log()
     process = AsyncCrawlerProcess(settings)
     crawlers = [process.create_crawler(name) for name in options.spiders]
     failures: list[BaseException] = []
@@ -150,6 +163,7 @@ def crawl(
     as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
     log_level: LogLevel = "WARNING",
     log_file: LogFile = None,
+    log_format: LogFormat = "text",
     run_id: Annotated[str | None, typer.Option(help="What the run report is called after; default: drawn by lot.")] = None,
 ) -> None:
     """Crawl what sources.yaml says into the store, and print the run report."""
@@ -157,7 +171,8 @@ def crawl(
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
     level = log_level_of(log_level)
     known = load(sources)
-    options = CrawlOptions(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, level, log_file, run_id)
+    names = chosen(spider, topic, source, known)
+    options = CrawlOptions(names, topic, source, due, sources, replay, archive, level, log_file, log_format, run_id)
     if not as_json and (word := hints.packaged(known)):
         typer.echo(word, err=True)
     result = run(options, progress=sys.stderr.isatty() and not as_json)

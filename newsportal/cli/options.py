@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from newsportal.logs import FORMATS
 from newsportal.messages import show_in
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ AsJsonLine = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
 AsJsonRows = Annotated[bool, typer.Option("--json", help="One JSON line a row.")]
 Algorithms = Annotated[list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all.")]
 LogLevel = Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")]
-LogFile = Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")]
+LogFile = Annotated[
+    Path | None, typer.Option(help="Write the log there instead of to the terminal; at 16 MB it becomes FILE.1, and so on to FILE.5.")
+]
 OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")]
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
@@ -53,6 +56,16 @@ def log_level_of(written: str) -> str:
     if written.upper() not in LOG_LEVELS:
         raise typer.BadParameter(f"{written!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
     return written.upper()
+
+
+def log_format_of(written: str) -> str:
+    """Raises ``typer.BadParameter`` for what is no form of a log."""
+    if written not in FORMATS:
+        raise typer.BadParameter(f"{written!r} is no form of a log; there are: {', '.join(FORMATS)}", param_hint="--log-format")
+    return written
+
+
+LogFormat = Annotated[str, typer.Option(metavar="FORMAT", callback=log_format_of, help="The log as text, or as json: one object a line.")]
 
 
 def check_names(kind: str, names: Iterable[str], known: Collection[str], option: str) -> None:

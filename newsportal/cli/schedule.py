@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +13,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from newsportal import logs
 from newsportal.cli.hints import counted
-from newsportal.cli.options import AsJson, SourcesFile, command_group, load
+from newsportal.cli.options import AsJson, LogFile, LogFormat, SourcesFile, command_group, load
 from newsportal.cli.output import pick, print_json, print_rows
 from newsportal.cli.publishing import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
@@ -29,6 +31,8 @@ from newsportal.services.jobs.supervisor import Claims, Supervisor
 from newsportal.sources import Sources
 from newsportal.store import open_store
 
+logger = logging.getLogger(__name__)
+
 STARTS: Final = {
     "retrain": "training the models anew, beside everything else ...",
     "fit": "learning recommendations, beside everything else ...",
@@ -41,10 +45,17 @@ STAYS: Final = {
 }
 
 
-def event_printer(as_json: bool) -> Callable[[str, Mapping[str, Any]], None]:
+def event_printer(as_json: bool, log_format: str = "text") -> Callable[[str, Mapping[str, Any]], None]:
+    """Prints the events of a supervisor; with ``log_format`` ``json`` they go into the log in place of standard output."""
+
     def say(event: str, facts: Mapping[str, Any]) -> None:
         now = local(datetime.now(UTC))
-        if as_json:
+        if log_format == "json" and not as_json:
+            logger.setLevel(logging.INFO)
+            about = {"code": f"job.{event.replace(' ', '-')}", "source": ", ".join(facts.get("sources") or ()) or None}
+            level = logging.WARNING if event == "hindered" or facts.get("result") == "failed" else logging.INFO
+            logger.log(level, "\n".join(lines(event, facts)) or event, extra=about | {name: facts.get(name) for name in ("job", "run")})
+        elif as_json:
             plain = {**facts, "brought": brought(facts)} if event == "ended" else facts
             print_json({"at": now.isoformat(timespec="seconds"), "event": event, **plain})
         else:
@@ -151,6 +162,8 @@ def schedule(
     once: Annotated[bool, typer.Option("--once", help="Visit what is due now, wait for it, and end.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
+    log_file: LogFile = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Start jobs for what is due, again and again: never two for one source, not all at once, and what was missed is caught up once."""
     if context.invoked_subcommand is not None:
@@ -160,7 +173,8 @@ def schedule(
     if bad := next((text for text in setting or () if text.find("=") < 1), None):
         raise typer.BadParameter(f"{bad.partition('=')[0]!r} is no NAME=VALUE", param_hint="--setting")
     runner, records = runner_of(known, scrapyd, local, project, settings)
-    say = event_printer(as_json)
+    logs.install(log_format, log_file)
+    say = event_printer(as_json, log_format)
     file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
     work = Supervisor(
         file,

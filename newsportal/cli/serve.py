@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -17,7 +16,9 @@ from zoneinfo import ZoneInfo
 import typer
 from rich.console import Console
 
-from newsportal.cli.options import SourcesFile, load
+from newsportal import logs
+from newsportal.cli.options import LogFile, LogFormat, SourcesFile, load
+from newsportal.portal import access_log
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
     from newsportal.portal.monitor.queues import Ask, Settle, Way
     from newsportal.sources import Sources
 
-LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 BROWSER_DELAY = 0.8  # seconds until the server answers: a browser that comes earlier shows an error
 HOSTS: Final = 10
 ASIDE: Final = 20  # rows of the page of queues; newsportal frontier lists them all
+
+AccessLog = Annotated[
+    bool, typer.Option("--access-log", help="Log every request: from where, method, address without its query, status, bytes, seconds.")
+]
 
 
 def serve(
@@ -44,8 +48,12 @@ def serve(
     sources: SourcesFile = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the portal in the browser.")] = False,
     allow_host: Annotated[list[str] | None, typer.Option(help="A further name the portal is reached by, such as news.example.org.")] = None,
+    log_file: LogFile = None,
+    log_format: LogFormat = "text",
+    access: AccessLog = False,
 ) -> None:
     """Serve the portal until Ctrl-C."""
+    write_log(log_format, log_file, access=access)
     run(host, port, sources, open_browser=open_, allow_hosts=allow_host or ())
 
 
@@ -65,7 +73,6 @@ def run(
 
     Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
     """
-    logging.basicConfig(level=logging.WARNING, format=LOG_LINE)  # the portal's own log page takes the place of Python's last resort
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
     use_own_words(found)
@@ -95,6 +102,13 @@ def run(
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
         serve_forever(app, listening)
+
+
+def write_log(form: str, file: Path | None, *, access: bool) -> None:
+    """The log of this process; with ``access`` a line for each request, too. Raises ``LogUnavailable``."""
+    handler = logs.install(form, file)
+    if access:
+        access_log.enable(handler)
 
 
 def poller(known: Sources) -> Ask:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from newsportal.cli import hints, serve
-from newsportal.cli.options import SourcesFile, load
+from newsportal.cli.options import LogFile, LogFormat, SourcesFile, load
 from newsportal.cli.schedule import event_printer
 from newsportal.errors import StoreError
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining
@@ -30,9 +30,9 @@ LOOK = 10.0  # seconds between two looks of the supervisor; the end of a job wak
 class Background(threading.Thread):
     """The supervisor of ``newsportal up`` in a thread. ``everything``: the first crawl visits every source, due or not."""
 
-    def __init__(self, sources: Path | None, known: Sources, every: float, *, everything: bool = False) -> None:
+    def __init__(self, sources: Path | None, known: Sources, every: float, *, everything: bool = False, log_format: str = "text") -> None:
         super().__init__(daemon=True, name="supervisor")
-        say = event_printer(as_json=False)
+        say = event_printer(as_json=False, log_format=log_format)
         file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
         records = Records(known.jobs_folder)
         self.runner = LocalRunner(
@@ -64,15 +64,19 @@ def up(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
     sources: SourcesFile = None,
     every: Annotated[float, typer.Option(min=0.1, help="Minutes between two looks at what is due.")] = DEFAULT_EVERY,
+    log_file: LogFile = None,
+    log_format: LogFormat = "text",
+    access: serve.AccessLog = False,
 ) -> None:
     """Serve the portal and keep it up to date: crawl what is due, again and again."""
     known = load(sources)  # every mistake is told before anything starts
+    serve.write_log(log_format, log_file, access=access)
     if word := hints.packaged(known):
         typer.echo(word)
     everything = False
     with suppress(StoreError), closing(open_store(known.store, create=False)) as store:
         everything = any(hints.offline(run) for run in store.runs(1))  # then its sources need not wait for their turn: nobody was asked
-    background = Background(sources, known, every, everything=everything)
+    background = Background(sources, known, every, everything=everything, log_format=log_format)
     try:
         serve.run(host, port, sources, once_open=background.start, pushed=background.crawl)  # no crawl for a portal that cannot open
     finally:

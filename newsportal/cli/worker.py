@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from newsportal.cli import crawl, hints
-from newsportal.cli.options import LogFile, LogLevel, SourcesFile, load, log_level_of
+from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.publishing import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.sources_reloader import SourcesReloader
@@ -50,6 +50,7 @@ def worker(
     sources: SourcesFile = None,
     log_level: LogLevel = "WARNING",
     log_file: LogFile = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """Crawl what is due, for ever, side by side with other workers, until SIGTERM or Ctrl-C."""
     if unknown := set(spiders or ()) - set(crawl.SPIDERS):
@@ -66,7 +67,7 @@ def worker(
     console.print(f"worker {name}: {', '.join(chosen)}; {number}, the queue is {queue}; Ctrl-C to stop")
     if not await_store(known, console):
         return
-    options = crawl.CrawlOptions(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file)
+    options = crawl.CrawlOptions(chosen, due=True, sources_file=sources, log_level=level, log_file=log_file, log_format=log_format)
     ending = run(options, known, console)
     if ending.changed:
         console.print("sources.yaml has changed: the worker begins anew")
@@ -115,6 +116,7 @@ def run(options: crawl.CrawlOptions, known: Sources, console: Console) -> Worker
     settings = get_project_settings()
     settings.setdict({**options.settings(), "NEWSPORTAL_STANDING": True}, priority="cmdline")
     ending = WorkerExit()
+    options.write_log()
     process = Process(settings)
     for name in options.spiders:
         process.crawl(process.create_crawler(name), **options.arguments(name)).add_done_callback(partial(on_spider_end, ending, name))

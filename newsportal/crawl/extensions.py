@@ -15,6 +15,7 @@ from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.items.report import Run, table
+from newsportal.logs import CONTEXT
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -68,6 +69,7 @@ class RunReport:
         job = getattr(crawler.spider, "_job", None)  # how scrapyd names its job; the report is found under the same name
         run = begun(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
         report = cls(tracker_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
+        CONTEXT.set(lambda: {"run": report.run.id})  # of this crawl's task and what it starts
         crawler.signals.connect(report.opened, signal=signals.spider_opened)
         crawler.signals.connect(report.closed, signal=signals.spider_closed)
         return report

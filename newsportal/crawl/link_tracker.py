@@ -291,14 +291,14 @@ class LinkTracker(SourceStates):
         try:
             await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
         except StoreError as error:
-            logger.warning("%s will be asked for once more: %s", link.url, error)
+            logger.warning("%s will be asked for once more: %s", link.url, error, extra={"url": link.url})
 
     async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
         """It waits no longer. If the store cannot be told, its article is found known at the next try."""
         try:
             await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
         except StoreError as error:
-            logger.warning("%s will be asked for once more: %s", link.url, error)
+            logger.warning("%s will be asked for once more: %s", link.url, error, extra={"url": link.url})
 
     @property
     def met(self) -> frozenset[str]:

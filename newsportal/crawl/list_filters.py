@@ -100,5 +100,5 @@ async def refuse(tracker: LinkTracker, link: Link, reason: str) -> None:
     try:
         await asyncio.to_thread(tracker.store.galleries.refuse, name_of(link), reason, now=utcnow())
     except StoreError as error:
-        logger.warning("%s will be asked for on the next visit: %s", link.url, error)
+        logger.warning("%s will be asked for on the next visit: %s", link.url, error, extra={"url": link.url})
     await tracker.fail(link, reason)

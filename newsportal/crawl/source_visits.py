@@ -59,7 +59,7 @@ class Timing:
         try:
             visits = await asyncio.to_thread(self._tracker.store.visits.of, source, limit=timing.LOOKED_BACK)
         except StoreError as error:
-            logger.warning("how many pages of %s are worth reading is not known: %s", source, error)
+            logger.warning("how many pages of %s are worth reading is not known: %s", source, error, extra={"source": source})
             return usual
         return policies.pages(visits, utcnow(), ZoneInfo(self._tracker.sources.portal.timezone), usual=usual)
 
@@ -69,7 +69,7 @@ class Timing:
             try:
                 await asyncio.to_thread(self._plan, source, now)
             except StoreError as error:
-                logger.warning("the next visit of %s is not planned: %s", source.key, error)
+                logger.warning("the next visit of %s is not planned: %s", source.key, error, extra={"source": source.key})
 
     def _plan(self, source: Any, now: datetime) -> None:
         store = self._tracker.store
@@ -103,7 +103,7 @@ async def note_health(tracker: LinkTracker, sources: Iterable[str], now: datetim
         try:
             await asyncio.to_thread(_note_health, tracker, source, now)
         except StoreError as error:
-            logger.warning("the health of %s is not looked at: %s", source, error)
+            logger.warning("the health of %s is not looked at: %s", source, error, extra={"source": source})
 
 
 def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
@@ -112,7 +112,7 @@ def _note_health(tracker: LinkTracker, source: str, now: datetime) -> None:
     told = tracker.store.visits
     visits = merge_visits(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
     if (said := change(visits)) is not None:
-        logger.warning("%s %s", source, said.message)
+        logger.warning("%s %s", source, said.message, extra={"source": source})
         tracker.note(source, said.message)
     until = health(visits, now).not_before()
     if until is not None and until > now:
@@ -147,7 +147,7 @@ async def note_hub(tracker: LinkTracker, source: str, response: Response, hub: s
     try:
         await asyncio.to_thread(_save_subscription, tracker, source, hub, topic)
     except StoreError as error:
-        logger.warning("the hub of %s is not remembered: %s", source, error)
+        logger.warning("the hub of %s is not remembered: %s", source, error, extra={"source": source})
 
 
 def _is_hub_url(url: str) -> bool:

@@ -221,7 +221,7 @@ class SourceStates:
         try:
             await asyncio.to_thread(lambda: self.store.save_source_state(replace(self.store.source_state(source), rest_until=until)))
         except StoreError as error:
-            logger.warning("other workers are not told that %s rests: %s", source, error)
+            logger.warning("other workers are not told that %s rests: %s", source, error, extra={"source": source})
 
     async def is_paused(self, source: str) -> bool:
         """Whether some worker was asked to leave ``source`` alone; not while the store is away."""

@@ -67,12 +67,12 @@ class Stage:
         except ItemDone:
             raise
         except StoreError as error:
-            logger.error("%s waits for the next run: %s", item.url, error)
+            logger.error("%s waits for the next run: %s", item.url, error, extra={"url": item.url})
             if isinstance(error, StoreUnavailable):
                 self._outage()  # to fetch on what cannot be kept would only trouble the servers
             raise await self.failed(item, STORE_FAILS, error, later=True) from error
         except Exception as error:  # an item that breaks a stage must not be lost without a trace
-            logger.exception("%s failed on %s", type(self).__name__, item.url)
+            logger.exception("%s failed on %s", type(self).__name__, item.url, extra={"url": item.url})
             raise await self.failed(item, f"error: {type(error).__name__}", error) from error
 
     async def failed(self, item: Article | Thread | Gallery, reason: str, error: Exception, *, later: bool = False) -> ItemDone:

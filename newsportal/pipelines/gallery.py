@@ -55,7 +55,7 @@ class PicturesPipeline(Stage):
         try:
             return await self._sort_out(gallery) if gallery.images else gallery
         except StoreError as error:  # the story's own stage tells of a store that is away
-            logger.error("the pictures of %s are not counted: %s", gallery.url, error)
+            logger.error("the pictures of %s are not counted: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
 
     async def _sort_out(self, gallery: Gallery) -> Gallery:

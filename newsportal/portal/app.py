@@ -19,6 +19,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from newsportal import __version__
 from newsportal.portal import api, errors, websub
 from newsportal.portal.access import needs
+from newsportal.portal.access_log import RequestIds
 from newsportal.portal.account import alerts, login, marks, people
 from newsportal.portal.background import EVERY, BackgroundThreads
 from newsportal.portal.circuit_breaker import guard_index, guard_store
@@ -146,6 +147,7 @@ def create_app(
     app.add_middleware(SharedResponses)
     app.add_middleware(MeteredRequests, meter=app.state.meter)
     app.add_middleware(RequestGuard, hosts=tuple(hosts))
+    app.add_middleware(RequestIds)
     if sources.portal.proxies:
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(sources.portal.proxies))
     return app

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from newsportal.errors import SearchError, SourcesError, StoreError
 from newsportal.portal import api_errors
 from newsportal.portal.access import bearer
+from newsportal.portal.access_log import HEADER
 from newsportal.portal.api_errors import ApiError
 from newsportal.portal.context import Visit
 from newsportal.portal.desk.article_changes import MovedVersion
@@ -82,14 +83,14 @@ def on_sources(request: Request, error: Exception) -> Response:
 
 
 def on_crash(request: Request, error: Exception) -> Response:
-    """Runs outside of every middleware, so it brings the security headers along. The trace goes to the log."""
+    """Runs outside of every middleware, so it brings the security headers and the request's id along. The trace goes to the log."""
     request.state.signed = None
     try:
         answer: Response = api_errors.answer(500) if api_errors.of_paths(request) else page(request, 500)
     except Exception:  # the page itself is what is broken
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
-    answer.headers.update(SECURITY_HEADERS)
+    answer.headers.update({**SECURITY_HEADERS, HEADER: request.state.request_id})
     return answer
 
 

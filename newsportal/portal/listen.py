@@ -85,8 +85,9 @@ def serve_forever(app: ASGIApp, listening: socket.socket) -> None:
     In a thread other than the main one it runs until the process ends.
     """
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE, proxy_headers=False, ws="none"
-    )
+        app, log_config=None, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE,
+        proxy_headers=False, ws="none",
+    )  # fmt: skip
     try:
         with quiet_end():
             uvicorn.Server(config).run(sockets=[listening])

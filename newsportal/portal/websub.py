@@ -81,10 +81,11 @@ class Subscriber(PeriodicThread):
                 try:
                     answer = await exchange("POST", known.hub, headers, body, MAX_ANSWER)
                 except (EgressDenied, FetchFailed) as error:
-                    logger.warning("%s: its hub cannot be asked to %s: %s", known.source, mode, error)
+                    logger.warning("%s: its hub cannot be asked to %s: %s", known.source, mode, error, extra={"source": known.source})
                     continue
                 if not 200 <= answer.status < 300:
-                    logger.warning("%s: its hub %s answers %d when asked to %s", known.source, known.hub, answer.status, mode)
+                    about = {"source": known.source, "url": known.hub}
+                    logger.warning("%s: its hub %s answers %d when asked to %s", known.source, known.hub, answer.status, mode, extra=about)
 
 
 def reachable(sources: Sources) -> str | None:

@@ -112,7 +112,7 @@ class SinglePage(PageRequests):
         try:
             found = [] if link else list(await asyncio.to_thread(self.read_links, response, source))
         except (NotApplicable, EngineBlocked) as error:
-            logger.info("%s is no list page: %s", response.url, error)
+            logger.info("%s is no list page: %s", response.url, error, extra={"url": response.url})
             found = []
         for one in found:
             url, about = (one, None) if isinstance(one, str) else (one.url, one)
@@ -121,7 +121,7 @@ class SinglePage(PageRequests):
             try:
                 yield await asyncio.to_thread(self.read_page, page_of(response), link or Link(response.url, source.key))
             except NotApplicable as error:
-                logger.error("%s has no item: %s", response.url, error)
+                logger.error("%s has no item: %s", response.url, error, extra={"url": response.url})
 
 
 class SourceContract(Contract):

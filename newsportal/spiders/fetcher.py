@@ -170,7 +170,7 @@ def lacks_browser(tracker: LinkTracker, source: Any) -> bool:
     """Whether the source's pages need a browser and there is none: it is told of at once, and the other sources go on."""
     lack = missing(tracker.sources.rendering.browser) if getattr(source, "render", False) else None
     if lack:
-        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack)
+        logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack, extra={"source": source.key})
         tracker.list_failed(source.key, "no-browser", lack)
         tracker.note(source.key, as_text(lack))
     return lack is not None

@@ -104,7 +104,7 @@ class GallerySpider(NewsSpider):
         try:
             reading = await self.reading(source, link)
         except StoreError as error:
-            self.logger.warning("%s is asked for anew: %s", request.url, error)
+            self.logger.warning("%s is asked for anew: %s", request.url, error, extra={"url": request.url})
             return request
         first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
         wanted = [*first, *reading.wanted()]
@@ -136,7 +136,9 @@ class GallerySpider(NewsSpider):
             try:
                 reading.join(await asyncio.to_thread(self.tracker.store.galleries.pages, reading.name))
             except StoreError as error:
-                self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
+                self.logger.warning(
+                    "%s is put together without what other workers kept: %s", reading.link.url, error, extra={"url": reading.link.url}
+                )
             return await self.images.complete(await asyncio.to_thread(reading.story))
         # not even the first page can be had or read; an index page met as a story is counted and left
         lost = next(iter(reading.lost.values()), None)
@@ -166,7 +168,9 @@ class GallerySpider(NewsSpider):
                 reading.earlier.add(page.url)
                 await asyncio.to_thread(self.tracker.store.galleries.put, reading.name, page, now=utcnow())
         except StoreError as error:
-            self.logger.warning("pages of %s are not kept before it is complete: %s", reading.link.url, error)
+            self.logger.warning(
+                "pages of %s are not kept before it is complete: %s", reading.link.url, error, extra={"url": reading.link.url}
+            )
 
     def _count(self, reading: StoryVisit) -> None:
         """A story is one entry, however many pages it has."""

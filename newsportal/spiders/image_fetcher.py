@@ -229,7 +229,7 @@ class StoryImages:
         try:
             known = dict(await asyncio.to_thread(self._store.pictures.find_stored, {key(image.url) for image in gallery.images}))
         except StoreError as error:  # the pipelines tell of a store that is away
-            logger.error("the pictures of %s are not looked at: %s", gallery.url, error)
+            logger.error("the pictures of %s are not looked at: %s", gallery.url, error, extra={"url": gallery.url})
             return gallery
         if self._images is None:
             return with_facts(gallery, known)

@@ -112,16 +112,16 @@ class PageRequests:
         try:
             found = await item
         except Interrupted:
-            logger.info("%s waits for the next run: the crawl ends before its further pages are read", link.url)
+            logger.info("%s waits for the next run: the crawl ends before its further pages are read", link.url, extra={"url": link.url})
         except PageUnavailable as error:
             await self.tracker.fail(link, error.outcome.reason, later=error.outcome.passing)
         except NotApplicable as error:
             await self.tracker.fail(link, error.reason)
         except StoreError as error:
-            logger.error("%s waits for the next run: %s", link.url, error)
+            logger.error("%s waits for the next run: %s", link.url, error, extra={"url": link.url})
             await self.tracker.fail(link, STORE_FAILS, later=True)
         except Exception as error:  # a page that breaks its reader must not be lost without a trace
-            logger.exception("reading failed on %s", link.url)
+            logger.exception("reading failed on %s", link.url, extra={"url": link.url})
             await self.tracker.fail(link, f"error: {type(error).__name__}")
         else:
             if found is not None:
@@ -191,10 +191,10 @@ class ListPages(PageRequests):
         except NotApplicable as why:
             self.tracker.list_failed(key, why.reason, f"{response.url}: {why.detail}")
         except StoreError as error:
-            logger.error("%s: nothing is taken from %s: %s", key, response.url, error)
+            logger.error("%s: nothing is taken from %s: %s", key, response.url, error, extra={"source": key, "url": response.url})
             self.tracker.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
         except Exception as error:  # a page that breaks its reader must not be lost without a trace
-            logger.exception("reading failed on %s", response.url)
+            logger.exception("reading failed on %s", response.url, extra={"url": response.url})
             self.tracker.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
         else:
             # only now, with the links safely in the store, may the page answer 304; pagers and result pages are never asked so

@@ -184,7 +184,9 @@ class Visiting:
                     elif self._open.pop(source, None) is not None:
                         self._past(source)
                 except Exception:  # it keeps no other visit open; its source stays claimed, lest it were visited again and again
-                    logger.exception("%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600)
+                    logger.exception(
+                        "%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600, extra={"source": source}
+                    )
                     self._open.pop(source, None)
 
     async def _calm(self) -> list[str]:
@@ -211,7 +213,7 @@ class Visiting:
             if (queue := self._queue()) is not None:
                 await asyncio.to_thread(queue.release, job_of(source))
         except FrontierUnavailable as error:
-            logger.warning("the visit of %s stays taken until this worker ends: %s", source, error)
+            logger.warning("the visit of %s stays taken until this worker ends: %s", source, error, extra={"source": source})
 
 
 EVERY: Final = 5.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from newsportal.cli import main
 from newsportal.portal.listen import listen
 
 PROGRAM = "from newsportal.cli import app; app()"
@@ -87,3 +90,31 @@ def test_the_first_start_makes_an_administrator_and_tells_the_password_once(fold
         process.send_signal(signal.SIGTERM)
         rest, _ = process.communicate(timeout=600)
         assert "password" not in rest
+
+
+@pytest.mark.slow
+def test_the_log_is_json_with_a_line_for_each_request(folder: Path) -> None:
+    log = folder / "portal.log"
+    with served(folder, "--port", "0", "--log-format", "json", "--log-file", str(log), "--access-log") as (process, line):
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        assert found, line
+        answer = httpx.get(f"{found[0]}/health?who=me", timeout=600)
+        with socket.create_connection(("127.0.0.1", int(found[1]))) as raw:
+            raw.sendall(b"nonsense\r\n\r\n")  # the server itself warns of it, in the same form
+            raw.recv(100)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=600)
+    rows = [json.loads(text) for text in log.read_text("utf-8").splitlines()]
+    (request,) = (row for row in rows if row.get("status"))
+    assert (request["url"], request["status"], request["request"]) == ("/health", 200, answer.headers["x-request-id"])
+    assert [row["level"] for row in rows if row["logger"] == "uvicorn.error"] == ["WARNING"]
+
+
+def test_a_log_that_cannot_be_written_or_is_of_no_form_ends_the_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--log-file", str(folder / "missing" / "portal.log")])
+    assert "name another file with --log-file" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["serve", "--log-format", "xml"])
+    assert "is no form of a log" in capsys.readouterr().err
+    assert not (folder / "data").exists()

@@ -1,0 +1,84 @@
+"""The log: text or one JSON object a line, on standard error or in a file of bounded size."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any, Final, cast
+
+from newsportal.errors import LogUnavailable, NewsportalError
+from newsportal.messages import Message, local
+
+FORMATS: Final = ("text", "json")
+TEXT: Final = "%(asctime)s [%(name)s] %(levelname)s: %(message)s"  # Scrapy's own; the monitor reads it from the logs of jobs
+TEXT_DATE: Final = "%Y-%m-%d %H:%M:%S"
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""Of a log file; a month of a quiet portal, some hours of a crawl at level DEBUG."""
+
+OLD_FILES: Final = 5  # kept beside it, as FILE.1 (the latest) to FILE.5
+NAME: Final = "newsportal"  # of our handler, by which a second `install` replaces it
+EXTRA: Final = ("source", "url", "run", "request", "job", "client", "method", "status", "bytes", "seconds")
+"""What a record may carry (``extra=``) and a JSON line repeats."""
+
+CONTEXT: Final[ContextVar[Callable[[], Mapping[str, str]]]] = ContextVar("log_context", default=dict)
+"""Fields of every line that is written in this context: ``run`` in a crawl, ``request`` in the portal. A task begins with its maker's."""
+
+
+class JsonFormatter(logging.Formatter):
+    """``time`` (portal.timezone), ``level``, ``logger``, ``text``; where known ``code``, :data:`EXTRA`, an error's ``trace``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = local(datetime.fromtimestamp(record.created, UTC)).isoformat(timespec="milliseconds")
+        row: dict[str, Any] = {"time": time, "level": record.levelname, "logger": record.name, "code": code_of(record)}
+        row |= {"text": record.getMessage(), **CONTEXT.get()()}
+        row |= {name: value for name in EXTRA if (value := getattr(record, name, None)) is not None}
+        if isinstance(record.args, Mapping):  # as Scrapy logs of requests
+            row.setdefault("url", getattr(record.args.get("request"), "url", None))
+        if record.exc_info:
+            row["trace"] = self.formatException(record.exc_info)
+        return json.dumps({name: value for name, value in row.items() if value is not None}, ensure_ascii=False, default=str)
+
+
+class TextFormatter(logging.Formatter):
+    """Scrapy's line; the request's id, where there is one, stands behind the message."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        request = CONTEXT.get()().get("request")
+        return super().formatMessage(record) + (f" (request {request})" if request else "")
+
+
+def code_of(record: logging.LogRecord) -> str | None:
+    """The code of the message or of the error that ``record`` is about."""
+    given = getattr(record, "code", None)
+    if given is not None:
+        return str(given)
+    values = record.args.values() if isinstance(record.args, Mapping) else record.args or ()
+    for value in (record.msg, *values, record.exc_info[1] if record.exc_info else None):
+        message = value.message if isinstance(value, NewsportalError) else value
+        if isinstance(message, Message) and message.code != "text":
+            return message.code
+    return None
+
+
+def install(form: str = "text", file: Path | None = None) -> logging.Handler:
+    """Write what the root logger gets, in place of an earlier call's handler. Raises ``LogUnavailable``."""
+    root, handler = logging.getLogger(), cast(logging.Handler, logging.StreamHandler())
+    if file is not None:
+        try:
+            handler = RotatingFileHandler(file, maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise LogUnavailable(
+                f"no log can be written to {file}: {error.strerror or error}; name another file with --log-file"
+            ) from error
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(TEXT, TEXT_DATE))
+    handler.set_name(NAME)
+    for old in [one for one in root.handlers if one.get_name() == NAME]:
+        root.removeHandler(old)
+        old.close()
+    root.addHandler(handler)
+    return handler

@@ -1,0 +1,62 @@
+"""An id for every request, in its answer and in the log, and a line of log for each with ``newsportal serve --access-log``."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from time import perf_counter
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from newsportal.logs import CONTEXT
+
+log = logging.getLogger(__name__)
+
+HEADER: Final = "x-request-id"
+
+
+def enable(handler: logging.Handler) -> None:
+    """Write a line for each request to ``handler`` alone: the monitor's page of the log has room for warnings only."""
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    log.addHandler(handler)
+
+
+class RequestIds:
+    """The outermost layer but that of the proxies. The context stays set when the layer ends: a crash is logged outside of it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status, sent = perf_counter(), 500, 0
+        id = scope.setdefault("state", {})["request_id"] = secrets.token_hex(8)
+        CONTEXT.set(lambda: {"request": id})
+
+        async def identified(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[HEADER] = id
+            else:
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self.app(scope, receive, identified)
+        finally:
+            if log.isEnabledFor(logging.INFO):
+                _write(scope, status, sent, perf_counter() - began)
+
+
+def _write(scope: Scope, status: int, sent: int, seconds: float) -> None:
+    """The address is written as it was sent, escaped. Its query is left out: it may hold what somebody looks for, or a secret."""
+    client, method = (scope.get("client") or ("-",))[0], scope["method"]
+    path = scope.get("raw_path", b"").decode("latin-1").partition("?")[0] or scope["path"]
+    facts = {"client": client, "method": method, "url": path, "status": status, "bytes": sent, "seconds": round(seconds, 4)}
+    log.info("%s %s %s %d %d bytes %.3f s", client, method, path, status, sent, seconds, extra=facts)

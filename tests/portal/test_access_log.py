@@ -1,0 +1,90 @@
+"""Each answer has an id, which stands in the log of its request; who asks for it has a line for each."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal import logs
+from newsportal.errors import StoreUnavailable
+from newsportal.portal import access_log
+from newsportal.store.store import Store
+
+Lines = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Iterator[Lines]:
+    """The lines of a log with all requests, of those whose ids are named; awaited, since an answer is sent before it is logged."""
+    file = tmp_path / "portal.log"
+    handler = logs.install("json", file)
+    access_log.enable(handler)
+
+    def of(id: str, *, more_than: int = 0) -> list[dict[str, Any]]:
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            found = [row for row in map(json.loads, file.read_text("utf-8").splitlines()) if row.get("request") == id]
+            if len(found) > more_than:
+                return found
+            time.sleep(0.01)
+        raise AssertionError(f"no line of request {id}: {file.read_text('utf-8')}")
+
+    yield of
+    access_log.log.removeHandler(handler)
+    access_log.log.propagate = True
+    access_log.log.setLevel(logging.NOTSET)
+    logging.getLogger().removeHandler(handler)
+    handler.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/health", "/static/portal.css", "/api/v1/nowhere", "/feed.rss"])
+def test_every_answer_has_an_id_of_its_own(client: httpx.Client, path: str) -> None:
+    answers = [client.get(path), client.head(path), client.post(path), client.get(path, headers={"host": "stranger.example"})]
+    ids = {answer.headers["x-request-id"] for answer in answers}
+    assert len(ids) == len(answers)
+
+
+def test_a_request_is_one_line_without_its_query(client: httpx.Client, lines: Lines) -> None:
+    answer = client.get("/search?q=秘密", headers={"accept-encoding": "identity"})
+    refused = client.get("/%E6%B2%A1%0A", headers={"host": "stranger.example"})
+    (first,), (second,) = (lines(one.headers["x-request-id"]) for one in (answer, refused))
+    assert (first["method"], first["url"], first["status"], first["client"]) == ("GET", "/search", 200, "127.0.0.1")
+    assert (first["level"], first["bytes"]) == ("INFO", len(answer.content))
+    assert 0 < first["seconds"] < 600
+    assert "秘密" not in json.dumps(first, ensure_ascii=False)
+    assert (second["status"], second["url"]) == (400, "/%E6%B2%A1%0A")
+
+
+def test_a_crash_and_a_store_that_is_away_are_found_by_their_id(
+    serve: Callable[..., httpx.Client], store: Store, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = serve(store)
+    server = logging.getLogger("uvicorn.error")  # it logs what a page raises; silent in tests, for the root in serve_forever
+    monkeypatch.setattr(logging.getLogger("uvicorn"), "propagate", True)
+    server.setLevel(logging.ERROR)
+
+    def broken(self: object) -> Any:
+        raise failure
+
+    monkeypatch.setattr("newsportal.portal.context.Portal.tally", broken)
+    failure: Exception = StoreUnavailable("it is away")
+    away = client.get("/?size=7")
+    failure = RuntimeError("broken")
+    crash = client.get("/?size=8")
+    assert (away.status_code, crash.status_code) == (503, 500)
+    assert "it is away" in lines(away.headers["x-request-id"])[0]["text"]
+    traces = [row.get("trace", "") for row in lines(crash.headers["x-request-id"], more_than=1)]
+    server.setLevel(logging.CRITICAL)
+    assert any("RuntimeError: broken" in trace for trace in traces)
+
+
+def test_without_being_asked_for_no_request_is_logged(client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+    client.get("/")
+    assert not [record for record in caplog.records if record.name == access_log.__name__]

@@ -1,0 +1,96 @@
+"""The log as JSON lines, and its files of bounded size."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextvars import copy_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal import logs
+from newsportal.errors import FetchFailed, LogUnavailable
+from newsportal.messages import Message
+
+log = logging.getLogger("newsportal.tests.logs")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Path]:
+    """A log of JSON lines, taken away at the end."""
+    path = tmp_path / "portal.log"
+    handler = logs.install("json", path)
+    yield path
+    logging.getLogger().removeHandler(handler)
+    handler.close()
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_line_is_one_object_whatever_it_says(file: Path) -> None:
+    log.warning("两行\n%s \ud800", {"a": 1}, extra={"source": "feed:甲", "url": "https://a.example/1"})
+    (row,) = rows(file)
+    assert row["text"].startswith("两行\n{'a': 1}")
+    assert (row["level"], row["logger"]) == ("WARNING", log.name)
+    assert (row["source"], row["url"]) == ("feed:甲", "https://a.example/1")
+    assert row["time"][10] == "T"
+    assert "code" not in row
+
+
+def test_messages_and_errors_bring_their_codes(file: Path) -> None:
+    log.warning("%s %s", "feed:甲", Message("note.wait", number=7))
+    log.error("it fails: %s", FetchFailed("https://a.example/", "timeout"))
+    log.error("broken", exc_info=FetchFailed("https://a.example/", "timeout"))
+    log.error("%s", Message("text", text="words of others"))
+    first, second, third, last = rows(file)
+    assert [row.get("code") for row in (first, second, third, last)] == ["note.wait", "fetch.failed", "fetch.failed", None]
+    assert "FetchFailed" in third["trace"]
+
+
+def test_requests_of_scrapy_bring_their_url(file: Path) -> None:
+    from scrapy import Request
+
+    log.warning("Crawled %(request)s", {"request": Request("https://a.example/2")})
+    assert rows(file)[0]["url"] == "https://a.example/2"
+
+
+def test_the_context_stands_in_each_line_of_it_alone(file: Path) -> None:
+    def task() -> None:
+        logs.CONTEXT.set(lambda: {"run": "20260305-1"})
+        log.warning("within")
+
+    copy_context().run(task)
+    log.warning("outside")
+    assert [row.get("run") for row in rows(file)] == ["20260305-1", None]
+
+
+def test_a_file_is_bounded_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "MAX_BYTES", 1000)
+    path = tmp_path / "portal.log"
+    handler = logs.install("json", path)
+    for number in range(200):
+        log.warning("line %d", number)
+    logging.getLogger().removeHandler(handler)
+    handler.close()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["portal.log", *(f"portal.log.{n}" for n in range(1, logs.OLD_FILES + 1))]
+    assert all(one.stat().st_size <= 1000 for one in tmp_path.iterdir())
+    assert rows(path)[-1]["text"] == "line 199"
+
+
+def test_a_second_install_takes_the_place_of_the_first(file: Path, tmp_path: Path) -> None:
+    handler = logs.install("json", tmp_path / "other.log")
+    log.warning("once")
+    logging.getLogger().removeHandler(handler)
+    handler.close()
+    assert rows(file) == []
+    assert len(rows(tmp_path / "other.log")) == 1
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LogUnavailable, match=r"missing.*--log-file"):
+        logs.install("text", tmp_path / "missing" / "portal.log")

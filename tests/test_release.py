@@ -1,0 +1,107 @@
+"""``make release``: the wheel and the source archive hold what is needed, install and run; the SBOM names all that is locked."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "release"))
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "tests", "benchmarks", "training", "build", "dist", "data", "*.egg-info")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """Source archive, wheel and SBOM of a copy of this folder."""
+    copy = tmp_path_factory.mktemp("release") / "newsportal"
+    shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
+    archive, wheel, described = SCRIPT["release"](copy)
+    return archive, wheel, described
+
+
+def files_of(package: str) -> set[str]:
+    return {str(file.relative_to(ROOT)) for file in (ROOT / package).rglob("*") if file.is_file() and file.suffix != ".pyc"}
+
+
+@pytest.mark.slow
+def test_both_hold_every_file_of_the_packages(made: tuple[Path, Path, Path]) -> None:
+    wanted = files_of("newsportal") | files_of("newsportal_lab")
+    with zipfile.ZipFile(made[1]) as wheel:
+        in_wheel = set(wheel.namelist())
+    with tarfile.open(made[0]) as archive:
+        in_archive = {name.partition("/")[2] for name in archive.getnames()}
+    assert wanted - in_wheel == set()
+    assert {name.partition("/")[0] for name in in_wheel} == {"newsportal", "newsportal_lab", f"newsportal-{__version__}.dist-info"}
+    beside = {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "sources.yaml", "scrapy.cfg", "docs/operations.md"}
+    assert (wanted | beside | {"requirements/run.txt", "deploy/newsportal-up.service"}) - in_archive == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [0, 1], ids=["sdist", "wheel"])
+def test_it_installs_and_runs_in_an_empty_environment(made: tuple[Path, Path, Path], kind: int, tmp_path: Path) -> None:
+    """Without a network: the locked requirements are lent from this environment, whose own newsportal is not."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))
+    (packages / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--no-compile")
+    subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", *options, made[kind]], check=True, cwd=tmp_path)
+
+    def run(*words: str) -> str:
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert Path(run(str(python), "-c", "import newsportal; print(newsportal.__file__)")).is_relative_to(packages)
+    program = str(tmp_path / "venv" / "bin" / "newsportal")
+    assert run(program, "--version") == f"newsportal {__version__}\n"
+    (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    assert json.loads(run(program, "crawl", "--json"))["reason"] == "finished"  # store with its migrations, settings, spiders
+
+
+@pytest.mark.slow
+def test_the_sbom_of_a_release_is_that_of_the_locked_requirements(made: tuple[Path, Path, Path]) -> None:
+    assert json.loads(made[2].read_text("utf-8")) == SCRIPT["sbom"]((ROOT / "requirements" / "run.txt").read_text("utf-8"), __version__)
+
+
+def test_the_sbom_names_every_locked_package_with_its_version() -> None:
+    locked = (ROOT / "requirements" / "run.txt").read_text("utf-8")
+    found = SCRIPT["sbom"](locked, __version__)
+    wanted = [tuple(pair) for pair in re.findall(r"^([^\s#=]+)==([^\s;\\]+)", locked, re.MULTILINE)]
+    assert [(one["name"], one["version"]) for one in found["components"]] == wanted
+    assert len(wanted) > 80
+    references = [one["bom-ref"] for one in found["components"]]
+    assert len(set(references)) == len(references)
+    edges = {one["ref"]: one["dependsOn"] for one in found["dependencies"]}
+    assert set(edges) == {found["metadata"]["component"]["bom-ref"], *references}
+    needed = {reference for needs in edges.values() for reference in needs}
+    assert needed == set(references), "each is there because something needs it"
+    scrapy = next(one for one in references if one.startswith("pkg:pypi/scrapy@"))
+    assert scrapy in edges[f"pkg:pypi/newsportal@{__version__}"]
+    assert any(one.startswith("pkg:pypi/twisted@") for one in edges[scrapy])
+
+
+def test_the_version_is_the_same_everywhere_and_told_in_the_changelog() -> None:
+    assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", __version__]
+
+
+def test_a_version_that_the_changelog_does_not_tell_of_is_not_released(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n", "utf-8")
+    with pytest.raises(SystemExit, match=re.escape(f"no section {__version__}")):
+        SCRIPT["release"](tmp_path)
