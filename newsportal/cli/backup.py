@@ -41,7 +41,7 @@ def backup(
     uri = store or load(sources).store
     folder = place.is_dir()
     if keep is not None and not folder:
-        raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
+        raise typer.BadParameter(f"{place} is no folder, and --keep is about one: make it, or leave --keep out", param_hint="FILE")
     path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
         saved = written.read_bytes() if written is not None else None

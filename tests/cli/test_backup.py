@@ -147,7 +147,11 @@ def test_a_file_that_sqlite_could_not_finish_is_no_store(folder: Path) -> None:
 
 
 def test_what_to_keep_is_said_of_a_folder(folder: Path) -> None:
-    assert run("backup", "b.zip", "--keep", "2").exit_code == 2
+    for place in ("b.zip", "not-there"):
+        done = run("backup", place, "--keep", "2")
+        assert done.exit_code == 2
+        assert "Invalid value for FILE" in done.stderr
+        assert place in done.stderr
 
 
 def test_without_a_store_to_restore_to_it_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
