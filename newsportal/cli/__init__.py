@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -13,6 +14,7 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
+from newsportal.cli.options import load_environment
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.messages import show_in
 from newsportal.services.jobs.reporting import in_job, run_as_job
@@ -146,7 +148,12 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+    env_file: Annotated[
+        Path | None, typer.Option(envvar="NEWSPORTAL_ENV_FILE", help="Set the variables of this file that are not set: lines NAME=value.")
+    ] = None,
 ) -> None:
+    if env_file is not None:
+        load_environment(env_file)
     context.call_on_close(lambda: show_in(None))
 
 
