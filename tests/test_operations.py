@@ -19,7 +19,7 @@ import yaml
 
 from newsportal import cli
 from newsportal.items import Article, Link
-from newsportal.store import open_store
+from newsportal.store import STORES, open_store
 from newsportal.store.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +44,25 @@ def test_every_path_that_a_recipe_names_is_there(recipe: Path) -> None:
     units = set(re.findall(r"newsportal-[\w@]+(?:\.service|\.timer)", recipe.read_text("utf-8")))
     there = {re.sub(r"@\w*\.", "@.", name) for name in units}
     assert there <= {unit.name for unit in UNITS}
+
+
+def test_every_kind_of_store_is_told_of() -> None:
+    for page in ("sources.md", "storage.md", "operations.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        assert [name for name in STORES if f"{name}://" not in text] == [], page
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_extras_are_added_to_what_is_installed(recipe: Path) -> None:
+    """``pip install '.[scrapyd]'`` puts a copy in the place of an editable install."""
+    assert re.findall(r"pip install '\.\[\w+\]'", recipe.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_several_machines_share_the_accounts(recipe: Path) -> None:
+    (found,) = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", recipe.read_text("utf-8"), re.DOTALL) if "store:" in text)
+    assert {"store", "frontier"} <= set(found)
+    assert found["portal"]["accounts"].startswith("postgresql://")
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
