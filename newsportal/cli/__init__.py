@@ -14,7 +14,6 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
-from newsportal.cli.options import load_environment
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.messages import show_in
 from newsportal.services.jobs.reporting import in_job, run_as_job
@@ -153,6 +152,8 @@ def _options(
     ] = None,
 ) -> None:
     if env_file is not None:
+        from newsportal.cli.options import load_environment  # --help imports nothing of this package
+
         load_environment(env_file)
     context.call_on_close(lambda: show_in(None))
 
