@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from newsportal.classify.keywords import keywords
-from newsportal.search.words import grams, index_words
+from newsportal.search.words import grams, index_words, runs
 from newsportal.text import segment
 from newsportal.text.fmm import forward_maximum
 from newsportal.text.words import open_cutter
@@ -81,8 +81,8 @@ def costs(texts: list[str]) -> None:
     """What words cost an article, part by part."""
     parts: dict[str, Callable[[str], object]] = {
         "segment": segment,
-        "words of the index": lambda text: list(index_words(text)),
-        "characters and pairs of the index": grams,
+        "words of the index": lambda text: list(index_words(runs(text))),
+        "characters and pairs of the index": lambda text: grams(runs(text)),
         "keywords": lambda text: keywords("", text),
     }
     for name, part in parts.items():

@@ -19,7 +19,7 @@ import yaml
 
 from newsportal import cli
 from newsportal.items import Article, Link
-from newsportal.store import open_store
+from newsportal.store import STORES, open_store
 from newsportal.store.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +32,7 @@ PROGRAM = "/opt/newsportal/.venv/bin/"
 NAMED = re.compile(r"(?<![\w/.])(?:deploy|requirements|docs)/[\w./@*-]*\w")
 """Paths of the project in the text."""
 
-MADE = {"deploy/data", "deploy/.env"}
+MADE = {"deploy/data", "deploy/data/backups", "deploy/.env"}
 """What a recipe makes itself."""
 
 
@@ -44,6 +44,25 @@ def test_every_path_that_a_recipe_names_is_there(recipe: Path) -> None:
     units = set(re.findall(r"newsportal-[\w@]+(?:\.service|\.timer)", recipe.read_text("utf-8")))
     there = {re.sub(r"@\w*\.", "@.", name) for name in units}
     assert there <= {unit.name for unit in UNITS}
+
+
+def test_every_kind_of_store_is_told_of() -> None:
+    for page in ("sources.md", "storage.md", "operations.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        assert [name for name in STORES if f"{name}://" not in text] == [], page
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_extras_are_added_to_what_is_installed(recipe: Path) -> None:
+    """``pip install '.[scrapyd]'`` puts a copy in the place of an editable install."""
+    assert re.findall(r"pip install '\.\[\w+\]'", recipe.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_several_machines_share_the_accounts(recipe: Path) -> None:
+    (found,) = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", recipe.read_text("utf-8"), re.DOTALL) if "store:" in text)
+    assert {"store", "frontier"} <= set(found)
+    assert found["portal"]["accounts"].startswith("postgresql://")
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
@@ -94,8 +113,8 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
 def test_the_containers_run_commands_that_exist_and_open_no_port_to_the_world() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
     services = compose["services"]
-    assert set(services) == {"portal", "worker", "redis"}
-    for name in ("portal", "worker"):
+    assert set(services) == {"portal", "worker", "backup", "redis"}
+    for name in ("portal", "worker", "backup"):
         check_command(services[name]["command"])
         assert (DEPLOY / services[name]["build"]["context"] / services[name]["build"]["dockerfile"]).is_file()
         assert set(services[name]["depends_on"]) <= set(services)
@@ -109,7 +128,12 @@ def test_the_containers_run_commands_that_exist_and_open_no_port_to_the_world() 
 
 def test_the_image_is_made_of_what_is_there() -> None:
     lines = [line.split() for line in (DEPLOY / "Dockerfile").read_text("utf-8").splitlines() if line.startswith("COPY ")]
-    assert [name for _, *names, _ in lines for name in names if not (ROOT / name).exists()] == []
+    copied = [name for _, *names, _ in lines for name in names]
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    sent = {line.removeprefix("!") for line in ignored if line.startswith("!")}
+    assert "*" in ignored
+    assert sent == {name.partition("/")[0] for name in copied}, "what the image needs is sent to the builder, and nothing else"
 
 
 def test_scrapyd_knows_every_option_of_its_file() -> None:

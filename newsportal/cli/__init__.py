@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -147,7 +148,14 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+    env_file: Annotated[
+        Path | None, typer.Option(envvar="NEWSPORTAL_ENV_FILE", help="Set the variables of this file that are not set: lines NAME=value.")
+    ] = None,
 ) -> None:
+    if env_file is not None:
+        from newsportal.cli.options import load_environment  # --help imports nothing of this package
+
+        load_environment(env_file)
     context.call_on_close(lambda: show_in(None))
 
 

@@ -38,10 +38,11 @@ def backup(
 ) -> None:
     """Save everything of a store, and sources.yaml, in one file, while others read and write. `newsportal restore` reads it back."""
     written = sources or find()
-    uri = store or load(sources).store
+    known = None if store else load(sources)
+    uri = known.store if known else store or ""
     folder = place.is_dir()
     if keep is not None and not folder:
-        raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
+        raise typer.BadParameter(f"{place} is no folder, and --keep is about one: make it, or leave --keep out", param_hint="FILE")
     path = place / local(datetime.now(UTC)).strftime(FORM) if folder else place
     try:
         saved = written.read_bytes() if written is not None else None
@@ -49,6 +50,8 @@ def backup(
         raise BackupError(f"{written}: cannot be read: {error.strerror or error}") from error
     with closing(open_store(uri, create=False)) as opened, count_bar(quiet=as_json) as tell:
         manifest = back_up(opened, path, sources=saved, now=datetime.now(UTC), tell=tell)
+    if known is not None:
+        _mark(known.backup_mark)
     gone: list[str] = []
     if keep is not None:  # the new one stays, whatever the clock says, and so do files of other names
         others = sorted((other for other in place.iterdir() if DATED.fullmatch(other.name) and other != path), reverse=True)
@@ -60,6 +63,14 @@ def backup(
             gone.append(other.name)
     row = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
     typer.echo(json.dumps(row, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {row['bytes']} bytes")
+
+
+def _mark(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    except OSError as error:
+        typer.echo(f"{file} cannot be touched ({error.strerror or error}): the portal's metrics do not tell of this backup", err=True)
 
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")

@@ -82,8 +82,8 @@ def _walk(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def stamp(now: datetime) -> str:
-    """The moment in UTC, to the second, as one number: ``20260305083000``. Later than scrapyd-deploy's own (seconds since 1970)."""
-    return f"{now.astimezone(UTC):%Y%m%d%H%M%S}"
+    """Seconds since 1970, as scrapyd-deploy names its versions: of the two, whoever sends later is run."""
+    return str(int(now.timestamp()))
 
 
 def sortable(version: str) -> str:

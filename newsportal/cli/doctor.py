@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from newsportal.messages import local
 from newsportal.net.rendering import Limits, find_chromium, missing, standalone
 from newsportal.net.rendering.chromium import Setup
 from newsportal.search import open_index
+from newsportal.search.docs import seen
 from newsportal.sources import Sources
 from newsportal.sources.watched import judged, summary, watched
 from newsportal.store import open_store
@@ -32,6 +33,8 @@ from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024  # bytes. Below it a day's crawl may fill the disk.
+
+FILE_REMEDY: Final = "mend what is named; an example to compare with, in a file of its own: newsportal source init example/sources.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     try:
         known = load(path)
     except (NewsportalError, OSError) as error:
-        yield Finding("sources.yaml", False, str(error), "mend the lines named, or start anew: newsportal source init --force")
+        yield Finding("sources.yaml", False, str(error), FILE_REMEDY)
         return
     lists = ("topics", "feeds", "sitemaps", "regions", "forums", "galleries")
     counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
@@ -111,7 +114,12 @@ def _store(sources: Sources) -> Result:
 def _index(sources: Sources) -> Result:
     with closing(open_index(sources.index_uri)) as index:
         found = index.status()
-        return Result(True, f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}")
+        says = f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
+    with suppress(NewsportalError), closing(open_store(sources.store)) as store:  # a store that is away is told in its own line
+        if not found.articles and next(seen(store.all_articles()), None) is not None:
+            waits = found.position < store.last_seq()  # as after a first crawl: the portal fills it when it is started
+            return Result(None if waits else False, f"{says}: search finds nothing", "fill it: newsportal index rebuild")
+    return Result(True, says)
 
 
 def _health(sources: Sources) -> Result:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from newsportal.errors import NewsportalError
 from newsportal.logs import FORMATS
 from newsportal.messages import show_in
 
@@ -30,6 +33,28 @@ OutFile = Annotated[Path | None, typer.Option("--out", "-o", help="Where to writ
 CorpusName = Annotated[str, typer.Argument(metavar="NAME", help="A corpus, as `corpus list` shows it.")]
 Days = Annotated[int, typer.Option(min=1, max=36_500, help="Only articles of the last days.")]  # up to a hundred years
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def load_environment(file: Path) -> None:
+    """Set the variables of ``file`` that are not set: lines ``NAME=value``, quoted or not, as systemd's ``EnvironmentFile`` has them.
+
+    Raises ``NewsportalError``, which names the line but not what stands there: it may be a password.
+    """
+    try:
+        lines = file.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NewsportalError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if not line or line[0] in "#;":
+            continue
+        name, equals, value = map(str.strip, line.partition("="))
+        try:
+            (value,) = shlex.split(value) if value[:1] in ("'", '"') else (value,)
+        except ValueError:
+            equals = ""
+        if not equals or not name.isidentifier():
+            raise NewsportalError(f"{file}:{number}: not NAME=value")
+        os.environ.setdefault(name, value)
 
 
 def load(path: Path | None) -> Sources:

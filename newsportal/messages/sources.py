@@ -77,7 +77,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "hint.dash": "put '- ' before each entry",
     "hint.colon": "a full-width colon (：) stands here: write ': '",
     "hint.query": "write ##QUERY## in place of the braces",
-    "hint.variable": "set %(name)s, or write %(example)s",
+    "hint.variable": "set %(name)s, load the file that sets it (newsportal --env-file FILE ...), or write %(example)s",
     "hint.space": "write a space as %%20",
     "hint.dictionary": "one word a line, in UTF-8",
     "hint.init": "write one with: newsportal source init",

@@ -12,7 +12,7 @@ from newsportal.items import content_id
 from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.match import Place, label
 from newsportal.search.suggesting import Offer, offers
-from newsportal.search.words import grams, index_words
+from newsportal.search.words import grams, index_words, runs
 from newsportal.store.columns import EPOCH, MICROSECOND
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.store.store import Store
@@ -72,13 +72,14 @@ def cut(doc: Doc) -> Cut:
     labels = [label("topic", topic) for topic in topics]
     labels += [label(kind, value) for kind, value in (("site", doc.site), ("category", doc.category)) if value]
     names: dict[Place, str | None] = {"site": doc.site, "author": doc.author, "topic": doc.topics, "category": doc.category}
-    in_title = frozenset(grams(doc.title))
+    title, text = list(runs(doc.title)), list(runs(doc.text))
+    in_title = frozenset(grams(title))
     return Cut(
-        title=tuple(index_words(doc.title)),
-        text=tuple(index_words(doc.text)),
-        named={place: frozenset(grams(name or "")) for place, name in names.items()},
+        title=tuple(index_words(title)),
+        text=tuple(index_words(text)),
+        named={place: frozenset(grams(runs(name or ""))) for place, name in names.items()},
         labels=(*labels, label("kind", doc.kind)),
-        grams=in_title | grams(doc.text),
+        grams=in_title | grams(text),
         title_grams=in_title,
         offers=frozenset(offers(doc.title, topics)),
     )

@@ -75,13 +75,16 @@ def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
 def insert_cuts(connection: Connection, generation: int, cuts: Iterable[tuple[int, Cut]]) -> None:
     """Write the FTS5 tables and what the articles offer, by rowid."""
     counted: Counter[Offer] = Counter()
+    rows: dict[str, list[dict[str, object]]] = {table: [] for table in FTS}
     for rowid, words in cuts:
         named = {str(place): _joined(found) for place, found in words.named.items()}
-        row: dict[str, str] = {"title": " ".join(words.title), "body": " ".join(words.text), **named, "labels": " ".join(words.labels)}
-        _insert(connection, f"words_{generation}", {"rowid": rowid, **row})
-        _insert(connection, f"grams_{generation}", {"rowid": rowid, "every": _joined(words.grams)})
-        _insert(connection, f"title_grams_{generation}", {"rowid": rowid, "every": _joined(words.title_grams)})
+        texts = {"title": " ".join(words.title), "body": " ".join(words.text), **named, "labels": " ".join(words.labels)}
+        rows["words"].append({"rowid": rowid, **texts})
+        rows["grams"].append({"rowid": rowid, "every": _joined(words.grams)})
+        rows["title_grams"].append({"rowid": rowid, "every": _joined(words.title_grams)})
         counted.update(words.offers)
+    for table in FTS:
+        _insert(connection, f"{table}_{generation}", *rows[table])
     _count(connection, generation, counted)
 
 
@@ -107,9 +110,12 @@ def tune(connection: Connection, generation: int, options: Mapping[str, int]) ->
             connection.exec_driver_sql(f"INSERT INTO {table}_{generation}({table}_{generation}, rank) VALUES ('{name}', {value})")  # noqa: S608
 
 
-def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> None:
-    marks = ", ".join("?" * len(row))
-    connection.exec_driver_sql(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
+def _insert(connection: Connection, table: str, *rows: Mapping[str, object]) -> None:
+    """Rows of the same columns in one statement."""
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        statement = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({marks})"  # noqa: S608
+        connection.exec_driver_sql(statement, [tuple(row.values()) for row in rows])
 
 
 def forget(connection: Connection, generation: int, id: str) -> None:

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 
 from newsportal.search.base import Hit, Index, Query
-from newsportal.search.words import index_words
+from newsportal.search.words import index_words, runs
 from newsportal.store.columns import shifted
 from newsportal.store.results import StoredArticle
 from newsportal.text import STOP_WORDS, clean
@@ -73,5 +73,5 @@ def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, .
 
 def title_words(title: str) -> Sequence[str]:
     """Words of a title that say something, the longest first, for an article without keywords."""
-    words = dict.fromkeys(word for word in index_words(title) if len(word) > 1 and word not in STOP_WORDS)
+    words = dict.fromkeys(word for word in index_words(runs(title)) if len(word) > 1 and word not in STOP_WORDS)
     return sorted(words, key=len, reverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -19,6 +20,8 @@ from newsportal.store.columns import build
 from newsportal.store.dialects import open_engine, reading, write_ahead, writing
 from newsportal.store.results import Change
 from newsportal.store.store import Store
+
+log = logging.getLogger(__name__)
 
 BATCH = 200  # articles in one transaction: readers and other writers wait for none of them longer than a moment
 BUILT = 2_000  # articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty
@@ -96,11 +99,15 @@ class SqliteIndex:
         while True:
             with self.reading() as connection:
                 position, generation = meta(connection, "position"), meta(connection, "generation")
-            changes = store.changes(position, BATCH)
+            last = store.last_seq()
+            far = last - position > BUILT  # an index that is new, or was long away: fewer segments are written, and merged again
+            changes = store.changes(position, BUILT if far else BATCH)
             if not changes:
                 return read
             if self._take_in(store, changes, position, generation):
                 read += len(changes)
+                if far:
+                    log.warning("the search index follows the store: %s of %s changes", changes[-1].seq, last)
 
     def _take_in(self, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
         """One batch in one transaction with its position; False if somebody else was faster."""
@@ -113,14 +120,16 @@ class SqliteIndex:
         with self.writing() as connection:
             if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
                 return False
+            fresh = []
             for id in ids:
                 doc, cut_words = docs.get(id), words.get(id)
-                if doc is None or cut_words is not None:
+                if present[id] is not None and (doc is None or cut_words is not None):
                     forget(connection, generation, id)
                 if doc is not None and cut_words is not None:
-                    insert_cuts(connection, generation, [(insert_doc(connection, generation, doc), cut_words)])
+                    fresh.append((insert_doc(connection, generation, doc), cut_words))
                 elif doc is not None:  # only its story changed
                     connection.exec_driver_sql(f"UPDATE docs_{generation} SET story_id = ? WHERE id = ?", (doc.story_id, id))  # noqa: S608
+            insert_cuts(connection, generation, fresh)
             remember(connection, "position", changes[-1].seq)
         return True
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from newsportal.search.match import QUOTES
-from newsportal.search.words import RUN, index_words, is_chinese, plain
+from newsportal.search.words import RUN, index_words, is_chinese, plain, runs
 from newsportal.text import STOP_WORDS, segment
 
 MAX_CHARS = 32  # of a suggestion, and of what is completed
@@ -40,7 +40,7 @@ def offers(title: str, topics: Iterable[str]) -> set[Offer]:
     for quoted in QUOTED.findall(title):
         name = next(filter(None, quoted)).strip()
         found.add(Offer(comparable(name), name, False))
-    found.update(Offer(word, word, False) for word in index_words(title) if word not in STOP_WORDS and not word.isdecimal())
+    found.update(Offer(word, word, False) for word in index_words(runs(title)) if word not in STOP_WORDS and not word.isdecimal())
     return {offer for offer in found if len(offer.plain) > 1 and len(offer.shown) <= MAX_CHARS}
 
 

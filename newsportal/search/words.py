@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from newsportal.text import CJK, INVISIBLE, fold_characters, search_words, segment
 
@@ -32,9 +32,9 @@ def is_chinese(run: str) -> bool:
     return CJK.match(run) is not None
 
 
-def index_words(text: str) -> Iterator[str]:
-    """The words a text is found and ranked by. Single Chinese characters are left to :func:`grams`."""
-    for run in runs(text):
+def index_words(found: Iterable[str]) -> Iterator[str]:
+    """The words a text is found and ranked by, of its :func:`runs`. Single Chinese characters are left to :func:`grams`."""
+    for run in found:
         if is_chinese(run):
             yield from (word for word in search_words(run) if len(word) > 1)
         else:
@@ -47,10 +47,10 @@ def query_words(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def grams(text: str) -> set[str]:
-    """All single Chinese characters, all pairs of neighbours, all words of letters and digits."""
+def grams(pieces: Iterable[str]) -> set[str]:
+    """Of :func:`runs`, all single Chinese characters, all pairs of neighbours, all words of letters and digits."""
     found: set[str] = set()
-    for run in runs(text):
+    for run in pieces:
         if is_chinese(run):
             found.update(run)
             found.update(map(str.__add__, run, run[1:]))

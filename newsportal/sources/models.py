@@ -137,6 +137,11 @@ class Sources(parts.Part):
         return (self.seen_file.parent if self.seen_file else self.folder / "data") / "jobs"
 
     @property
+    def backup_mark(self) -> Path:
+        """A file that ``newsportal backup`` touches, so that the portal can tell how old the last backup of its store is."""
+        return self.jobs_folder.parent / ".last-backup"
+
+    @property
     def _local_name(self) -> Path | None:
         """What this machine's files that belong to the store are called after: its own file; of a store on a server a name in ``data``
         beside this file, the same whoever the user is. ``None`` for a store in memory."""

@@ -150,9 +150,11 @@ class CrawlState(Part):
         report = self._scalar(select(RUNS.c.report).where(RUNS.c.id == id))
         return from_dict(report) if report else None
 
-    def runs(self, limit: int = 50) -> list[Run]:
-        """Newest first."""
+    def runs(self, limit: int = 50, *, ended: bool = False) -> list[Run]:
+        """Newest first; with ``ended`` only those that have."""
         latest = select(RUNS.c.report).order_by(RUNS.c.started.desc(), RUNS.c.id).limit(limit)
+        if ended:
+            latest = latest.where(RUNS.c.report["ended"].as_string().is_not(None))
         return [from_dict(report) for report in self._scalars(latest)]
 
     def source_state(self, source: str) -> SourceState:

@@ -123,6 +123,20 @@ def test_backups_in_a_folder_are_named_by_the_time_and_the_old_ones_go(folder: P
     assert "sound" in run("restore", told["file"], "--check").stdout
 
 
+def test_what_tells_the_portal_of_the_last_backup_is_touched(folder: Path) -> None:
+    mark = folder / "门户" / "data" / ".last-backup"
+    run("backup", str(folder / "b.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")  # of whatever store
+    with pytest.raises(BackupError):
+        run("backup", str(folder / "b.txt"))
+    assert not mark.exists()
+    run("backup", str(folder / "b.zip"))
+    assert mark.exists()
+    mark.unlink()
+    mark.symlink_to(folder / "nowhere" / "x")
+    done = run("backup", str(folder / "b.zip"))
+    assert (done.exit_code, "do not tell of this backup" in done.stderr) == (0, True)
+
+
 def test_the_new_one_is_kept_when_the_clock_went_back(folder: Path) -> None:
     backups = folder / "copies"
     backups.mkdir()
@@ -147,7 +161,11 @@ def test_a_file_that_sqlite_could_not_finish_is_no_store(folder: Path) -> None:
 
 
 def test_what_to_keep_is_said_of_a_folder(folder: Path) -> None:
-    assert run("backup", "b.zip", "--keep", "2").exit_code == 2
+    for place in ("b.zip", "not-there"):
+        done = run("backup", place, "--keep", "2")
+        assert done.exit_code == 2
+        assert "Invalid value for FILE" in done.stderr
+        assert place in done.stderr
 
 
 def test_without_a_store_to_restore_to_it_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

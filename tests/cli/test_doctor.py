@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,12 @@ from typer.testing import CliRunner, Result
 
 from newsportal import cli
 from newsportal.cli.doctor import Finding, findings
+from newsportal.cli.options import load_environment
+from newsportal.errors import NewsportalError
+from newsportal.items import Article, Link
 from newsportal.items.visits import Visit
+from newsportal.search import open_index
+from newsportal.search.sqlite_fts import remember
 from newsportal.store import open_store
 
 GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1], contact: "https://portal.example/about"}\n'
@@ -107,9 +114,56 @@ def test_a_broken_sources_file_is_told_with_its_lines_and_a_remedy(file: Path, c
     result = asked(file)
     assert result.exit_code == 1
     assert f"✗ sources.yaml: {file}:" in result.output
-    assert "→ mend the lines named, or start anew: newsportal source init" in result.output
+    assert "→ mend what is named; an example to compare with" in result.output
+    assert "--force" not in result.output  # a remedy destroys nothing
     finding = told(asked(file, "--json"))["sources.yaml"]
     assert (finding["ok"], bool(finding["remedy"])) == (False, True)
+
+
+def test_the_variables_of_the_services_can_be_loaded(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As docs/operations.md has it: secrets stand in a file that systemd reads, and the commands of an operator read it too."""
+    for name in ("STORE_FILE", "URL"):
+        monkeypatch.setenv(name, "")  # that it is as it was, afterwards
+        del os.environ[name]
+    file.write_text(f'{GOOD}store: "sqlite:///${{STORE_FILE}}"\n', "utf-8")
+    alone = asked(file, "--no-network")
+    assert alone.exit_code == 1
+    assert "newsportal --env-file FILE" in alone.output
+    variables = tmp_path / "environment"
+    variables.write_text('# 密码\n; so\n\nSTORE_FILE = "data/a b.db"\nHOME=/nowhere\nURL=redis://:p#w=d@h:1/0 \n', "utf-8")
+    home = os.environ["HOME"]
+    command = ["--env-file", str(variables), "doctor", "--no-network", "--sources", str(file)]
+    for words, environment in ((command, {}), (command[2:], {"NEWSPORTAL_ENV_FILE": str(variables)})):
+        result = CliRunner().invoke(cli.app, words, env=environment)
+        assert result.exit_code == 0, result.output
+        assert (file.parent / "data" / "a b.db").exists()
+        assert (os.environ["HOME"], os.environ.pop("URL")) == (home, "redis://:p#w=d@h:1/0")
+        del os.environ["STORE_FILE"]
+
+
+@pytest.mark.parametrize("line", ["geheim", "A-B=geheim", "=geheim", 'A="geheim', 'A="geheim" b'])
+def test_a_line_that_sets_no_variable_is_named_and_not_shown(tmp_path: Path, line: str) -> None:
+    (tmp_path / "environment").write_text(f"# 密码\n{line}\n", "utf-8")
+    with pytest.raises(NewsportalError, match=r"environment:2: not NAME=value$"):
+        load_environment(tmp_path / "environment")
+    with pytest.raises(NewsportalError, match="cannot be read"):
+        load_environment(tmp_path / "none")
+
+
+def test_an_index_that_holds_nothing_is_not_ticked(file: Path) -> None:
+    found = asked(file, "--json", "--no-network")
+    assert told(found)["search index"]["ok"] is True  # nor is there anything to find
+    link = Link("https://h.example/1", "feed:甲")
+    with closing(open_store(f"sqlite:///{file.parent}/data/newsportal.db")) as store:
+        store.add(Article(link.url, link, datetime.now(UTC), identity="1", title="标题", text="正文"), now=datetime.now(UTC))
+        finding = told(asked(file, "--json", "--no-network"))["search index"]
+        assert (finding["ok"], finding["remedy"]) == (None, "fill it: newsportal index rebuild")
+        with closing(open_index(f"sqlite:///{file.parent}/data/index.db")) as index, index.writing() as connection:  # type: ignore[attr-defined]
+            remember(connection, "position", store.last_seq())
+        assert told(asked(file, "--json", "--no-network"))["search index"]["ok"] is False
+        with closing(open_index(f"sqlite:///{file.parent}/data/index.db")) as index:
+            index.rebuild(store)
+    assert told(asked(file, "--json", "--no-network"))["search index"]["ok"] is True
 
 
 def test_a_missing_sources_file_is_told(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -123,6 +124,29 @@ def test_prometheus_reads_the_metrics(editor: httpx.Client, store: Store) -> Non
     assert families["newsportal_disk_free_bytes"].samples[0].value > 0
     assert families["newsportal_sources_file_mistakes"].samples[0].value == 0
     assert families["process_resident_memory_bytes"].samples[0].value > 0
+
+
+def test_the_last_run_is_one_that_ended_while_workers_crawl(serve: Any, tmp_path: Path, settings: Sources) -> None:
+    began = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+    with closing(empty_store(tmp_path / "x.db")) as store:
+        client: httpx.Client = serve(store, None, settings, role="editor")
+        store.save_run(Run("worker-0", began))
+        assert client.get("/health").json()["last_run"]["ended"] is None
+        store.save_run(Run("crawl", began, began + timedelta(minutes=5), "finished"))
+        for number in range(1, 9):
+            store.save_run(Run(f"worker-{number}", began + timedelta(minutes=number)))
+        assert client.get("/health").json()["last_run"]["id"] == "crawl"
+        assert "\nnewsportal_last_run_timestamp_seconds " in client.get("/metrics").text
+
+
+def test_metrics_tell_when_the_last_backup_was(serve: Any, tmp_path: Path) -> None:
+    known = Sources.model_validate({"store": f"sqlite:///{tmp_path / 'x.db'}"})
+    with closing(empty_store(tmp_path / "x.db")) as store:
+        client: httpx.Client = serve(store, None, known, role="editor")
+        assert "\nnewsportal_last_backup_timestamp_seconds 0.0\n" in client.get("/metrics").text
+        known.backup_mark.touch()
+        os.utime(known.backup_mark, (1772352000, 1772352000))
+        assert "\nnewsportal_last_backup_timestamp_seconds 1.772352e+09\n" in client.get("/metrics").text
 
 
 def test_metrics_are_named_as_prometheus_asks(editor: httpx.Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from newsportal.errors import SearchError
 from newsportal.items import Article, FoldKey, Link
-from newsportal.search import finding, layout, open_index
+from newsportal.search import finding, layout, open_index, sqlite_fts
 from newsportal.search.base import MAX_QUERY_CHARS, Index, Query
 from newsportal.text import words
 
@@ -267,6 +268,25 @@ class TestFollowing:
         assert after.total == 6
         assert {hit.id for hit in before.hits} < {hit.id for hit in after.hits}
         assert newsroom.index.position() == newsroom.store.last_seq()
+
+
+def test_an_index_far_behind_is_filled_in_large_transactions_and_tells_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sqlite_fts, "BUILT", 20)
+    monkeypatch.setattr(sqlite_fts, "BATCH", 2)
+    index, written = sqlite_fts.SqliteIndex(f"sqlite:///{tmp_path}/i.db"), list[int]()
+    take_in = index._take_in
+    monkeypatch.setattr(index, "_take_in", lambda store, changes, *place: written.append(len(changes)) or take_in(store, changes, *place))
+    with closing(index), closing(empty_store()) as store:
+        for n in range(45):  # the last five are newer versions of the first
+            link = Link(f"https://a.example/{n % 40}", "feed:x")
+            store.add(Article(link.url, link, NOW, identity=str(n % 40), title=f"桥 {n}", text="河"), now=NOW)
+        assert index.follow(store) == store.last_seq() == 45
+        assert written == [20, 20, 2, 2, 1]
+        assert [record.getMessage().partition(": ")[2] for record in caplog.records] == ["20 of 45 changes", "40 of 45 changes"]
+        assert index.search(Query("桥")).total == 40
+        assert (index.search(Query("标题:44")).total, index.search(Query("标题:4")).total) == (1, 0)
 
 
 def test_two_followers_at_once(tmp_path: Path) -> None:

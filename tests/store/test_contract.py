@@ -618,6 +618,7 @@ class TestMemory:
         ended = replace(runs[2], ended=NOW + 5 * HOUR, reason="finished")
         store.save_run(ended)
         assert store.runs(limit=2) == [ended, runs[1]]
+        assert store.runs(limit=2, ended=True) == [ended]
         assert store.run("0") == runs[0]
         assert store.run("unknown") is None
 

@@ -68,7 +68,7 @@ class PortalCollector(Collector):
         return [totals, stories, outbox, *self._last_run()]
 
     def _last_run(self) -> list[Metric]:
-        last = next((run for run in self._portal.store.runs(5) if run.ended is not None), None)
+        last = next(iter(self._portal.store.runs(1, ended=True)), None)
         if last is None or last.ended is None:
             return []
         total = last.total
@@ -124,7 +124,9 @@ class PortalCollector(Collector):
         free = GaugeMetricFamily("newsportal_disk_free_bytes", "Free on the disk of the store.", found.disk_free)
         size = GaugeMetricFamily("newsportal_disk_size_bytes", "Size of the disk of the store.", found.disk_total)
         sizes = {one.name: one.bytes for one in found.sizes if one.bytes is not None}
-        return [free, size, gauge("newsportal_part_size_bytes", "What lies on this disk, by part.", ("part",), sizes)]
+        saved, meaning = self._portal.config.backup_mark, "When the store was last backed up, in seconds since 1970; 0: never."
+        backup = GaugeMetricFamily("newsportal_last_backup_timestamp_seconds", meaning, saved.stat().st_mtime if saved.exists() else 0)
+        return [free, size, gauge("newsportal_part_size_bytes", "What lies on this disk, by part.", ("part",), sizes), backup]
 
 
 router = APIRouter()
@@ -186,8 +188,9 @@ def health(request: Request, portal: ThisPortal) -> Response:
 
 
 def store_health(portal: Portal) -> dict[str, Any]:
+    """``last_run`` is the last that ended, whatever has begun since; where none has, the one that is at work."""
     tally = portal.tally()
-    last = next(iter(portal.store.runs(1)), None)
+    last = next(iter(portal.store.runs(1, ended=True) or portal.store.runs(1)), None)
     return {
         "articles": tally.articles,
         "stories": tally.stories,

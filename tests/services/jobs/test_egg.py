@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from argparse import Namespace
 from datetime import UTC, datetime, timedelta, timezone
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 from scrapyd.eggstorage import sorted_versions
+from scrapyd_client.deploy import _get_version
 
 import newsportal
 from newsportal.cli.deploy import ENTRY, SOURCES_NAME, build, is_egg, sortable, stamp, stored_version
@@ -56,14 +59,19 @@ def test_scrapyd_sorts_releases_wrongly_and_ours_rightly() -> None:
     assert sorted_versions([sortable(release) for release in reversed(releases)]) == [sortable(release) for release in releases]
 
 
-def test_a_moment_sorts_after_earlier_ones_and_after_the_names_that_scrapyd_deploy_gives() -> None:
-    moments = [datetime(2026, 3, 5, 8, 30, second, tzinfo=UTC) for second in (0, 9, 10)]
-    names = [str(int(moments[-1].timestamp())), *(stamp(moment) for moment in moments)]
+def test_what_is_sent_later_is_run_whether_we_or_scrapyd_deploy_send_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = [datetime(2026, 3, 5, 8, 30, second, tzinfo=UTC) for second in (0, 9, 10, 11)]
+
+    def theirs(moment: datetime) -> str:
+        monkeypatch.setattr(time, "time", moment.timestamp)
+        return str(_get_version({}, Namespace(version=None)))
+
+    names = [stamp(moments[0]), theirs(moments[1]), stamp(moments[2]), theirs(moments[3])]
     assert sorted_versions(reversed(names)) == sorted(names) == names
 
 
-def test_a_moment_is_told_in_utc() -> None:
-    assert stamp(datetime(2026, 3, 5, 8, 30, tzinfo=timezone(timedelta(hours=8)))) == "20260305003000"
+def test_a_moment_is_one_in_whatever_zone_it_is_told() -> None:
+    assert stamp(datetime(2026, 3, 5, 8, 30, tzinfo=timezone(timedelta(hours=8)))) == "1772670600"
 
 
 @pytest.mark.parametrize(("given", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
