@@ -37,6 +37,10 @@ DOWNLOADER_MIDDLEWARES = {
     "newsportal.crawl.middlewares.RobotsTagsMiddleware": 540,  # noindex, nofollow: what pages themselves ask of robots
     "newsportal.crawl.middlewares.PatientRetryMiddleware": 550,
     "newsportal.crawl.middlewares.ChallengeMiddleware": 560,  # captchas and logins answered with 200 are failures, not articles
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,  # 580
+    "newsportal.crawl.middlewares.MetaRefreshMiddleware": 580,  # a refresh to what is no address is passed over
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # 600
+    "newsportal.crawl.middlewares.RedirectMiddleware": 600,  # a redirect to what is no address has its reason
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources name their hosts themselves
     "newsportal.crawl.middlewares.TurnsMiddleware": 990,  # innermost: a host is asked by one process at a time, whatever asks it
 }
@@ -49,7 +53,7 @@ DNS_TIMEOUT = 15  # 60
 REACTOR_THREADPOOL_MAXSIZE = 20  # 10: names are looked up in threads, and some servers never answer
 REDIRECT_MAX_TIMES = 5  # 20
 METAREFRESH_MAXDELAY = 5  # 100: longer ones are for readers ("this page has moved")
-URLLENGTH_LIMIT = 2083  # Scrapy's; engines' redirect links come near it
+URLLENGTH_LIMIT = 0  # 2083: longer ones would vanish without a trace; the guard refuses those over 8,192 characters, with a reason
 
 # Politeness (sources.yaml: politeness)
 

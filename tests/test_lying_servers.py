@@ -49,6 +49,12 @@ class Liar:
             return 404, {}, b""
         if plain.startswith("/story/77/"):
             return 200, {"Content-Type": "text/html; charset=utf-8"}, article("/story-77.html")
+        if plain == "/part.html":
+            return 206, {"Content-Type": "text/html; charset=utf-8"}, article(plain)
+        if plain == "/port.html":
+            return 302, {"Location": "http://127.0.0.1:99999/"}, b""
+        if plain == "/rot13.html":
+            return 200, {"Content-Type": "text/html; charset=rot13"}, article(plain).replace(b"charset=utf-8", b"charset=rot13")
         if plain.startswith("/nest/"):
             return 302, {"Location": plain + "a/b/"}, b""
         return 200, {"Content-Type": "text/html; charset=utf-8"}, article(plain)
@@ -135,6 +141,11 @@ def _nest(liar: Liar, conditional: bool) -> Said:
     return 200, {}, rss(liar, ("/nest/a/b/", "", ""))
 
 
+def _odd(liar: Liar, conditional: bool) -> Said:
+    paths = ("/part.html", "/port.html", "/rot13.html", f"/long.html?id={'9' * 3000}", f"/longer.html?id={'9' * 9000}")
+    return 200, {}, rss(liar, *((path, "", "") for path in paths))
+
+
 def _moved(liar: Liar, conditional: bool) -> Said:
     return 301, {"Location": "/feed/guid"}, b""
 
@@ -149,6 +160,7 @@ FEEDS: dict[str, Callable[[Liar, bool], Said]] = {
     "paths": _paths,
     "slugs": _slugs,
     "nest": _nest,
+    "odd": _odd,
     "moved": _moved,
 }
 
@@ -273,6 +285,12 @@ def test_one_article_under_many_paths_is_one_story(crawled: Crawled, liar: Liar)
 def test_redirects_that_nest_without_end_are_cut(crawled: Crawled, liar: Liar) -> None:
     assert crawled.rows[0]["nest"]["failed"] == {"redirects": 1}
     assert sum(1 for path, _ in liar.asked[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
+
+
+def test_what_cannot_be_read_has_its_reason_and_the_rest_is_stored(crawled: Crawled, liar: Liar) -> None:
+    assert crawled.rows[0]["odd"]["failed"] == {"http-206": 1, "bad-address": 1, "egress-denied": 1}
+    assert len(stored(crawled, "rot13")) == len(stored(crawled, "long.html")) == 1
+    assert sum(1 for path, _ in liar.asked[: crawled.first] if path == "/part.html") == 1
 
 
 def test_where_a_feed_has_gone_for_ever_is_remembered(crawled: Crawled, liar: Liar) -> None:

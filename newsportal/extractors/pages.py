@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor, gallery
+from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.feeds import feed
 from newsportal.extractors.forum import poster
 from newsportal.extractors.forum.thread import read_page
@@ -40,14 +41,26 @@ def read_article(page: Page, link: Link | None = None, algorithm: str = "best") 
     return replace(article, pages=tuple(find_pager(document).several_pages))
 
 
+MAX_TEXT: Final = 400_000  # characters: four times the longest article of the development set; a feed of 50 entries stays readable
+CUT: Final = "[…]"  # what ends a text that was longer
+
+
+def _bounded_text(text: str | None) -> str | None:
+    return text if text is None or len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - len(CUT) - 1]}\n{CUT}"
+
+
+def _bounded_html(html: str | None, base: str) -> str | None:
+    return html if html is None or len(html) <= 2 * MAX_TEXT else f"{sanitise(html[:MAX_TEXT], base)}<p>{CUT}</p>"
+
+
 def fill(article: Article, found: Extraction) -> Article:
-    """What the article has stays; the link's word comes last."""
+    """What the article has stays; the link's word comes last. Texts of more than ``MAX_TEXT`` characters are cut and end with ``CUT``."""
     link = article.link
     return replace(
         article,
         title=clean(article.title or found.title or link.title or ""),
-        text=article.text or found.text,
-        html=article.html or found.html,
+        text=_bounded_text(article.text or found.text),
+        html=_bounded_html(article.html or found.html, article.url),
         published=article.published or found.published or link.published,
         author=article.author or found.author or link.author,
         origin=article.origin or found.origin,

@@ -54,6 +54,7 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("http-5xx", "the site had an error of its own", ("http-5xx",)),
     ("too-large", "the page is larger than allowed", ("too-large",)),
     ("connection", "the server did not accept the connection", ("connection-refused",)),
+    ("connection", "the server sent only a part of the page", ("http-206",)),
     ("connection", "the connection to the server failed", ("connection", "encoding", "ignored")),
     ("broken", "the page breaks the reader: please report it", ("error",)),
     (UNREAD, "the browser could not show the page", ("render-crashed", "render-lost", "render-too-large")),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -67,11 +68,22 @@ HEADING_WHOLE = re.compile("<h([2-6])>(.*?)</h\\1>", re.DOTALL)
 BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
 
 
-def body(article: StoredArticle) -> Markup:
-    """The article's body as safe HTML: its own, cleaned once more, or its text in paragraphs."""
+PICTURE = re.compile(r'<img(?P<before>(?: (?!src=)[a-z]+="[^"]*")*)(?: src="(?P<src>[^"]*)")?(?P<after>(?: [a-z]+="[^"]*")*)>')
+"""As the cleaner writes them."""
+
+
+def body(article: StoredArticle, shown: Callable[[str], str | None]) -> Markup:
+    """The article's body as safe HTML: its own, cleaned once more, or its text in paragraphs. ``shown``: where a browser finds a picture,
+    by its address; one without such a place is left out."""
+
+    def placed(picture: re.Match[str]) -> str:
+        place = shown(html.unescape(picture["src"])) if picture["src"] else None
+        return f'<img{picture["before"]} src="{escape(place)}"{picture["after"]}>' if place else ""
+
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
+    cleaned = PICTURE.sub(placed, cleaned)
     return Markup(levelled(cleaned))  # noqa: S704 - this is the gate
 
 
@@ -166,10 +178,17 @@ def minutes(text: str) -> int:
     return max(1, round(chinese / CHINESE_A_MINUTE + words / WORDS_A_MINUTE)) if chinese or words else 0
 
 
-def pictures(article: StoredArticle, shown: Markup) -> list[Image]:
-    """The article's pictures that its body does not show already and whose address is fit for a browser."""
-    fit = [image for image in article.images if web_address(image.url)]
-    return [image for image in dict.fromkeys(fit) if str(escape(image.url)) not in shown]
+def addresses_of_pictures(article: StoredArticle) -> list[str]:
+    """The pictures that stand in the article's body."""
+    found = PICTURE.finditer(sanitised(article.html or "", article.url))
+    return [html.unescape(picture["src"]) for picture in found if picture["src"]]
+
+
+def pictures(article: StoredArticle, shown: Callable[[str], str | None]) -> list[Image]:
+    """The article's pictures that its body does not show already, with the addresses at which a browser finds them."""
+    inside = set(addresses_of_pictures(article))
+    found = ((image, shown(image.url)) for image in dict.fromkeys(article.images) if image.url not in inside)
+    return [replace(image, url=place) for image, place in found if place]
 
 
 def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:

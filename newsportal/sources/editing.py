@@ -35,7 +35,7 @@ class EditConflict(NewsportalError):
     """Raised by :func:`edit` when somebody else changed the file since it was read. The caller shows the new state and asks again."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} was changed by somebody else meanwhile; nothing was written: look at it again")
+        super().__init__(f"{path.name} was changed by somebody else meanwhile; nothing was written: look at it again")
 
 
 class OtherKeys(NewsportalError):
@@ -46,12 +46,19 @@ class OtherKeys(NewsportalError):
         self.keys = tuple(keys)
 
 
+class Written(str):
+    """The digest of what a file holds after a change. ``replaced``: the id of the version that it held before, ``None`` where the change
+    changed nothing."""
+
+    replaced: str | None = None
+
+
 def digest(path: Path) -> str:
     """What the file holds now, as a short text to hand to :func:`edit`. Raises ``OSError``."""
     return digest_of(path.read_bytes())
 
 
-def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
+def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> Written:
     """Apply ``change`` to the document in ``path`` and write it; answers its new :func:`digest`.
 
     What stood there before is kept (:mod:`newsportal.sources.history`). ``expected`` is the digest of what the caller saw. Raises
@@ -61,12 +68,12 @@ def edit(path: Path, change: Change, expected: str | None = None, environ: Mappi
     return _written(path, lambda before, file: changed(before, change, file), expected, environ)
 
 
-def rewrite(path: Path, content: bytes, expected: str | None = None) -> str:
+def rewrite(path: Path, content: bytes, expected: str | None = None) -> Written:
     """Put ``content`` in place of all that ``path`` holds, as carefully as :func:`edit`, with its answers and its errors."""
     return _written(path, lambda before, file: content, expected)
 
 
-def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> str:
+def go_back(path: Path, version: Version, expected: str | None = None, *, within: Collection[str] | None = None) -> Written:
     """Put an earlier version in place of what ``path`` holds, which becomes the latest version: going back can be undone, too.
 
     ``within``: the keys of the file that may change by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises.
@@ -93,7 +100,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
     return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
 
 
-def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> str:
+def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str] = os.environ) -> Written:
     path = path.resolve()  # through a link, so that the link stays one
     with lock_file(path):
         before = path.read_bytes()
@@ -103,10 +110,11 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
         parse(after, path, environ)
         if path.read_bytes() != before:
             raise EditConflict(path)
+        written = Written(digest_of(after))
         if after != before:
-            keep(path, before)
+            written.replaced = keep(path, before)
             replace_file(path, after)
-    return digest_of(after)
+    return written
 
 
 def changed(content: bytes, change: Change, path: Path) -> bytes:

@@ -59,13 +59,13 @@ def content_of(path: Path, id: str) -> bytes:
     """What a version holds. Raises ``NoVersion``, also for one that was not written whole (a crash, a full disk)."""
     named = NAMED.fullmatch(f"{id}.yaml")
     if named is None:
-        raise NoVersion(f"{path} has no version {id!r}")
+        raise NoVersion(f"{path.name} has no version {id!r}")
     try:
         content = (_folder(path) / f"{id}.yaml").read_bytes()
     except OSError as error:
-        raise NoVersion(f"{path} has no version {id!r} any more") from error
+        raise NoVersion(f"{path.name} has no version {id!r} any more") from error
     if digest_of(content) != named["digest"]:
-        raise NoVersion(f"{path}: version {id!r} is damaged")
+        raise NoVersion(f"{path.name}: version {id!r} is damaged")
     return content
 
 
@@ -73,12 +73,12 @@ def earlier(path: Path, steps: int = 1) -> Version:
     """What the file held before its last ``steps`` changes. Raises ``NoVersion``."""
     known = versions(path)
     if not 1 <= steps <= len(known):
-        raise NoVersion(f"{path} has {len(known)} earlier versions: nothing was changed")
+        raise NoVersion(f"{path.name} has {len(known)} earlier versions: nothing was changed")
     return known[steps - 1]
 
 
-def keep(path: Path, content: bytes) -> None:
-    """Remember ``content`` as what the file held until now, and forget the oldest versions. Raises ``OSError``."""
+def keep(path: Path, content: bytes) -> str:
+    """Remember ``content`` as what the file held until now, and forget the oldest versions; answers its id. Raises ``OSError``."""
     folder = _folder(path)
     folder.mkdir(mode=0o700, exist_ok=True)
     named = folder / f"{datetime.now(UTC).strftime(STAMP)}-{digest_of(content)}.yaml"
@@ -86,6 +86,7 @@ def keep(path: Path, content: bytes) -> None:
     named.write_bytes(content)
     for old in versions(path)[KEPT:]:
         (folder / f"{old.id}.yaml").unlink(missing_ok=True)
+    return named.stem
 
 
 def _folder(path: Path) -> Path:

@@ -23,6 +23,7 @@ from scrapy.exceptions import (
 
 from newsportal.errors import EgressDenied
 from newsportal.net.egress import Policy, fetch
+from newsportal.spiders.fetcher import outcome_of
 
 try:
     from backports import zstd
@@ -86,8 +87,46 @@ def test_ipv6_literals_are_checked_and_reached(crawl: Any, response: Any, ipv6_s
     url = ipv6_site.url(host="[::1]")
     assert crawl(url, NEWSPORTAL_ALLOW_PRIVATE=[f"[::1]:{ipv6_site.port}"]).pages[url].body == b"six"
     assert fetch(url, Policy((f"[::1]:{ipv6_site.port}",))).body == b"six"
+    assert [seen.headers["host"] for seen in ipv6_site.seen] == [f"[::1]:{ipv6_site.port}"] * 2
     assert isinstance(crawl(url).errors[url], EgressDenied)
     assert ipv6_site.connections == 2
+
+
+OURS = {
+    "newsportal.crawl.handlers.Guard": 50,
+    **{f"scrapy.downloadermiddlewares.redirect.{name}": None for name in ("RedirectMiddleware", "MetaRefreshMiddleware")},
+    "newsportal.crawl.middlewares.MetaRefreshMiddleware": 580,
+    "newsportal.crawl.middlewares.RedirectMiddleware": 600,
+}
+
+
+@pytest.mark.parametrize("charset", ["rot13", "hex", "zlib", "idna", "punycode", "undefined", "unicode_escape"])
+def test_a_page_is_read_whatever_codec_of_python_it_names(crawl: Any, site: Any, response: Any, charset: str) -> None:
+    page = f"<html><head><meta charset={charset}></head><body><p>北京今日晴</p></body></html>".encode()
+    site.routes["/meta"] = response(page, content_type="text/html")
+    site.routes["/header"] = response(page, content_type=f"text/html; charset={charset}")
+    found = crawl(site.url("/meta"), site.url("/header"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert not found.errors
+    assert ["北京今日晴" in page.text for page in found.pages.values()] == [True, True]
+
+
+def test_a_part_that_nobody_asked_for_is_a_failure(crawl: Any, site: Any, response: Any) -> None:
+    site.routes["/part"] = response(b"<p>half", "206 Partial Content", content_type="text/html", content_range="bytes 0-6/99")
+    asked = {"url": site.url("/part?"), "headers": {"Range": "bytes=0-6"}}
+    site.routes["/part?"] = site.routes["/part"]
+    found = crawl(site.url("/part"), asked, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert outcome_of(found.errors[site.url("/part")]).reason == "http-206"
+    assert found.pages[site.url("/part?")].status == 206
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:99999/", "http://127.0.0.1:abc/", "http://[/"])
+def test_a_redirect_to_what_is_no_address_is_told_as_that(crawl: Any, site: Any, response: Any, target: str) -> None:
+    site.routes["/to"] = response(b"", "302 Found", location=target)
+    refresh = f'<meta http-equiv="refresh" content="0;url={target}"><p>晴'.encode()
+    site.routes["/refresh"] = response(refresh, content_type="text/html; charset=utf-8")
+    found = crawl(site.url("/to"), site.url("/refresh"), NEWSPORTAL_ALLOW_PRIVATE=site.allow, DOWNLOADER_MIDDLEWARES=OURS)
+    assert outcome_of(found.errors[site.url("/to")]).reason == "bad-address"
+    assert found.pages[site.url("/refresh")].body == refresh
 
 
 @pytest.mark.parametrize("hop", [1, 3])

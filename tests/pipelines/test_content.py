@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from newsportal.extractors.pages import CUT, MAX_TEXT, fill
 from newsportal.items import Article, Extraction, Link
 from newsportal.pipelines.content import doubts
 
@@ -31,3 +32,18 @@ def test_an_extraction_is_counted_as_what_it_is(text: str, confidence: float | N
 def test_a_rules_text_is_not_doubted() -> None:
     ruled = replace(ARTICLE, text=TEXT)
     assert doubts(ruled, Extraction(text="x", confidence=0.1)) == []
+
+
+def test_a_text_without_end_is_cut_and_says_so() -> None:
+    line = "文" * 99
+    found = Extraction(title="题", text="\n".join([line] * 50_000), html=f"<p>{line}</p>" * 50_000)
+    kept = fill(ARTICLE, found)
+    assert kept.text is not None
+    assert kept.html is not None
+    assert len(kept.text) == MAX_TEXT
+    assert len(kept.html) < 2 * MAX_TEXT
+    assert kept.text.endswith(f"\n{CUT}")
+    assert kept.html.endswith(f"</p><p>{CUT}</p>")
+    assert fill(kept, found) == kept
+    whole = Extraction(title="题", text="\n".join([line] * 1000), html=f"<p>{line}</p>" * 1000)
+    assert (fill(ARTICLE, whole).text, fill(ARTICLE, whole).html) == (whole.text, whole.html)

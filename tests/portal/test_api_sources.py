@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,39 @@ def test_a_source_is_made_changed_switched_and_removed(made: Any, path: Path) ->
     assert client.post("sources/undo", json={}).status_code == 200
     assert len(load(path).feeds) == 3
     assert "# 第一个" in path.read_text("utf-8")
+
+
+def test_writes_at_the_same_time_each_say_what_they_wrote(made: Any, path: Path) -> None:
+    client = made()
+    names = [f"报{number}" for number in range(12)]
+
+    def add(name: str) -> dict[str, Any]:
+        return client.post("sources", json={"kind": "feeds", "values": {"name": name, "url": f"https://{name}.example/feed"}}).json()
+
+    def change(name: str) -> dict[str, Any]:
+        return client.patch(f"sources/feed:{name}", json={"values": {"interval": 45}}).json()
+
+    with ThreadPoolExecutor(6) as threads:
+        for write in (add, change):
+            told = list(threads.map(write, names))
+            assert told == [{"key": f"feed:{name}", "file": "sources.yaml", "changed": True} for name in names]
+    assert {source.name for source in load(path).feeds if source.interval == 45} == set(names)
+
+
+def test_no_editor_learns_where_files_lie(made: Any, path: Path) -> None:
+    client = made()
+    calls = [
+        client.put("sources/feed:甲报/enabled", json={"enabled": False}),
+        client.post("sources/many", json={"keys": ["feed:乙报"], "do": "disable"}),
+        client.post("sources/undo", json={}),
+        client.post("sources/undo?steps=50", json={}),
+        client.delete("sources/feed:乙报", headers={"content-type": "application/json"}),
+    ]
+    (path.parent / ".sources.yaml.lock").unlink()
+    (path.parent / ".sources.yaml.lock").mkdir()
+    calls.append(client.put("sources/feed:甲报/enabled", json={"enabled": True}))
+    assert [one.status_code for one in calls] == [200, 200, 200, 409, 200, 503]
+    assert [one.text for one in calls if str(path.parent) in one.text] == []
 
 
 def test_what_would_not_load_is_refused_with_every_mistake(made: Any, path: Path) -> None:

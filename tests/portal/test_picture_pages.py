@@ -21,10 +21,11 @@ from typing import Any
 
 import httpx
 import pytest
+from factories import article
 from PIL import Image as Pillow
 
 from newsportal.extractors.images.thumbnails import Written
-from newsportal.items import Article, Gallery, Image, Link
+from newsportal.items import Article, Gallery, Image, Link, content_id
 from newsportal.net.egress import Policy
 from newsportal.portal.reading import picture_cache, picture_proxy
 from newsportal.portal.reading.picture_cache import PictureCache
@@ -372,3 +373,34 @@ def test_pictures_that_wait_for_the_decoder_take_no_threads(publisher: Publisher
     assert {ready.body for ready in asyncio.run(all_at_once())} == {b"picture"}
     assert most == 1
     assert len(publisher.seen) == 10
+
+
+INSIDE = ("http://127.0.0.1:8239/a.png", "http://192.168.0.1/b.png", "http://localhost/c.png", "http://0x7f.1/d.png", "http://router/e.png")
+
+
+def written_article(store: Store, *urls: str) -> str:
+    html = "<p>桥</p>" + "".join(f'<figure><img src="{url}" alt="桥"></figure>' for url in urls)
+    return store.add(article("1", text="桥", html=html, images=tuple(map(Image, urls))), now=NOW).id
+
+
+def test_no_body_sends_a_browser_into_its_own_network(serve: Any, fresh: Store) -> None:
+    id = written_article(fresh, *INSIDE, "https://img.example/good.png")
+    client = serve(fresh)
+    pages = [client.get(address).text for address in (f"/story/{id}", "/feed.json")]
+    pages.append(client.get(f"/api/v1/articles/{id}").json()["html"])  # its list of pictures is as it is stored
+    assert [url for url in INSIDE for page in pages if url in page] == []
+    assert ["https://img.example/good.png" in page for page in pages] == [True, True, True]
+
+
+def test_pictures_of_bodies_come_from_the_cache_too(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/in.jpg"] = jpeg()
+    url = publisher.url("/in.jpg")
+    id = written_article(fresh, url)
+    page = client.get(f"/story/{id}").text
+    address = f"/picture/{id}/{content_id(url)}?v={version(url)}"
+    assert f'src="{address}"' in page
+    assert url not in page
+    assert address in client.get("/feed.json").text
+    assert size_of(client.get(address)) == (900, 600)
+    assert publisher.seen == [("/in.jpg", "https://news.example/1.html")]
+    assert client.get(f"/picture/{id}/{content_id(publisher.url('/other.jpg'))}").status_code == 404

@@ -29,7 +29,7 @@ PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1
     ],
 )
 def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kept: str) -> None:
-    assert str(safe_text.body(replace(PLAIN, html=html))) == kept
+    assert str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address)) == kept
 
 
 @pytest.mark.parametrize(
@@ -43,28 +43,31 @@ def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kep
     ],
 )
 def test_headings_of_a_body_skip_no_level(html: str, levels: str) -> None:
-    shown = str(safe_text.body(replace(PLAIN, html=html)))
+    shown = str(safe_text.body(replace(PLAIN, html=html), safe_text.web_address))
     assert "".join(re.findall(r"<h(\d)>", shown)) == "".join(re.findall(r"</h(\d)>", shown)) == levels
 
 
 def test_pictures_are_lazy_and_always_written_alike() -> None:
-    shown = str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">')))
+    shown = str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">'), safe_text.web_address))
     assert 'src="https://a.example/news/p.jpg"' in shown
-    assert len({str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" alt="a" title="b">'))) for _ in range(20)}) == 1
+    assert (
+        len({str(safe_text.body(replace(PLAIN, html='<img src="p.jpg" alt="a" title="b">'), safe_text.web_address)) for _ in range(20)})
+        == 1
+    )
     assert 'loading="lazy"' in shown
     assert "srcset" not in shown
 
 
 def test_relative_links_of_an_article_without_an_address_are_dropped() -> None:
-    assert "href" not in str(safe_text.body(replace(PLAIN, url="javascript:x", html='<a href="/admin">点</a>')))
+    assert "href" not in str(safe_text.body(replace(PLAIN, url="javascript:x", html='<a href="/admin">点</a>'), safe_text.web_address))
 
 
 def test_without_html_the_text_stands_in_paragraphs() -> None:
-    assert str(safe_text.body(replace(PLAIN, text="一<b>\n\n二&\u202e"))) == "<p>一&lt;b&gt;</p>\n<p>二&amp;</p>"
+    assert str(safe_text.body(replace(PLAIN, text="一<b>\n\n二&\u202e"), safe_text.web_address)) == "<p>一&lt;b&gt;</p>\n<p>二&amp;</p>"
 
 
 def test_without_anything_the_body_is_empty() -> None:
-    assert not safe_text.body(PLAIN)
+    assert not safe_text.body(PLAIN, safe_text.web_address)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_the_site_is_named_by_its_host_when_nobody_named_it() -> None:
 def test_pictures_in_the_body_are_not_shown_twice() -> None:
     first, second, bad = Image("https://a.example/p.jpg?a=1&b=2"), Image("https://a.example/q.jpg", "题"), Image("javascript:x")
     article = replace(PLAIN, html='<img src="p.jpg?a=1&amp;b=2">', url="https://a.example/", images=(first, second, second, bad))
-    assert safe_text.pictures(article, safe_text.body(article)) == [second]
+    assert safe_text.pictures(article, safe_text.web_address) == [second]
 
 
 def test_icons_are_no_thumbnails() -> None:

@@ -10,6 +10,7 @@ import asyncio
 from collections import OrderedDict
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy.core.downloader.contextfactory import _ScrapyClientContextFactory
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _LenientHTTP11ClientProtocol
@@ -176,6 +177,9 @@ class GuardedHandler(HTTP11DownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Raises :class:`EgressDenied` besides what Scrapy's handler raises."""
         check_url(request.url, self._policy)
+        parts = urlsplit(request.url)
+        if parts.netloc.startswith("["):  # Twisted takes the brackets off; a copy, for a redirect would inherit the header
+            request = request.replace(headers={**request.headers, "Host": parts.netloc})
         if request.meta.get("proxy") and not self._proxies:
             raise EgressDenied(request.url, "proxy")  # a proxy looks names up itself: nobody could check the address
         try:

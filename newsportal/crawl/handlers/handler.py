@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import DownloadCancelledError, NotConfigured
-from scrapy.http import Headers, Response
+from scrapy.http import Headers, Response, TextResponse
 from scrapy.responsetypes import responsetypes
+from scrapy.spidermiddlewares.httperror import HttpError
 
 from newsportal.crawl.handlers.guarded import OF_PAGE, PACER, GuardedHandler, delay_of
 from newsportal.crawl.requests import host_of
@@ -25,6 +26,7 @@ from newsportal.net.archive import Exchange, Index, Recorded, Writer, open_index
 from newsportal.net.egress import Policy, TooLarge, check_url, decompress
 from newsportal.net.rendering import Limits, missing, renderable
 from newsportal.net.rendering.chromium import Setup
+from newsportal.text.encoding import LABELS, decode
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from newsportal.crawl.handlers.rendered import Renderer
 
 logger = logging.getLogger(__name__)
+
+PARTIAL = 206
+
+CODECS = {*LABELS, *LABELS.values()}
 
 MISSING = 404
 """What a URL that the archive lacks answers."""
@@ -136,6 +142,7 @@ class Handler(BaseDownloadHandler):
         """Raises ``EgressDenied``, ``ArchiveError`` and what Scrapy's HTTP handler raises."""
         asked = datetime.now(UTC)
         response = await self._network(request) if self._index is None else self._replayed(request, self._index)
+        response = _readable(response)
         if self._writer is not None:
             try:
                 await asyncio.to_thread(self._writer.write, _exchange(request, response, asked))
@@ -243,6 +250,12 @@ class Guard:
         if self._policy is not None:
             check_url(request.url, self._policy)
 
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Raises ``HttpError`` for a part of a page that was asked for whole (``http-206``)."""
+        if response.status == PARTIAL and "Range" not in request.headers:
+            raise HttpError(response, f"a part of {response.url}, which was asked for whole")
+        return response
+
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Called for what this middleware, the handler and everything between them raised."""
         if isinstance(exception, EgressDenied) and self._stats:
@@ -263,6 +276,14 @@ def answer(request: Request, index: Index, max_bytes: int) -> Response:
     headers["Content-Length"] = str(len(found.body))
     kind = responsetypes.from_args(headers=headers, url=request.url, body=found.body)
     return kind(request.url, status=found.status, headers=headers, body=found.body, flags=["replay"], protocol="HTTP/1.1")
+
+
+def _readable(response: Response) -> Response:
+    """``response`` with an encoding that the Web knows. Scrapy takes any codec of Python that a page names, among them some for bytes
+    (``rot13``), at which its middlewares fail, and some that need quadratic time (``punycode``)."""
+    if not isinstance(response, TextResponse) or {response.encoding, response.encoding.replace("_", "-")} & CODECS:
+        return response
+    return response.replace(encoding=decode(response.body, (response.headers.get("Content-Type") or b"").decode("latin-1"))[1])
 
 
 def _honest(found: Recorded) -> list[tuple[str, str]]:

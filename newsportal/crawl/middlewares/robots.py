@@ -125,8 +125,10 @@ class RobotsMiddleware(ObeyingMiddleware):
     async def _fetch(self, url: str, request: Request) -> Rules:
         """Follows redirects itself, to know when they are too many: then there is no robots.txt (RFC 9309, 2.3.1.2)."""
         self._count("robots/requests")
+        target = b""
         for hop in range(MAX_REDIRECTS + 1):
             try:
+                url = urljoin(url, target.decode("utf-8", "replace").strip())
                 response = await self._ask(url, request)
             except EgressDenied as error:
                 if hop == 0:
@@ -136,11 +138,10 @@ class RobotsMiddleware(ObeyingMiddleware):
                 return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
             except Exception as error:  # noqa: BLE001 - whatever failed, the rules are unknown, and that means no
                 return self._unreachable(f"its robots.txt cannot be had ({type(error).__name__}: {error})")
-            target = response.headers.get("Location")
+            target = response.headers.get("Location") or b""
             if response.status not in REDIRECTS or not target:
                 self._count(f"robots/status/{response.status}")
                 return rules_from(response.status, response.body, self._token)
-            url = urljoin(url, target.decode("utf-8", "replace").strip())
         return Rules(agent=self._token)
 
     async def _ask(self, url: str, request: Request) -> Response:

@@ -32,11 +32,15 @@ MAX_CHARS: Final = 2_000_000  # longer fragments are cut before they are parsed:
 
 
 def sanitise(html: str, base: str) -> str:
-    """``html`` with only what may be shown; addresses resolved against ``base``. Idempotent; never raises."""
+    """``html`` with only what may be shown; addresses resolved against ``base``, pictures in readers' own networks without
+    any (:func:`newsportal.net.egress.leads_inside`). Idempotent; never raises."""
+
+    from newsportal.net.egress.addresses import leads_inside  # loaded late: the HTTP client comes with it
 
     def keep(tag: str, name: str, value: str) -> str | None:
         if (tag, name) in ADDRESSES:
-            return dom.join(base, value)
+            url = dom.join(base, value)
+            return None if url and tag == "img" and leads_inside(url, base) else url
         if name in NUMBERS:
             return value if value.isascii() and value.isdigit() and len(value) <= 5 else None
         return value

@@ -102,19 +102,21 @@ NAME_SIZE: Final = re.compile(r"[/_.-]w?(\d{2,4})(?:x|_h)(\d{2,4})(?=[/_.!-])") 
 
 def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata) -> tuple[Image, ...]:
     """Every picture once, in the order of the page; the one named by ``og:image`` or JSON-LD alone where the body has none."""
+    from newsportal.net.egress.addresses import leads_inside  # loaded late: the HTTP client comes with it
+
     found: dict[str, Image] = {}
     for node in block.iter("img") if block is not None else ():
         if len(found) >= MAX_IMAGES:
             break
         url = source_of(node, document.base)
-        if not url or ICON.search(url):
+        if not url or ICON.search(url) or leads_inside(url, document.base):
             continue
         width, height = size_of(node, url)
         if not (width and width < SMALL) and not (height and height < SMALL):
             found.setdefault(url, Image(url, caption_of(node), width, height))
     if not found:
         lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")
-        if lead and not ICON.search(lead):
+        if lead and not ICON.search(lead) and not leads_inside(lead, document.base):
             found[lead] = Image(lead, width=_pixels(meta.get("og:image:width")), height=_pixels(meta.get("og:image:height")))
     # a caption that several pictures share, or that is the page's title, tells nothing of the picture
     images = tuple(found.values())

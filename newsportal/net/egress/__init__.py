@@ -3,7 +3,7 @@
 The crawl's download handler (``newsportal.crawl.handlers``) asks the same policy and the same resolver. See ``docs/decisions/egress.md``.
 """
 
-from newsportal.net.egress.addresses import PUBLIC, Policy, check_address, check_url, resolve, resolve_async
+from newsportal.net.egress.addresses import PUBLIC, Policy, check_address, check_url, leads_inside, resolve, resolve_async
 from newsportal.net.egress.client import Answer, Exchange, exchanges, fetch, fetch_async, never_sent, request
 from newsportal.net.egress.decompress import TooLarge, decompress
 
@@ -19,6 +19,7 @@ __all__ = [
     "exchanges",
     "fetch",
     "fetch_async",
+    "leads_inside",
     "never_sent",
     "request",
     "resolve",

@@ -308,3 +308,22 @@ def _ascii(url: str, host: str) -> str:
     if len(name) > 253 or not all(LABEL.fullmatch(label) for label in name.split(".")):
         raise EgressDenied(url, "host")
     return name
+
+
+INSIDE = frozenset({*INTERNAL, *NEVER_BY_NAME})
+
+
+def leads_inside(url: str, page: str = "", policy: Policy = PUBLIC) -> bool:
+    """Whether ``url`` says by itself that it leads a reader's browser where no public page may send it: into his own network, to a port of
+    another protocol, to an address that is written oddly. A ``page`` in a private network may name others there. Names are not looked up.
+    """
+    why = _refusal(url, policy)
+    return why is not None and not (why in INSIDE and _refusal(page, policy) in INSIDE)
+
+
+def _refusal(url: str, policy: Policy) -> str | None:
+    try:
+        host = urlsplit(check_url(FORBIDDEN.sub("%20", url), policy)).hostname or ""
+    except EgressDenied as error:
+        return error.reason
+    return None if "." in host or ":" in host or policy.allows_host(host, None) else "private"

@@ -205,6 +205,9 @@ async def _ask(
 ) -> Answer:
     """One exchange. A redirect's body is not read."""
     body = bytearray()
+    netloc = urlsplit(url).netloc
+    if netloc.startswith("["):  # httpcore takes the brackets off
+        headers = {**headers, "host": netloc}
     pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
         found = joined_headers((name.decode("latin-1"), _text(value)) for name, value in response.headers)

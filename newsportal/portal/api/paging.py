@@ -22,7 +22,7 @@ from newsportal.portal.request_body import has_etag
 from newsportal.sources import edit
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry
-from newsportal.sources.editing import Change, EditConflict
+from newsportal.sources.editing import Change, EditConflict, Written
 
 HEADERS = {"cache-control": "private, no-cache", "vary": "Authorization, Cookie"}
 
@@ -81,7 +81,7 @@ def changed(request: Request, change: Change, action: str, key: str, details: Ma
     return written(request, lambda path: edit(path, change), action, key, details)
 
 
-def written(request: Request, change: Callable[[Path], str], action: str, key: str, details: Mapping[str, Any]) -> bool:
+def written(request: Request, change: Callable[[Path], Written], action: str, key: str, details: Mapping[str, Any]) -> bool:
     """As :func:`changed`, by whatever ``change`` does to the file."""
     try:
         return write(request, change, action, key, details) is not None
@@ -100,4 +100,5 @@ def written(request: Request, change: Callable[[Path], str], action: str, key: s
     except NoEntry as error:
         raise ApiError(404, "not-found", str(error)) from error
     except (NewsportalError, OSError) as error:
-        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {error}") from error
+        why = getattr(error, "strerror", None) or error  # what an OSError says names the whole path
+        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {why}") from error

@@ -19,7 +19,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.desk.source_fields import FAMILIES
 from newsportal.portal.desk.source_trials import begin_look, crawls, end_look, look_of, visit_now
 from newsportal.portal.desk.sources import SORTS, Filter, Sort, addresses
-from newsportal.portal.desk.sources_yaml import Entry, config_of, entry, path_of, restored
+from newsportal.portal.desk.sources_yaml import config_of, entry, path_of, restored
 from newsportal.portal.desk.trial_runner import Look, TooMany
 from newsportal.portal.request_body import Refused, streamed
 from newsportal.services.accounts import Right
@@ -31,6 +31,7 @@ from newsportal.sources import mask
 from newsportal.sources.changing import Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
+from newsportal.sources.splicing import name_of
 from newsportal.sources.timing import timetable, visited
 from newsportal.sources.watched import Judged
 
@@ -75,7 +76,7 @@ class Changes(BaseModel):
 
 class Written(BaseModel):
     key: str
-    file: str
+    file: str = Field(description="The name of the file that was written.")
     changed: bool = Field(description="False: it said so before.")
 
 
@@ -140,10 +141,9 @@ def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page
 def create(request: Request, new: NewSource) -> Written:
     _allowed(request, new.values, {})
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
-    place = len(getattr(config_of(request), new.kind))
-    key = f"{family}:{new.values.get('name', '')}"
+    key = f"{family}:{name_of(new.kind, new.values)}"
     done = changed(request, append_entry(new.kind, new.values), "source.add", key, new.values)
-    return Written(key=getattr(config_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
+    return Written(key=key, file=path_of(request).name, changed=done)
 
 
 @router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=describe(429))
@@ -166,7 +166,7 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
         raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
     except (NoVersion, SourcesError, EditConflict) as error:
         raise ApiError(409, "conflict", str(error)) from error
-    return Written(key="", file=str(path), changed=undone is not None)
+    return Written(key="", file=path.name, changed=undone is not None)
 
 
 @router.get("/sources/{key}", summary="One source as it is written", dependencies=EDIT)
@@ -180,21 +180,23 @@ def change(request: Request, key: str, told: Changes) -> Written:
     found = entry(request, key)
     _allowed(request, told.values, found.written)
     done = changed(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
-    return _written(request, found, done)
+    name = name_of(found.kind, {**found.written, **told.values})
+    return Written(key=f"{found.source.family}:{name}", file=path_of(request).name, changed=done)
 
 
 @router.delete("/sources/{key}", summary="Take a source out of sources.yaml; its articles stay", dependencies=EDIT)
 def delete(request: Request, key: str) -> Written:
     found = entry(request, key)
     done = changed(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
-    return Written(key=key, file=str(path_of(request)), changed=done)
+    return Written(key=key, file=path_of(request).name, changed=done)
 
 
 @router.put("/sources/{key}/enabled", summary="Switch a source on or off", dependencies=EDIT)
 def enable(request: Request, key: str, enabled: Annotated[bool, Body(embed=True)]) -> Written:
     found = entry(request, key)
     change = set_entry(found.kind, found.source.name, {"enabled": None if enabled else False})
-    return _written(request, found, changed(request, change, "source.enable" if enabled else "source.disable", key, {}))
+    done = changed(request, change, "source.enable" if enabled else "source.disable", key, {})
+    return Written(key=key, file=path_of(request).name, changed=done)
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=describe(409))
@@ -262,10 +264,6 @@ def _row(one: Judged, visit: Visit) -> SourceRow:
     )  # fmt: skip
 
 
-def _written(request: Request, found: Entry, done: bool) -> Written:
-    return Written(key=getattr(config_of(request), found.kind)[found.place].key, file=str(path_of(request)), changed=done)
-
-
 def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
     """Raises ``ApiError`` for environment variables that an editor names."""
     named = new_variables(values, before)
@@ -281,7 +279,7 @@ class Many(BaseModel):
 
 class ManyWritten(BaseModel):
     number: int = Field(description="Sources that were named.")
-    file: str
+    file: str = Field(description="The name of the file that was written.")
     changed: bool = Field(description="False: it said so before.")
 
 
@@ -294,7 +292,7 @@ def many(request: Request, told: Many) -> ManyWritten:
     change = change_many(told.do, chosen, told.interval)
     details = {"sources": told.keys, "interval": told.interval}
     done = changed(request, change, f"sources.{told.do}", ", ".join(told.keys)[:500], details)
-    return ManyWritten(number=len(chosen), file=str(path_of(request)), changed=done)
+    return ManyWritten(number=len(chosen), file=path_of(request).name, changed=done)
 
 
 class Brought(BaseModel):

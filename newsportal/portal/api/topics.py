@@ -24,7 +24,7 @@ from newsportal.services.jobs.desk import Busy
 from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
 from newsportal.services.topics.preview import DAYS, Preview, preview
 from newsportal.sources import Sources, Topic, digest, edit, load
-from newsportal.sources.editing import Change
+from newsportal.sources.editing import Change, Written
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
 
@@ -186,7 +186,7 @@ def _check_topic(request: Request, name: str) -> None:
 
 
 def _write(request: Request, change: Change, seen: str | None, action: str, name: str, details: Mapping[str, Any]) -> None:
-    def change_file(path: Path) -> str:
+    def change_file(path: Path) -> Written:
         try:
             return edit(path, change, seen)
         except NoSuchTopic as error:

@@ -16,7 +16,7 @@ from newsportal.portal.desk import article_changes
 from newsportal.portal.desk.article_changes import Version, page_of, version_of
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify, redirect_with
-from newsportal.portal.reading.picture_proxy import address_of
+from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form, FormFields
 from newsportal.portal.safe_text import body
@@ -132,7 +132,8 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
         title=in_line(article.title, drafted.title) if said and "title" in said else None,
         author=in_line(article.author or "", drafted.author or "") if said and "author" in said else None,
         published=dates if said and "published" in said else None, lines=lines, marked_up=bool(said and "text" in said and is_same(lines)),
-        preview=body(drafted) if said and "text" in said else None, has_text=has_text(article), photo_story=is_gallery(article.source),
+        preview=body(drafted, picture_addresses(visit.portal, drafted)) if said and "text" in said else None,
+        has_text=has_text(article), photo_story=is_gallery(article.source),
     )  # fmt: skip
 
 

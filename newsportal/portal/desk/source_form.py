@@ -39,6 +39,7 @@ from newsportal.sources import edit
 from newsportal.sources.changing import WAYS, EntryChanged, Way, change_many, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import OtherKeys, append_entry
 from newsportal.sources.history import versions
+from newsportal.sources.splicing import name_of
 from newsportal.sources.watched import judged, watched
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -130,7 +131,7 @@ def add(request: Request, fields: Form) -> Response:
         undo = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
     except (NewsportalError, OSError) as error:
         return _form(request, kind, values, mistakes_of(request, error, kind, place), status_of(error))
-    name = next((source.name for source in getattr(config_of(request), kind)[place:]), values.get("name", ""))
+    name = name_of(kind, values)
     target, text = address_of(f"{family}:{name}"), _("%(name)s was added to %(file)s.")
     return notify(request, start_trial(request, f"{family}:{name}", target), text, name=name, file=path_of(request).name, undo=undo)
 
@@ -154,7 +155,7 @@ def save(request: Request, key: str, fields: Form) -> Response:
     except (NewsportalError, OSError) as error:
         current = entry(request, key).written if isinstance(error, EntryChanged) else None
         return _form(request, found.kind, values, mistakes_of(request, error, found.kind, found.place, current), status_of(error), found)
-    after = getattr(config_of(request), found.kind)[found.place].key
+    after = f"{found.source.family}:{name_of(found.kind, {**found.written, **values})}"
     text = _("%(name)s was saved.") if undo else _("It was the same as before.")
     return notify(request, start_trial(request, after, address_of(after)), text, name=values["name"], undo=undo)
 

@@ -21,8 +21,8 @@ from newsportal.services.topics.changing import NoSuchTopic
 from newsportal.sources import Source, Sources, edit, mask
 from newsportal.sources.categories import NameTaken
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_of
-from newsportal.sources.editing import Change, EditConflict, OtherKeys, go_back
-from newsportal.sources.history import NoVersion, Version, digest_of, versions
+from newsportal.sources.editing import Change, EditConflict, OtherKeys, Written, go_back
+from newsportal.sources.history import NoVersion, Version, digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +64,19 @@ def entry(request: Request, key: str) -> Entry:
 
 
 def write(
-    request: Request, change: Callable[[Path], str], action: str, thing: str = "", details: Mapping[str, Any] | None = None
+    request: Request, change: Callable[[Path], Written], action: str, thing: str = "", details: Mapping[str, Any] | None = None
 ) -> str | None:
     """Let ``change`` write the file, log it, and let it count. Raises what ``change`` raises; then nothing was written.
 
     Returns where a form is sent that takes the change back; ``None`` where the file stays as it was.
     """
     path = path_of(request).resolve()
-    before = digest_of(path.read_bytes())
     after = change(path)
-    if after == before:
+    if after.replaced is None:
         return None
     log(request, action, thing, masked(details))
     request.app.state.reloading.look()
-    kept = versions(path)
-    return f"/sources/undo/{kept[0].id}/{after}" if kept and kept[0].digest == before else None
+    return f"/sources/undo/{after.replaced}/{after}"
 
 
 EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})

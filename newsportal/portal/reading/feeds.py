@@ -15,6 +15,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
+from newsportal.portal.reading.picture_proxy import picture_addresses
 from newsportal.portal.reading.search_query import read_search
 from newsportal.portal.reading.story import absolute, figures, lead, picture_views
 from newsportal.portal.render import address, render, static_address, topic_address
@@ -130,7 +131,9 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
         raise HTTPException(404)
     base = base_address(visit.request)
     portal = visit.portal
-    entries = [pictured(entry_of(article, base), article, portal, base) for article in portal.store.articles(ids) if article.hidden is None]
+    entries = [
+        pictured(entry_of(article, portal, base), article, portal, base) for article in portal.store.articles(ids) if article.hidden is None
+    ]
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
     content = write(feed)
     headers = {
@@ -154,11 +157,12 @@ def is_unchanged(request: Request, etag: str, feed: Feed) -> bool:
         return False
 
 
-def entry_of(article: StoredArticle, base: str) -> Entry:
+def entry_of(article: StoredArticle, portal: Portal, base: str) -> Entry:
+    html = str(safe_text.body(article, picture_addresses(portal, article, base)))
     return Entry(
         id=f"urn:newsportal:{article.id}", title=safe_text.title(article), read=f"{base}/story/{article.story_id}",
         url=safe_text.web_address(article.url), published=article.moment, updated=max(article.moment, article.fetched),
-        summary=safe_text.excerpt(article, SUMMARY_CHARS), html=str(safe_text.body(article)), site=safe_text.site_name(article),
+        summary=safe_text.excerpt(article, SUMMARY_CHARS), html=html, site=safe_text.site_name(article),
         author=clean(article.author) if article.author else None, topics=article.topics, language=article.language,
     )  # fmt: skip
 

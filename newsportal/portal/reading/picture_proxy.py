@@ -1,14 +1,15 @@
 """Pictures on demand: their addresses, the proxy that fetches each once from its publisher, rewrites and caches it, and their routes.
 
 Only the store's own pictures are asked for, so it is no open proxy; only pixels are handed on, so nothing of a stranger is active on our
-origin (threats E). ``/picture/ARTICLE/PLACE`` and ``…/thumb`` are off unless ``pictures.cache`` is set.
+origin (threats E). ``/picture/ARTICLE/PLACE`` (or ``…/ID``, for those of bodies) and ``…/thumb`` are off unless ``pictures.cache`` is set.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final, Self
@@ -22,19 +23,37 @@ from newsportal.items import Image, content_id
 from newsportal.net import egress
 from newsportal.portal.context import Portal
 from newsportal.portal.reading.picture_cache import PictureCache
-from newsportal.portal.safe_text import thumbnail, web_address
+from newsportal.portal.safe_text import addresses_of_pictures, thumbnail, web_address
 from newsportal.sources import Sources
-from newsportal.store.results import StoredArticle, is_gallery
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
 VERSION_CHARS = 8
+ID_CHARS = 20  # of a content_id
 
 
 def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thumb: bool = False) -> str | None:
     """The address of a picture of a story, fit for a browser, else None. ``place`` counts from 1 among those shown."""
     url = web_address(image.url)
     if url is None or portal.picture_proxy is None:
-        return url
+        return None if url is None or egress.leads_inside(url, image.page or "", _policy(portal.config)) else url
     return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={version(url)}"
+
+
+def picture_addresses(portal: Portal, article: StoredArticle, base: str = "") -> Callable[[str], str | None]:
+    """What says where a browser finds a picture of the article's body or posts: in our cache, if there is one, whose addresses begin with
+    ``base``; else with its publisher, but not in the reader's own network."""
+    policy = _policy(portal.config)
+
+    def shown(url: str) -> str | None:
+        if web_address(url) is None or (portal.picture_proxy is None and egress.leads_inside(url, article.url, policy)):
+            return None
+        return url if portal.picture_proxy is None else f"{base}/picture/{article.id}/{content_id(url)}?v={version(url)}"
+
+    return shown
+
+
+def _policy(sources: Sources) -> egress.Policy:
+    return egress.Policy(tuple(sources.politeness.allow_private))
 
 
 def headline_picture(portal: Portal, article: StoredArticle) -> str | None:
@@ -90,8 +109,7 @@ class PictureProxy:
         pictures = sources.pictures
         if pictures.cache is None:
             return None
-        policy = egress.Policy(tuple(sources.politeness.allow_private))
-        return cls(PictureCache(pictures.cache, pictures.cache_size), policy, sources.user_agent, max_pixels=pictures.max_pixels)
+        return cls(PictureCache(pictures.cache, pictures.cache_size), _policy(sources), sources.user_agent, max_pixels=pictures.max_pixels)
 
     async def picture(self, url: str, referer: str, *, thumb: bool) -> Ready:
         """The picture at ``url`` as we show it, from the cache or its publisher. Raises :class:`NoPicture`.
@@ -165,7 +183,7 @@ A_WHILE: Final = "public, max-age=3600"
 NOT_NOW: Final = "public, max-age=300"
 HARMLESS: Final = {"content-security-policy": "default-src 'none'; sandbox"}  # were it ever anything but a picture, it could do nothing
 NOT_HERE, NOT_THERE = 404, 502
-MAX_PLACE: Final = 10_000
+PLACE: Final = re.compile("[1-9][0-9]{0,3}|[0-9a-f]{20}")  # where it stands in a story, or the content_id of its address
 
 
 @picture_router.get("/picture/{article_id}/{place}")
@@ -180,10 +198,9 @@ async def thumb(request: Request, article_id: str, place: str) -> Response:
 
 async def _send_picture(request: Request, article_id: str, place: str, *, thumb: bool) -> Response:
     portal: Portal = request.app.state.portal
-    number = int(place) if place.isascii() and place.isdecimal() and len(place) < 6 else 0
-    if portal.picture_proxy is None or not 1 <= number <= MAX_PLACE:
+    if portal.picture_proxy is None or not PLACE.fullmatch(place):
         return _none(NOT_HERE)
-    found = await asyncio.to_thread(_stored, portal, article_id, number)
+    found = await asyncio.to_thread(_stored, portal, article_id, place)
     if found is None:
         return _none(NOT_HERE)
     url, referer = found
@@ -204,7 +221,7 @@ def _none(status: int) -> Response:
     return Response(status_code=status, headers={**HARMLESS, "cache-control": NOT_NOW}, media_type="text/plain")
 
 
-def _stored(portal: Portal, article_id: str, place: int) -> tuple[str, str] | None:
+def _stored(portal: Portal, article_id: str, place: str) -> tuple[str, str] | None:
     """The address of a picture that the store knows, and the page on which it stands ("" for one that may not be told)."""
     article = portal.store.article(article_id)
     if article is None or article.hidden is not None:
@@ -212,7 +229,13 @@ def _stored(portal: Portal, article_id: str, place: int) -> tuple[str, str] | No
     images: list[Image] = list(article.images)
     if is_gallery(article.source):
         images = [one.image for one in portal.store.galleries.pictures(article_id)]
-    if place > len(images) or web_address(images[place - 1].url) is None:
+    if len(place) < ID_CHARS:
+        image = images[int(place) - 1] if int(place) <= len(images) else None
+    else:
+        images += [Image(url) for url in addresses_of_pictures(article)]
+        if is_thread(article.source):
+            images += [image for post in portal.store.threads.posts(article_id) for image in post.images]
+        image = next((image for image in images if content_id(image.url) == place), None)
+    if image is None or web_address(image.url) is None:
         return None
-    image = images[place - 1]
     return image.url, web_address(image.page) or web_address(article.url) or ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -14,9 +14,9 @@ from newsportal.items import Image
 from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading.for_you import Suggested, further
-from newsportal.portal.reading.picture_proxy import address_of
+from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import address, render
-from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title, web_address
+from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
 from newsportal.store.lists import cursor_of
@@ -110,13 +110,15 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
 
 def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
     """A post for the page. Its number is the forum's own where that is known (``from_zero``: 1 is its first reply), else its place."""
+    shown = picture_addresses(visit.portal, article)
     own = (post.floor or 0) + (1 if from_zero and post.place else 0)
     number = own if post.floor is not None and own > 0 else post.place + 1
     return Floor(
         anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}", number=number, label=label(number, visit),
         author=clean(post.author) if post.author else None,
         by_opener=post.author is not None and post.author == article.author and number > 1, post=post, body=paragraphs(post.text),
-        quoted=paragraphs(post.quoted or ""), pictures=tuple(image for image in post.images if web_address(image.url)),
+        quoted=paragraphs(post.quoted or ""),
+        pictures=tuple(replace(image, url=place) for image in post.images if (place := shown(image.url))),
         earlier=tuple(map(paragraphs, post.earlier)),
     )  # fmt: skip
 
@@ -248,11 +250,11 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
     gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
     if gallery is not None:
         return gallery_view(request, found, article, gallery, (older, newer))
-    shown = body(article)
+    shown = picture_addresses(visit.portal, article)
     return render(
-        request, "story.html", story=found, article=article, versions=found.versions, body=shown, pictures=pictures(article, shown),
-        older=older, newer=newer, topic=topic, suggested=further(visit, found.id), headlines=headlines(found, article),
-        minutes=minutes(article.text), similar=visit.portal.similar(article),
+        request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
+        pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=further(visit, found.id),
+        headlines=headlines(found, article), minutes=minutes(article.text), similar=visit.portal.similar(article),
     )  # fmt: skip
 
 

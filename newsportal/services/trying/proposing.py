@@ -24,7 +24,7 @@ from newsportal.services.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.services.trying.polite_fetch import Visitor, visitor
 from newsportal.services.trying.trial import ArticleTrial, Trial, article
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources, append, edit
-from newsportal.sources.editing import append_entry
+from newsportal.sources.editing import Written, append_entry
 from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
 from newsportal.store import open_store
@@ -193,7 +193,7 @@ def proposed(
     return Offer(tuple(previews), tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
 
 
-def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> str:
+def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> Written:
     """Append entries to their lists in ``path``. Raises what :func:`newsportal.sources.edit` raises; answers its digest."""
 
     def change(document: CommentedMap) -> None:

@@ -85,3 +85,13 @@ def test_what_may_be_shown_stays_and_becomes_absolute() -> None:
     assert '<img src="https://news.example/i.jpg" width="600" alt="图">' in cleaned
     assert all(part in cleaned for part in ("<h2>小标题</h2>", "<figcaption>说明</figcaption>", '<td colspan="2">表</td>', "<b>粗</b>"))
     assert "<div" not in cleaned
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8239", "10.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "localhost", "2130706433", "router", "a.example:6379"]
+)
+def test_no_picture_lies_in_a_reader_s_own_network_unless_its_page_does(host: str) -> None:
+    html = f'<p>文</p><img src="http://{host}/a.png" alt="图">'
+    assert host not in sanitise(html, BASE)
+    assert "http://10.1.0.6/a.png" in sanitise('<img src="http://10.1.0.6/a.png">', "http://10.1.0.5/page")
+    assert "http://a.example/a b.png" in sanitise('<img src="http://a.example/a b.png">', BASE)
