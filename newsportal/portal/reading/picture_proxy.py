@@ -44,12 +44,12 @@ def picture_addresses(portal: Portal, article: StoredArticle, base: str = "") ->
     ``base``; else with its publisher, but not in the reader's own network."""
     policy = _policy(portal.config)
 
-    def shown(url: str) -> str | None:
+    def find_address(url: str) -> str | None:
         if web_address(url) is None or (portal.picture_proxy is None and egress.leads_inside(url, article.url, policy)):
             return None
         return url if portal.picture_proxy is None else f"{base}/picture/{article.id}/{content_id(url)}?v={version(url)}"
 
-    return shown
+    return find_address
 
 
 def _policy(sources: Sources) -> egress.Policy:
