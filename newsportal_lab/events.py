@@ -11,8 +11,7 @@ import typer
 from newsportal.classify.keywords import keywords
 from newsportal.cli.options import OutFile
 from newsportal.dedup.document import Document
-from newsportal.events import EventClusters, Story, places_among
-from newsportal.events.clustering import TERMS
+from newsportal.events import TERMS, EventClusters, Story, places_among
 from newsportal_lab.dedup import document_of
 from newsportal_lab.documents import answer_file
 

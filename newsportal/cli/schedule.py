@@ -148,14 +148,15 @@ def runner_of(
     return LocalRunner(records, sources.folder, settings or {}, origin="schedule"), records
 
 
+Settings = Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="A Scrapy setting for every job; may be repeated.")]
+
+
 def schedule(
     context: typer.Context,
     scrapyd: Where = None,
     local: Local = False,
     project: Project = None,
-    setting: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A Scrapy setting for every job; may be repeated.")
-    ] = None,
+    setting: Settings = None,
     most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Jobs at the same time.")] = JOBS,
     batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources that one job visits at most.")] = BATCH,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks at what is due.")] = EVERY,
@@ -169,10 +170,9 @@ def schedule(
     if context.invoked_subcommand is not None:
         return
     known = load(sources)
-    settings = {name: value for name, _, value in (text.partition("=") for text in setting or ())}
     if bad := next((text for text in setting or () if text.find("=") < 1), None):
         raise typer.BadParameter(f"{bad.partition('=')[0]!r} is no NAME=VALUE", param_hint="--setting")
-    runner, records = runner_of(known, scrapyd, local, project, settings)
+    runner, records = runner_of(known, scrapyd, local, project, dict(text.split("=", 1) for text in setting or ()))
     logs.install(log_format, log_file)
     say = event_printer(as_json, log_format)
     file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))

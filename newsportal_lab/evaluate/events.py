@@ -21,8 +21,7 @@ from newsportal.cli.output import print_json, tracked
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document
 from newsportal.errors import NewsportalError
-from newsportal.events import EventClusters
-from newsportal.events.clustering import THRESHOLD
+from newsportal.events import THRESHOLD, EventClusters
 from newsportal.text.words import segment
 from newsportal_lab.dedup import document_of
 from newsportal_lab.events import story_of

@@ -255,7 +255,7 @@ def test_no_hub_in_a_private_network_is_asked_unless_the_operator_lists_it(hub: 
 def test_one_feed_that_no_hub_can_be_told_of_ends_no_other_subscription(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
     feeds = '[{name: 甲, url: "http://127.0.0.1:9/feed"}, {name: 乙, url: "http://127.0.0.1:9/other"}]'
     offer(store, hub.url)
-    store.subscriptions.save(Subscription("feed:乙", hub.url, "http://127.0.0.1:9/\ud800", "other-token", "x"))
+    store.subscriptions.save(Subscription("feed:乙", "http://127.0.0.1:9/hub", "http://127.0.0.1:9/gone", "other-token", "x"))
     subscriber = Subscriber(store, sources(tmp_path, str(client.base_url), feeds=feeds), every=0.01)
     subscriber.start()
     deadline = time.monotonic() + 600

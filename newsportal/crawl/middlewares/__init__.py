@@ -2,8 +2,14 @@
 server's word, redirects to what is no address, and the frontier's turns."""
 
 from newsportal.crawl.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
-from newsportal.crawl.middlewares.redirects import BadRedirect, MetaRefreshMiddleware, RedirectMiddleware
-from newsportal.crawl.middlewares.retry import ChildrenMiddleware, PatientRetryMiddleware, TurnsMiddleware
+from newsportal.crawl.middlewares.retry import (
+    BadRedirect,
+    ChildrenMiddleware,
+    MetaRefreshMiddleware,
+    PatientRetryMiddleware,
+    RedirectMiddleware,
+    TurnsMiddleware,
+)
 from newsportal.crawl.middlewares.robots import RobotsDenied, RobotsMiddleware
 from newsportal.crawl.middlewares.robots_tags import RobotsTagsMiddleware
 

@@ -1,5 +1,5 @@
 """Retries and Retry-After: hosts are asked only while this process holds them, and not before they want to be asked again. What callbacks
-make is marked with the lease under which they ran."""
+make is marked with the lease under which they ran. Scrapy's redirects, for targets that are no addresses (``http://host:99999/``)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
+from scrapy.downloadermiddlewares import redirect
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import IgnoreRequest
 
@@ -113,3 +114,26 @@ class ChildrenMiddleware:
         lease = response.request.meta.get(LEASE) if response.request is not None else None
         async for one in result:
             yield marked(one, lease) if lease else one
+
+
+class BadRedirect(IgnoreRequest):
+    """Raised for a redirect to what is no address. ``reason`` is counted for the page."""
+
+    reason = "bad-address"
+
+
+class RedirectMiddleware(redirect.RedirectMiddleware):
+    def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]  # older Scrapy: spider
+        """Raises :class:`BadRedirect`."""
+        try:
+            return super().process_response(request, response)
+        except ValueError as error:
+            raise BadRedirect(f"{request.url} leads to {response.headers.get('Location')!r}: {error}") from error
+
+
+class MetaRefreshMiddleware(redirect.MetaRefreshMiddleware):
+    def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]  # older Scrapy: spider
+        try:
+            return super().process_response(request, response)
+        except ValueError:
+            return response  # as browsers, which show the page
