@@ -87,7 +87,10 @@ def portal(folder: Path, *, albums: bool = False) -> Iterator[Site]:
             ids |= {f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}
         index.follow(store)
         accounts = stack.enter_context(closing(open_accounts("sqlite://", hasher=CHEAP)))
-        app = create_app(store, index, NEWSROOM.settings(), accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
+        settings = NEWSROOM.settings()
+        nearby = settings.politeness.model_copy(update={"allow_private": ("127.0.0.0/8",)})  # the pictures' server is on this machine
+        settings = settings.model_copy(update={"politeness": nearby})
+        app = create_app(store, index, settings, accounts, now=lambda: NEWSROOM.NOW, follow_every=0)
         yield Site(stack.enter_context(SERVING.serving(app)), ids, store, accounts)
     index.close()
     store.close()
