@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
 import socket
@@ -76,6 +77,25 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def _as_before() -> Iterator[None]:
+    """Environment, log handlers and log context as they were: commands that run in this process set them for good."""
+    from newsportal.logs import CONTEXT
+
+    root, environ = logging.getLogger(), dict(os.environ)
+    handlers, level, context = root.handlers[:], root.level, CONTEXT.get()
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    CONTEXT.set(context)
+    if os.environ.copy() != environ:
+        os.environ.clear()
+        os.environ.update(environ)
+
+
+module_as_before = pytest.fixture(autouse=True, scope="module")(_as_before)
+test_as_before = pytest.fixture(autouse=True)(_as_before)
 
 
 @pytest.fixture
