@@ -13,7 +13,7 @@ HOST ?= 127.0.0.1
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? 2 * cores : 8)))
 IN_PARALLEL := -n $(JOBS) --dist loadfile --no-loadscope-reorder # many tests wait: more processes than cores; a file's tests share what they crawled
 
-.PHONY: help run demo screens reference release test all-tests test-fast test-faults check lock clean tools servers
+.PHONY: help run demo screens reference release test all-tests test-fast test-faults fuzz check lock clean tools servers
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
 
 test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis (long)
 	$(BIN)/python tests/faults/long.py
+
+fuzz: $(TEST_READY)  ## throw changed pages, feeds and files at all that reads them: MINUTES=30 [SEED=1]
+	$(BIN)/python tests/fuzz/long.py $(or $(MINUTES),5) $(SEED)
 
 check: $(TEST_READY)  ## style, types, layers, size
 	$(BIN)/ruff check .

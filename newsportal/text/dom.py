@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import lxml.html
 from cssselect import HTMLTranslator
@@ -22,7 +22,7 @@ from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement as Element
 
 from newsportal.errors import NotApplicable
-from newsportal.text import clean
+from newsportal.text import CONTROL, clean
 from newsportal.text.encoding import decode
 from newsportal.text.markup import BREAKING, guarded
 
@@ -299,22 +299,35 @@ def link_of(node: Element, base: str) -> str | None:
     return join(base, node.get("href") or "")
 
 
+def printable(href: str) -> str:
+    """``href`` as browsers read it: tabs and line breaks dropped, other control characters escaped."""
+    if href.isprintable():
+        return href
+    return CONTROL.sub(lambda found: quote(found[0], errors="replace"), re.sub(r"[\t\r\n]", "", href))
+
+
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
 """The common case, which needs no joining: three quarters of a page's links and pictures."""
 
 
-def join(base: str, href: str) -> str | None:
-    """``href`` resolved against ``base``: an http(s) URL without fragment, or ``None`` (``javascript:``, ``mailto:``, garbage)."""
+def is_of_other_scheme(href: str) -> bool:
+    """Whether ``href`` names a scheme, and one that is not of the Web (``javascript:``, ``mailto:``)."""
+    return SCHEME.match(href) is not None and not href.lower().startswith(("http:", "https:"))
+
+
+def join(base: str, href: str, *, fragment: bool = False) -> str | None:
+    """``href`` resolved against ``base``: an http(s) URL, or ``None`` (``javascript:``, ``mailto:``, garbage). Without its fragment, unless
+    ``fragment``."""
     href = href.strip()
     if ABSOLUTE.fullmatch(href):
         return href
-    if not href or href.startswith("#") or (SCHEME.match(href) and not href.lower().startswith(("http:", "https:"))):
+    if not href or href.startswith("#") or is_of_other_scheme(href):
         return None
-    if not href.isprintable():
-        href = re.sub(r"[\t\r\n]", "", href)
     try:
-        joined = urljoin(base, href).partition("#")[0]
+        joined = urljoin(base, printable(href))
     except ValueError:
         return None
+    if not fragment:
+        joined = joined.partition("#")[0]
     return joined if joined.startswith(("http://", "https://")) else None

@@ -93,6 +93,11 @@ def test_what_is_no_web_address_is_none(href: str) -> None:
     assert dom.join("https://a.example/", href) is None
 
 
+def test_control_characters_of_an_address_are_escaped() -> None:
+    assert dom.join("https://a.example/", "/a\x1b[31m\ud800 \tb#c\x00") == "https://a.example/a%1B[31m%3F b"
+    assert dom.join("https://a.example/", "b#c\x00", fragment=True) == "https://a.example/b#c%00"
+
+
 @pytest.mark.parametrize(
     ("selector", "found"),
     [

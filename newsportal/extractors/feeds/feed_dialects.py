@@ -78,12 +78,7 @@ class RawFeed(FeedHead):
 
 def read_xml(text: str, url: str) -> RawFeed:
     """Read a feed. Raises ``NotApplicable``: ``not-a-feed`` when nothing in it is one, ``broken-feed`` when nothing can be read."""
-    try:
-        found = _parsed(text, url)
-    except Exception as error:
-        found = _entry_by_entry(text, url)
-        if not found["entries"]:
-            raise NotApplicable("broken-feed", f"{type(error).__name__}: {error}") from error
+    found = parse_leniently(text, url)
     head, entries = found["feed"], found["entries"]
     period = PERIODS.get((_text(head, "sy_updateperiod") or "").lower())
     ttl = period // (_number(_text(head, "sy_updatefrequency")) or 1) if period else None
@@ -101,6 +96,17 @@ def read_xml(text: str, url: str) -> RawFeed:
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
     )
+
+
+def parse_leniently(text: str, url: str) -> dict[str, Any]:
+    """What feedparser reads, entry by entry where an entry breaks it. Raises ``NotApplicable``: ``broken-feed``."""
+    try:
+        return _parsed(text, url)
+    except Exception as error:
+        found = _entry_by_entry(text, url)
+        if not found["entries"]:
+            raise NotApplicable("broken-feed", f"{type(error).__name__}: {error}") from error
+        return found
 
 
 def _parsed(text: str, url: str) -> dict[str, Any]:

@@ -18,7 +18,9 @@ FIRST = 1 << 10  # bytes that a gzip member is given at first, then twice as man
 MAX_MEMBERS = 10_000  # of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)
 GZIP = b"\x1f\x8b"
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-LONE = re.compile(r"&(?!(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);)")  # an ampersand that begins no reference that XML knows
+SURROGATE = r"#x0*[dD][89a-fA-F][0-9a-fA-F]{2};|#0*5(?:529[6-9]|5[3-9]\d\d|6\d{3}|7[0-2]\d\d|73[0-3]\d|734[0-3]);"
+# An ampersand that begins no reference that XML knows, or one to half a character
+LONE = re.compile(rf"&(?:(?={SURROGATE})|(?!(?:#\d{{1,7}}|#x[0-9a-fA-F]{{1,6}}|amp|lt|gt|quot|apos);))")
 MAX_LONE = 1_000_000  # of one file, twenty for each entry of a full sitemap; forty million take half a minute
 DECLARING = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 REFERENCE_CHARS = 12  # The longest reference; one that the end of a piece cuts waits for the next piece

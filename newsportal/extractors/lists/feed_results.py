@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import feedparser
-
 from newsportal.errors import EngineBlocked
+from newsportal.extractors.feeds import feed_bytes, feed_dialects
 from newsportal.extractors.lists import selector
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.result_fields import published
 from newsportal.text.dom import Document
 
 FEED = re.compile(r"\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*<(rss|feed|rdf:RDF)\b", re.DOTALL | re.IGNORECASE)
-PROLOGUE = re.compile(r"^\s*<\?xml[^>]*\?>")
 MAX_ITEMS = 500
 
 
@@ -27,10 +24,12 @@ def is_feed(document: Document) -> bool:
 
 
 def parse(document: Document, fetched: datetime) -> list[Result]:
-    """The entries of a feed of results. ``- Site`` at the end of a title goes where the entry names its source."""
-    body = PROLOGUE.sub("", document.html).encode("utf-8", "replace")  # it is text already: what the prologue says of bytes is over
-    entries = feedparser.parse(io.BytesIO(body), response_headers={"content-type": "application/xml; charset=utf-8"}).entries
-    return _results(entries, fetched)
+    """The entries of a feed of results. ``- Site`` at the end of a title goes where the entry names its source.
+
+    Raises ``NotApplicable``: ``broken-feed``.
+    """
+    text = feed_bytes.mend_xml(feed_bytes.FeedText(document.html.lstrip("\ufeff \t\r\n"), ())).text
+    return _results(feed_dialects.parse_leniently(text, document.url)["entries"], fetched)
 
 
 def parse_json(document: Document, fetched: datetime) -> list[Result] | None:

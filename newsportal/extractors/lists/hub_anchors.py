@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import islice
-from urllib.parse import urljoin
 
 from newsportal.extractors.article.hints import ancestors
 from newsportal.extractors.lists.hub_urls import Address
@@ -89,7 +88,7 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
     regions: dict[dom.Element, Region] = {}
     base = base or document.base
     for node in document.root.iter("a", "area"):
-        url = absolute(base, node.get("href") or "")
+        url = dom.join(base, node.get("href") or "", fragment=True)
         if url is None or (url not in found and len(found) >= MAX_LINKS):
             continue
         way: list[dom.Element] = []
@@ -118,17 +117,6 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
         inside = anchor.heading or (above is not None and above.tag in HEADINGS)
         anchor.heading = inside or next(node.iter(*HEADINGS), None) is not None
     return list(found.values())
-
-
-def absolute(base: str, href: str) -> str | None:
-    """``href`` as an http(s) URL with its fragment, or ``None``."""
-    joined = dom.join(base, href)
-    if joined is None or "#" not in href:
-        return joined
-    try:
-        return urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
-    except ValueError:
-        return None
 
 
 def _named(node: dom.Element) -> str | None:

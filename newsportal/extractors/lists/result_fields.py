@@ -15,7 +15,7 @@ from newsportal.extractors.fields.date import default_zone, find_dates, parse_da
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import needs_fetch, resolve
 from newsportal.text import CJK, clean
-from newsportal.text.dom import SKIPPED, Element, lines_of, text_of
+from newsportal.text.dom import SKIPPED, Element, lines_of, printable, text_of
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
@@ -160,10 +160,10 @@ def result_of(anchor: Element, nodes: Sequence[Element], title: str) -> Result:
         named, date = next((found for found in map(split_site, mixed) if found[1]), (None, None))
         site = site or named
     written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
-    href = anchor.get("href") or ""
+    href = printable((anchor.get("href") or "").strip())
     if not site and not needs_fetch(href):  # the host it leads to, where it says so; an engine's own name is nobody's site
         site = host_of(resolve(href))
-    return Result(title, href.strip(), site, summary, date or written)
+    return Result(title, href, site, summary, date or written)
 
 
 def split_summary(text: str | None, site: str | None = None) -> tuple[str | None, str | None]:

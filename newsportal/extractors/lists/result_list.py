@@ -25,7 +25,7 @@ from urllib.parse import parse_qs, urlsplit
 from newsportal.extractors.lists.engines import Result
 from newsportal.extractors.lists.redirect import is_advert, is_redirect
 from newsportal.extractors.lists.result_fields import HEADING_ROLE, HEADINGS, host_of, is_labelled_advert, is_title, result_of, title_of
-from newsportal.text.dom import SKIPPED, Document, Element, lines_of, text_of
+from newsportal.text.dom import SKIPPED, Document, Element, is_of_other_scheme, lines_of, printable, text_of
 
 MIN_RECORDS = 2  # one record does not repeat
 MAX_LINKS = 3000  # links looked at; the largest saved result page has 700
@@ -127,8 +127,8 @@ def _site(host: str) -> str:
 
 
 def _eligible(link: Element, own: str) -> bool:
-    href = (link.get("href") or "").strip()
-    if not href or href.startswith("#") or re.match(r"(?!https?:)[a-zA-Z][\w+.-]*:", href) or is_advert(href):
+    href = printable((link.get("href") or "").strip())
+    if not href or href.startswith("#") or is_of_other_scheme(href) or is_advert(href):
         return False
     try:
         parts = urlsplit(href)

@@ -5,7 +5,6 @@ An engine gives one :class:`Wrapper` for each generation of its layout; :func:`p
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from newsportal.text import dom
 from newsportal.text.dom import Document, Element
 
 MAX_BLOCKS = 200  # blocks of one page; engines give at most 100 results a page
-BREAKS = re.compile(r"[\t\r\n]")
 MAX_FOUND = 1000  # matches of the block rule, frames included; a page that nests thousands of them is made to hurt
 NEARLY = 0.6  # the share of the longest list at which an earlier wrapper is preferred
 
@@ -98,8 +96,8 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
     heads = selector.select(block, wrapper.title)
     titles = ((found, _title_text(_without(found, wrapper.drop)) or _title_text(found)) for found in heads)
     head, title = next((one for one in titles if one[1]), (None, None))
-    link = selector.address(_first(block, wrapper.link) if wrapper.link else head)
-    if not title or not link or link.startswith(("#", "javascript:")) or is_advert(link):
+    link = dom.printable((selector.address(_first(block, wrapper.link) if wrapper.link else head) or "").strip())
+    if not title or not link or link.startswith("#") or dom.is_of_other_scheme(link) or is_advert(link):
         return None
     small_print = (split_site(selector.text(found)) for found in selector.select(block, wrapper.site))
     site, said = next((one for one in small_print if one[0]), (None, None))
@@ -121,11 +119,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
 
 
 def absolute(document: Document, link: str) -> str:
-    """``link`` as an address, without losing anything: as written where the page's own address is not known.
-
-    Line breaks and tabs inside are dropped, as browsers do.
-    """
-    link = BREAKS.sub("", link)
+    """``link`` as an address, without losing anything: as written where the page's own address is not known."""
     if link.startswith(("http://", "https://")):
         return link
     known = document.base.startswith(("http://", "https://"))

@@ -81,6 +81,12 @@ def test_a_text_sitemap_has_an_address_a_line() -> None:
     assert urls(found) == ["https://news.example/1.html", "https://news.example/中文.html"]
 
 
+@pytest.mark.parametrize("half", ["&#xD800;", "&#xdfff;", "&#55296;", "&#0057343;"])
+def test_a_reference_to_half_a_character_takes_no_address_with_it(half: str) -> None:
+    locations = "".join(f"<url><loc>https://news.example/{path}</loc></url>" for path in ("1", f"2{half}", "3"))
+    assert {"https://news.example/1", "https://news.example/3"} <= set(urls(parse(f"<urlset>{locations}</urlset>")))
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, lambda data: gzip.compress(data[:300]) + gzip.compress(data[300:])])
 def test_gzip_with_any_label(pack: object) -> None:
     assert len(parse(pack(NEWS.encode())).entries) == 1  # type: ignore[operator]

@@ -182,6 +182,13 @@ def test_a_feed_is_read_whatever_the_engine() -> None:
     assert not page.changed
 
 
+def test_an_entry_that_breaks_the_feed_takes_no_other_with_it() -> None:
+    entry = "<item><title>{}</title><link>https://n.example/{}</link></item>"
+    feed = f"<rss version='2.0'><channel><title>x</title>{entry.format('甲&#x110000;', 1)}{entry.format('乙', 2)}</channel>"  # never closed
+    page = read(engines.load("bing_news"), from_text(feed), NOW)
+    assert "https://n.example/2" in [one.link for one in page.results]
+
+
 def test_the_target_is_what_page_or_link_say() -> None:
     assert target_of(Result("a", "/link?url=x", target="https://t.example/1")) == "https://t.example/1"
     assert target_of(Result("a", "https://www.google.com/url?q=https://t.example/2")) == "https://t.example/2"
