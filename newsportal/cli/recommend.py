@@ -31,7 +31,7 @@ from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.parts import Watch
 from newsportal.services.recommending.serving import Recommender
-from newsportal.store.reader_months import Month
+from newsportal.store.reader_views import Month
 from newsportal.text import clean
 
 

@@ -15,8 +15,21 @@ from newsportal.recommend.base import Recommendation, View
 from newsportal.store import reader_views
 from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
 from newsportal.store.dialects import Part, chunks, select_in, upsert
-from newsportal.store.reader_months import FIGURES, MONTHS, Month, month_of, months
-from newsportal.store.reader_views import OFFERS, SWITCHED_OFF, VIEWS, Brought, by_story, offer_rows, reader_name, view_of
+from newsportal.store.reader_views import (
+    FIGURES,
+    MONTHS,
+    OFFERS,
+    SWITCHED_OFF,
+    VIEWS,
+    Brought,
+    Month,
+    by_story,
+    month_of,
+    months,
+    offer_rows,
+    reader_name,
+    view_of,
+)
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
 FITS_KEPT: Final = 400
