@@ -135,7 +135,7 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
         due=now if again else result.due or now,
         changed=now,
         tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
-        reason=_storable_reason(result.reason),
+        reason=storable_reason(result.reason),
     )
     if result.state == "withdrawn":
         return replace(closed, revision=None, digest=None, place=None)
@@ -146,11 +146,11 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
 
 def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
     """The entry as nobody has it any more, and as if it had not been taken."""
-    why = _storable_reason(reason) or entry.reason
+    why = storable_reason(reason) or entry.reason
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
 
 
-def _storable_reason(reason: str | None) -> str | None:
+def storable_reason(reason: str | None) -> str | None:
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
 
 
