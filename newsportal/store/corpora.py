@@ -41,8 +41,7 @@ from newsportal.store.labels import (
 from newsportal.store.models import DELETED, MODELS, Models
 from newsportal.store.tables import ARTICLES
 
-LABEL: Final = ("label", "label_source", "label_by", "label_at")
-"""The columns of a label, in ``labelled`` and ``former_labels``."""
+LABEL: Final = ("label", "label_source", "label_by", "label_at")  # the columns of a label, in ``labelled`` and ``former_labels``
 
 
 def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:

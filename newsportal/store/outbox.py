@@ -50,15 +50,10 @@ POSITIONS = Table(
 
 
 State = Literal["waiting", "under-way", "done", "failed", "withdrawn"]
-Wanted = Literal["there", "gone"]
-"""What is to be: the article stands at the target, or it does not."""
-
+Wanted = Literal["there", "gone"]  # what is to be: the article stands at the target, or it does not
 STATES: Final[tuple[State, ...]] = get_args(State)
-OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")
-"""States of entries that somebody has to do something about, by and by."""
-
-MAX_REASON: Final = 500
-"""Characters of a reason that are kept: a driver's message may hold a whole statement."""
+OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")  # states of entries that somebody has to do something about, by and by
+MAX_REASON: Final = 500  # characters of a reason that are kept: a driver's message may hold a whole statement
 
 
 @dataclass(frozen=True, slots=True)

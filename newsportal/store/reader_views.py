@@ -60,17 +60,10 @@ class Brought:
     off: int = 0
 
 
-READER_CHARS: Final = 64
-"""A reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash."""
-
-MOST_PLACES: Final = 2000
-"""Pictures of a story that are told apart; further ones count as the last of them."""
-
-LOOKED: Final = ("seen", "pictures", "places", "first", "at")
-"""The columns of a look at a story."""
-
-WRITTEN_AT_ONCE: Final = 2000
-"""Imported views of one transaction: about a tenth of a second, in which the portal cannot write."""
+READER_CHARS: Final = 64  # a reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash
+MOST_PLACES: Final = 2000  # pictures of a story that are told apart; further ones count as the last of them
+LOOKED: Final = ("seen", "pictures", "places", "first", "at")  # the columns of a look at a story
+WRITTEN_AT_ONCE: Final = 2000  # imported views of one transaction: about a tenth of a second, in which the portal cannot write
 
 
 def reader_name(reader: str) -> str:
@@ -179,8 +172,7 @@ OFFERS = Table(
 a story goes when it is folded into another."""
 
 
-AT_ONCE: Final = 200
-"""Views that :func:`bring` may be given: one statement asks for all of them, two values each."""
+AT_ONCE: Final = 200  # views that :func:`bring` may be given: one statement asks for all of them, two values each
 
 SITUATION: Final = (
     select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
@@ -272,8 +264,7 @@ class Month:
     liked: int
 
 
-FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
-"""The columns of a month."""
+FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")  # the columns of a month
 
 
 def month_of(moment: datetime) -> datetime:

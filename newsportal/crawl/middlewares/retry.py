@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-PATIENT = frozenset({429, 503})
-"""Statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)."""
+PATIENT = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)
 
 
 def read_retry_after(response: Response, now: datetime) -> float | None:
