@@ -20,11 +20,11 @@ from pathlib import Path
 from newsportal.classify.keywords import Keyword, keywords
 from newsportal.text import CJK, normalise
 from newsportal.text.encoding import decode
-from newsportal_lab import textrank
+from newsportal_lab.keywords import textrank, tfidf
 
 METHODS: dict[str, Callable[[str, str, int], tuple[Keyword, ...]]] = {
-    "tfidf": textrank.tfidf,
-    "textrank": textrank.textrank,
+    "tfidf": tfidf,
+    "textrank": textrank,
     "weighted": keywords,
 }
 META = re.compile(r"""<meta[^>]+name=["']?(?:news_)?keywords["']?[^>]*>""", re.IGNORECASE)

@@ -27,6 +27,7 @@ from newsportal.recommend import best
 from newsportal.recommend.base import View
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.serving import Recommender
+from newsportal.sources.parts import Recommending
 from newsportal.store import open_store
 from newsportal.store.article_rows import row_of
 from newsportal.store.dialects import writing
@@ -79,7 +80,7 @@ def report(store: Store, uri: str, master: str | None, file: Path) -> None:
 
 
 def serve(store: Store) -> None:
-    recommender = Recommender(store, days=DAYS)
+    recommender = Recommender(store, Recommending(days=DAYS))
     timed("load the fit, and what is new", lambda: recommender.refresh(NOW))
     each("answer a reader", lambda number: recommender.recommended(f"reader{number}", NOW, 20), ASKED)
     each("answer a new reader", lambda _: recommender.recommended(None, NOW, 20), 10)

@@ -17,9 +17,7 @@ from newsportal.messages import Message, local
 FORMATS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s [%(name)s] %(levelname)s: %(message)s"  # Scrapy's own; the monitor reads it from the logs of jobs
 TEXT_DATE: Final = "%Y-%m-%d %H:%M:%S"
-MAX_BYTES: Final = 16 * 1024 * 1024
-"""Of a log file; a month of a quiet portal, some hours of a crawl at level DEBUG."""
-
+MAX_BYTES: Final = 16 * 1024 * 1024  # of a log file; a month of a quiet portal, some hours of a crawl at level DEBUG
 OLD_FILES: Final = 5  # kept beside it, as FILE.1 (the latest) to FILE.5
 NAME: Final = "newsportal"  # of our handler, by which a second `install` replaces it
 EXTRA: Final = ("source", "url", "run", "request", "job", "client", "method", "status", "bytes", "seconds")

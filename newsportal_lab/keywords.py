@@ -1,29 +1,107 @@
-"""``newsportal keywords``: the keywords of texts, as JSON lines, one a document."""
+"""``newsportal keywords``: the keywords of texts, as JSON lines, one a document; by :mod:`newsportal.classify.keywords`, or by other
+people's methods, to be compared with it.
+
+TextRank (Mihalcea & Tarau 2004, section 3.1): nouns and adjectives are the vertices, two of them are joined when they stand within
+``WINDOW`` words of one another, and the rank of a word is
+
+    WS(v) = (1 − d) + d · Σ over neighbours u of v:  WS(u) / degree(u)                                      (formula 1, undirected)
+
+TF-IDF as jieba's ``extract_tags``: tf · idf of words of two and more characters, the median idf for words without one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Annotated, Any, BinaryIO
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from itertools import combinations
+from statistics import median
+from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from newsportal.classify import keywords as found
+from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
+from newsportal.classify.keywords import keywords as weighted
 from newsportal.cli.options import OutFile
-from newsportal_lab import textrank
+from newsportal.text import STOP_WORDS, segment
+from newsportal.text.words import kinds, rarity
 from newsportal_lab.documents import answer_file, documents
 
-Method = Callable[[str, str], tuple[found.Keyword, ...]]
-LARGEST_TEXT = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
+WINDOW: Final = 2
+"""Words: neighbours alone. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1)."""
+
+DAMPING: Final = 0.85
+"""d, as the paper and PageRank have it."""
+
+CLOSE: Final = 0.0001
+"""The walk ends when no rank moves more (section 2.2)."""
+
+MOST_ROUNDS: Final = 100
+LOOKED_AT: Final = 20_000
+"""Characters: more would take seconds."""
 
 
-DEFAULT = "weighted"
-ALGORITHMS = {DEFAULT: found.keywords, "tfidf": textrank.tfidf, "textrank": textrank.textrank}
+def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+    """The highest ranks. Words that the dictionary does not have count as nouns."""
+    kinds_of = _kinds()
+    words = segment(f"{title}\n{text[:LOOKED_AT]}")
+    vertices = [word if _counts(word) and kinds_of.get(word, "n")[:1] in ("n", "a") else None for word in words]
+    edges: dict[str, set[str]] = {}
+    for place in range(len(vertices)):
+        for one, other in combinations(filter(None, vertices[place : place + WINDOW]), 2):
+            if one != other:
+                edges.setdefault(one, set()).add(other)
+                edges.setdefault(other, set()).add(one)
+    return _best(_ranks(edges), limit)
+
+
+def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
+    ranks = dict.fromkeys(edges, 1.0)
+    for _ in range(MOST_ROUNDS):
+        new = {word: 1 - DAMPING + DAMPING * sum(ranks[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
+        moved = max((abs(new[word] - ranks[word]) for word in edges), default=0.0)
+        ranks = new
+        if moved < CLOSE:
+            break
+    return ranks
+
+
+def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+    rare, usual = _rarity()
+    often = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
+    return _best({word: times * rare.get(word, usual) for word, times in often.items()}, limit)
+
+
+def _counts(word: str) -> bool:
+    return len(word) > 1 and word[0].isalpha() and word.lower() not in STOP_WORDS and word not in NEWS_WORDS
+
+
+def _best(weights: Mapping[str, float], limit: int) -> tuple[Keyword, ...]:
+    ranked: Iterable[tuple[str, float]] = sorted(weights.items(), key=lambda pair: -pair[1])
+    return tuple(Keyword(word, weight) for word, weight in list(ranked)[:limit])
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    return dict(kinds())
+
+
+@cache
+def _rarity() -> tuple[Mapping[str, float], float]:
+    rare = rarity()
+    return rare, median(rare.values())
+
+
+Method = Callable[[str, str], tuple[Keyword, ...]]
+LARGEST_TEXT: Final = 50_000_000  # bytes of a plain text that is read; keywords come from its beginning
+
+DEFAULT: Final = "weighted"
+ALGORITHMS: Final = {DEFAULT: weighted, "tfidf": tfidf, "textrank": textrank}
 
 
 def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Keywords of a document, at most.")] = found.LIMIT,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Keywords of a document, at most.")] = LIMIT,
     plain: Annotated[bool, typer.Option("--text", help="The file is one plain text, its first line the title.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: OutFile = None,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from sqlalchemy import select
+
 from newsportal.errors import StoreError
 from newsportal.store import open_store
+from newsportal.store.link_tables import HELD, LATER, LEASED, LINKS, OUTSTANDING
 from newsportal.store.store import Store
 from tests import forked
 
@@ -98,6 +102,13 @@ def opened(uri: str, workers: Workers, until: float) -> Store:
     raise AssertionError(f"no worker made the store: {workers.log[-3000:]}")
 
 
+def unfinished(store: Store) -> Sequence[Any]:
+    """Rows of the table of links that wait or are leased."""
+    asked = select(LINKS.c.id, LINKS.c.source, LINKS.c.state, LINKS.c.reason, LINKS.c.not_before)
+    asked = asked.where(LINKS.c.state.in_((*OUTSTANDING, LATER, HELD)))
+    return store.links.read(lambda turn: turn.connection.execute(asked).all())
+
+
 def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int, until: float) -> None:
     """Wait until each source was visited or rests, no link is in a worker's hands, and none waits but for a time. A worker that is killed
     right after a captcha leaves its source resting for an hour, with its visit open."""
@@ -105,9 +116,10 @@ def await_end(store: Store, workers: Workers, wanted: frozenset[str], kills: int
     while quiet < QUIET_POLLS:
         sleep(POLL)
         with suppress(StoreError):
-            waiting, leased, states = store.links.waiting(failed=False), store.links.leased(), store.source_states()
+            links, states = unfinished(store), store.source_states()
+            waiting, leased = [row for row in links if row.state != LEASED], sum(row.state == LEASED for row in links)
             missing = wanted - {state.source for state in states if state.last_run or state.rest_until}
-            busy = [row for row in waiting if row.next is None]
+            busy = [row for row in waiting if row.not_before is None]
             quiet = 0 if missing or busy or leased or killed < kills else quiet + 1
             state = f"leased: {leased}, not visited: {missing}, waiting: {waiting}"
             assert workers.running, f"all workers have ended; {state}\n{workers.log[-3000:]}"
@@ -131,8 +143,8 @@ def compare(web: Any, sources: Path, uri: str, number: int, alone: Crawled, kill
             workers.stop()
             found = crawled(store).articles
             assert (alone.articles - found, found - alone.articles) == (set(), set())
-            waiting = store.links.waiting(failed=False)
-            assert [row for row in waiting if not row.reason or row.next is None] == []
+            waiting = [row for row in unfinished(store) if row.state != LEASED]
+            assert [row for row in waiting if not row.reason or row.not_before is None] == []
     finally:
         workers.kill(number)
     assert "Traceback" not in workers.log, workers.log[-3000:]

@@ -50,8 +50,7 @@ class Answer:
     labels: tuple[str, ...] = ()
 
 
-NONE = Answer()
-"""The answer on a text of which nothing is known."""
+NONE = Answer()  # the answer on a text of which nothing is known
 
 
 @dataclass(frozen=True, slots=True)

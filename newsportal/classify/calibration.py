@@ -22,11 +22,8 @@ from newsportal.classify.held_out import FOLDS
 GIVEN_UP: Final = (0.01, 0.02, 0.03, 0.04, 0.05)
 """Shares of the right answers that may be given up so that foreign texts are refused; the first where nothing could be measured."""
 
-ENOUGH: Final = 0.9
-"""Share of the foreign texts above which no more right answers are given up."""
-
-FEWEST_COMPARED: Final = 20
-"""Right answers, and foreign texts, from which a part says something."""
+ENOUGH: Final = 0.9  # share of the foreign texts above which no more right answers are given up
+FEWEST_COMPARED: Final = 20  # right answers, and foreign texts, from which a part says something
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +88,8 @@ def auroc(higher: Matrix, lower: Matrix) -> float:
     return float((below + up_to).mean() / 2 / max(1, len(lower)))
 
 
-FACTORS: Final = np.geomspace(0.05, 50.0, 400)
-"""Factors that are tried; neighbours differ by 1.7 %."""
-
-FEWEST: Final = 3
-"""Documents with a label, held back, from which a curve and a threshold of its own are fitted."""
-
+FACTORS: Final = np.geomspace(0.05, 50.0, 400)  # factors that are tried; neighbours differ by 1.7 %
+FEWEST: Final = 3  # documents with a label, held back, from which a curve and a threshold of its own are fitted
 DEFAULT_CURVE: Final = (4.0, 0.0)
 DEFAULT_THRESHOLD: Final = 0.5
 

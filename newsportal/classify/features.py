@@ -25,24 +25,17 @@ Places: TypeAlias = NDArray[np.intp]
 Numbers: TypeAlias = NDArray[np.float32]
 Kinds: TypeAlias = NDArray[np.uint8]
 
-LONGEST: Final = 4_000
-"""Characters of a text that are looked at: what an article is about is said by then."""
-
+LONGEST: Final = 4_000  # characters of a text that are looked at: what an article is about is said by then
 NOT_LETTERS: Final = re.compile(r"[\W\d_]+")
 SPACES: Final = re.compile(r"\s+")
 
 ALONE_FROM: Final = 0x2E80
 """From here on (radicals, kana, ideographs, Hangul) a letter is a piece by itself; so are digits and letters of scripts without spaces."""
 
-UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
-"""Thai and Lao, Burmese, Khmer."""
-
-SKIPPED, SPACE, RUN, ALONE, MARK = range(5)
-"""Kinds of characters."""
-
+UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))  # Thai and Lao, Burmese, Khmer
+SKIPPED, SPACE, RUN, ALONE, MARK = range(5)  # kinds of characters
 STEP: Final = np.uint64(0x9E3779B97F4A7C15)
-MIX: Final = np.uint64(0xD6E8FEB86659FD93)
-"""Odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)."""
+MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +129,14 @@ def _kinds() -> Kinds:
     return kinds
 
 
-Sparse: TypeAlias = Any
-"""A ``scipy.sparse.csr_matrix``; scipy is loaded by training alone."""
-
+Sparse: TypeAlias = Any  # a ``scipy.sparse.csr_matrix``; scipy is loaded by training alone
 TITLE: Final = 0.5
 """What a title counts beside the body. First lines of Sogou-10's articles counted 0.3 more gain 0.1 points, held-out, 0.7 no more."""
 
 IDF_POWER: Final = 0.75
 """Between 0.5, best for full articles, and 1, best for titles (0.3 points each way, held-out parts of the training data)."""
 
-FEW: Final = 100
-"""Documents up to which features of one document alone are kept."""
+FEW: Final = 100  # documents up to which features of one document alone are kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from newsportal.classify.features import Sparse
 
-Truth = NDArray[np.bool_]
-"""A row an example, a column a label."""
-
+Truth = NDArray[np.bool_]  # a row an example, a column a label
 Matrix = NDArray[np.float64]
 
 RATIO_SMOOTHING: Final = 0.03
@@ -31,8 +29,7 @@ RATIO_SMOOTHING: Final = 0.03
 
 BAYES_SMOOTHING: Final = 0.3
 
-TOLERANCE: Final = 1e-2
-"""At which the SVM stops; 1e-4 gives the same answers."""
+TOLERANCE: Final = 1e-2  # at which the SVM stops; 1e-4 gives the same answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,34 +24,23 @@ from newsportal.text.characters import made_once
 from newsportal.text.word_table import WordTable, cached_table
 from newsportal.text.words import cutter, dictionary_version, kinds, rarity
 
-LIMIT: Final = 8
-"""Keywords of an article: what stands under it in one line."""
-
-LOOKED_AT: Final = 1500
-"""Characters of the body. What an article is about stands in its beginning: 2,500 or all find no more."""
-
-LONGEST_TITLE: Final = 500
-"""Characters; what is longer is no title."""
-
+LIMIT: Final = 8  # keywords of an article: what stands under it in one line
+LOOKED_AT: Final = 1500  # characters of the body. What an article is about stands in its beginning: 2,500 or all find no more.
+LONGEST_TITLE: Final = 500  # characters; what is longer is no title
 TITLE: Final = 3.0
 """What standing in the title counts, in times of standing in the body. 1 to 5 tried; 3 finds most of the first ten."""
 
-LONGER: Final = 0.15
-"""What each character beyond two adds: longer words say more. Up to half a point better than 0."""
-
+LONGER: Final = 0.15  # what each character beyond two adds: longer words say more. Up to half a point better than 0.
 KINDS: Final[Mapping[str, float]] = {"n": 1.0, "j": 1.0, "i": 1.0, "l": 1.0, "b": 1.0, "g": 1.0, "v": 0.7, "a": 0.7, "z": 0.5}
 """By the first letter of the dictionary's kind; others (numerals, times, pronouns, particles …) are no keywords."""
 
 NAMES: Final = ("nr", "ns", "nt", "nz")
 NAME: Final = 1.2
-UNKNOWN: Final = 0.8
-"""For words that the dictionary does not have: new names, and cuts that went wrong."""
-
+UNKNOWN: Final = 0.8  # for words that the dictionary does not have: new names, and cuts that went wrong
 TOGETHER: Final = 0.8
 """A single character and its neighbour are joined when they stand together in this share of the places of the rarer one, twice at least."""
 
-LONGEST: Final = 8
-"""Characters of a Chinese keyword that was joined."""
+LONGEST: Final = 8  # characters of a Chinese keyword that was joined
 
 NOT_SINGLE: Final = frozenset(
     "的了是在和与有这那不也就都而及着或被把为于从对将但并因所以其之们个中上下到说要会能让向等后前还很又已年月日时分秒号第一二三四五六七八九十"
@@ -79,17 +68,12 @@ LETTER: Final = re.compile(rf"[^\W{CJK.pattern[1:-1]}]")
 """What a word of letters goes on with: a Chinese character beside it does not belong to it."""
 
 NEIGHBOURS: Final = re.compile(r"[^\W\d_][\w-]+(?:[ \u00a0][^\W\d_][\w-]+)+")
-NAME_WORDS: Final = 4
-"""Words of the longest name."""
-
+NAME_WORDS: Final = 4  # words of the longest name
 ALL_CJK: Final = re.compile(f"{CJK.pattern}+")
-CHINESE_FROM: Final = 0.1
-"""Share of Chinese characters in its beginning from which a text is cut as Chinese."""
-
+CHINESE_FROM: Final = 0.1  # share of Chinese characters in its beginning from which a text is cut as Chinese
 SAMPLE: Final = 500
 
-MIN_LATIN: Final = 4
-"""Letters of a Latin keyword that does not begin with a capital: shorter ones are particles in most languages."""
+MIN_LATIN: Final = 4  # letters of a Latin keyword that does not begin with a capital: shorter ones are particles in most languages
 
 
 class Keyword(NamedTuple):
@@ -158,8 +142,7 @@ def _unknown(word: str, usual: float) -> float:
     return usual * UNKNOWN * (1.0 + LONGER * (len(word) - 2)) if ALL_CJK.fullmatch(word) else 0.0
 
 
-USUAL: Final = ""
-"""Under it the table has the idf of words that are not in it."""
+USUAL: Final = ""  # under it the table has the idf of words that are not in it
 
 
 @made_once

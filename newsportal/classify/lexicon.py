@@ -40,31 +40,18 @@ NAME: Final = "lexicon"
 VALUE: Final[Mapping[int, float]] = {3: 3.0, 2: 1.5, 1: 0.5}
 """What a word of each list counts. Chosen by hand; figures move little between 2 : 1 and 3 : 1 for neighbouring lists."""
 
-LOOKED_AT: Final = 1500
-"""Characters of the body: an article says early what it is about, and the time for one stays bounded."""
-
-TITLE: Final = 2.0
-"""T: what a word of the title counts besides."""
-
-LEAST: Final = 4.0
-"""A sum below this is chance: one strong word in the title reaches it alone, one in a body needs a second."""
-
+LOOKED_AT: Final = 1500  # characters of the body: an article says early what it is about, and the time for one stays bounded
+TITLE: Final = 2.0  # T: what a word of the title counts besides
+LEAST: Final = 4.0  # a sum below this is chance: one strong word in the title reaches it alone, one in a body needs a second
 LEAST_LONG: Final = 16.0
 """What a text of ``LOOKED_AT`` characters or more needs instead (between them it rises evenly): in many words, some of every category stand
 by chance."""
 
-LEAD: Final = 0.2
-"""The second category must stay this share of the best behind."""
-
-DOUBT: Final = 3.0
-"""What is added to all sums when a share is made of them: with few words found, no share is near 1."""
-
-MAX_EXPLAINED: Final = 5
-"""Words that an explanation in one line names."""
-
+LEAD: Final = 0.2  # the second category must stay this share of the best behind
+DOUBT: Final = 3.0  # what is added to all sums when a share is made of them: with few words found, no share is near 1
+MAX_EXPLAINED: Final = 5  # words that an explanation in one line names
 LATIN: Final = re.compile(r"[a-z0-9]+(?:[&+.'-][a-z0-9]+)*")
-LONGEST_PHRASE: Final = 3
-"""Words of the longest English phrase."""
+LONGEST_PHRASE: Final = 3  # words of the longest English phrase
 
 
 @dataclass(frozen=True, slots=True)

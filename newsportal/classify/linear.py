@@ -23,15 +23,9 @@ from newsportal.classify.packing import pack, unpack
 from newsportal.errors import ModelError
 from newsportal.text import WORD, segment
 
-LARGEST: Final = 20_000_000
-"""Bytes of a model's arrays. Larger ones lose the features that decide least."""
-
-HUGE: Final = 65_504.0
-"""No number of a model is larger: what ``float16`` holds, in which weights are kept."""
-
-FEWEST: Final = 2
-"""Known features below which a text says nothing: a word of two characters has three."""
-
+LARGEST: Final = 20_000_000  # bytes of a model's arrays. Larger ones lose the features that decide least.
+HUGE: Final = 65_504.0  # no number of a model is larger: what ``float16`` holds, in which weights are kept
+FEWEST: Final = 2  # known features below which a text says nothing: a word of two characters has three
 Matrix = NDArray[np.float64]
 
 
@@ -144,8 +138,7 @@ def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabular
     return Vocabulary(known.codes[kept], known.weights[kept]), weights[kept]
 
 
-NOTHING: Final = 1e-9
-"""What sums of shares are off by: a word that weighs less has no feature on it."""
+NOTHING: Final = 1e-9  # what sums of shares are off by: a word that weighs less has no feature on it
 
 
 def words(codes: Codes, added: Numbers, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:

@@ -15,9 +15,7 @@ from typing import Any, Final
 from newsportal.classify.base import Answer
 from newsportal.text import clean
 
-DIGITS: Final = 6
-"""Digits of a share that are kept."""
-
+DIGITS: Final = 6  # digits of a share that are kept
 BINS: Final = 10
 """Equal steps of the best label's probability over which the calibration error is summed (Guo et al. 2017, section 2)."""
 
@@ -114,8 +112,7 @@ def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> Label
     return LabelScore(label, has, precision, recall, 2 * right / (has + given) if right else 0.0)
 
 
-NONE: Final = "—"
-"""How "none of the labels" is written."""
+NONE: Final = "—"  # how "none of the labels" is written
 
 
 @dataclass(frozen=True, slots=True)

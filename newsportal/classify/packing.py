@@ -26,12 +26,8 @@ FORMAT: Final = 1
 
 HEADER: Final = "header"
 
-LARGEST: Final = 512 << 20
-"""Bytes of all arrays together when unpacked: far above any model of ours (about 20 MB)."""
-
-LARGEST_HEADER: Final = 8 << 20
-"""Bytes of the header."""
-
+LARGEST: Final = 512 << 20  # bytes of all arrays together when unpacked: far above any model of ours (about 20 MB)
+LARGEST_HEADER: Final = 8 << 20  # bytes of the header
 MOST_ARRAYS: Final = 64
 
 METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})

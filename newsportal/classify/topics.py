@@ -10,21 +10,15 @@ from functools import lru_cache
 from newsportal.items import TopicMark
 from newsportal.text import normalise
 
-LEAD = 600
-"""Characters of the body that are looked at: what an article is about stands in its title and its first paragraphs."""
-
+LEAD = 600  # characters of the body that are looked at: what an article is about stands in its title and its first paragraphs
 SOURCE, SEARCH, KEYWORDS, EDITOR = "source", "search", "keywords", "editor"
 """How an article comes into a topic without a model (``items.TopicMark.by``)."""
 
-IN, OUT = "in", "out"
-"""The labels of a topic's corpus."""
-
+IN, OUT = "in", "out"  # the labels of a topic's corpus
 SURE = 0.95
 """How sure a topic's model must be of an article without a keyword: most articles are outside a topic, so few errors are many."""
 
-DOUBT = 0.05
-"""Below it, an article that keywords caught is marked as one that may be about something else."""
-
+DOUBT = 0.05  # below it, an article that keywords caught is marked as one that may be about something else
 ASCII_WORD = re.compile(r"^[a-z0-9][a-z0-9 .+#&-]*$")
 
 

@@ -21,9 +21,7 @@ from newsportal.classify.measure import measure
 from newsportal.errors import ModelError
 from newsportal.messages import Message
 
-SHORT: Final = 0.1
-"""Share of the training's texts that count as short."""
-
+SHORT: Final = 0.1  # share of the training's texts that count as short
 MOST_CHARACTERS: Final = 40_000_000
 """Characters that are learnt from: 25,000 full articles or 2,000,000 titles. Six million of articles took 0.5 GB in all; so 2 to 3 GB."""
 

@@ -81,6 +81,7 @@ COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in na
 MODULES = {
     "import": "newsportal.cli.importing:import_files",
     "photos": "newsportal.cli.pictures:photos",
+    "prune": "newsportal.cli.store:prune",
     "restore": "newsportal.cli.backup:restore",
     "retrain": "newsportal.cli.train:retrain",
     "unpublish": "newsportal.cli.publish:unpublish",

@@ -46,11 +46,6 @@ def opened(file: str) -> Iterator[BinaryIO]:
         raise ClicksError(f"{file}: {error.strerror or error}") from error
 
 
-def form_of(file: str) -> str:
-    """The form of a file by its name: JSON lines unless it is called ``.csv``."""
-    return "csv" if ".csv" in [suffix.lower() for suffix in Path(file).suffixes[-2:]] else "jsonl"
-
-
 def read(stream: BinaryIO, form: str, name: str) -> Iterator[View]:
     """The views of an open file, from its start. Raises ``ClicksError``."""
     stream.seek(0)

@@ -18,9 +18,10 @@ from rich.live import Live
 from rich.table import Table
 
 from newsportal import logs
-from newsportal.cli import hints, publishing
+from newsportal.cli import hints
 from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
 from newsportal.cli.output import make_table, print_json
+from newsportal.cli.publish import after_crawl
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.items import report
 from newsportal.items.report import add_up
@@ -180,7 +181,7 @@ def crawl(
         print_json(report.to_dict(result))
     else:
         typer.echo("\n".join((report.table(result), *hints.after(result, known))))
-    publishing.after_crawl(known, lambda line: typer.echo(line, err=True))
+    after_crawl(known, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
         raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")
 

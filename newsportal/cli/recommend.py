@@ -18,7 +18,7 @@ import numpy as np
 import typer
 
 from newsportal.cli import click_files
-from newsportal.cli.click_files import FIELDS, FORMS, as_row, form_of
+from newsportal.cli.click_files import FIELDS, FORMS, as_row
 from newsportal.cli.context import moment, open_record
 from newsportal.cli.options import AsJson, SourcesFile, command_group
 from newsportal.cli.output import pick, print_json, print_rows, progress, write_json_lines
@@ -28,10 +28,11 @@ from newsportal.items import content_id
 from newsportal.messages import format_time
 from newsportal.recommend.formulas import ALPHA, weight
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
+from newsportal.services.learning.files import guess
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.parts import Watch
 from newsportal.services.recommending.serving import Recommender
-from newsportal.store.reader_months import Month
+from newsportal.store.reader_views import Month
 from newsportal.text import clean
 
 
@@ -89,7 +90,7 @@ def import_(
     """
     if form not in (*FORMS, "auto"):
         raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}, auto", param_hint="--format")
-    form, name = (form_of(file) if form == "auto" else form), ("standard input" if file == "-" else file)
+    form, name = (guess(Path(file)) if form == "auto" else form), ("standard input" if file == "-" else file)
     with click_files.opened(file) as stream, open_record(sources) as (_, store):
         total = sum(1 for _ in click_files.read(stream, form, name))
         if not total:

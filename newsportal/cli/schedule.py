@@ -17,7 +17,7 @@ from newsportal import logs
 from newsportal.cli.hints import counted
 from newsportal.cli.options import AsJson, LogFile, LogFormat, SourcesFile, command_group, load
 from newsportal.cli.output import pick, print_json, print_rows
-from newsportal.cli.publishing import Publisher, after_crawl
+from newsportal.cli.publish import Publisher, after_crawl
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items.report import Run
 from newsportal.messages import local

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from newsportal.cli import crawl, hints
 from newsportal.cli.options import LogFile, LogFormat, LogLevel, SourcesFile, load, log_level_of
-from newsportal.cli.publishing import Publisher
+from newsportal.cli.publish import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.sources import Sources

@@ -67,7 +67,7 @@ async def hangs_again(tracker: LinkTracker, link: Link) -> bool:
 
 PAGES: Final = 3  # in a row; two broken pages may follow each other, a host that is down costs two requests more
 MOST_HOSTS: Final = 10_000  # hosts that are remembered; those whose last word is oldest are forgotten first
-LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (middlewares.retry.MAX_WAIT).
+LONGEST: Final = 86_400.0  # seconds. No host is left alone for longer (schedule.freshness.MAX_WAIT).
 
 
 @dataclass(slots=True)

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SAVE_EVERY = 5.0
-"""Seconds between savings of a running report, so that the portal shows a crawl at work."""
-
-DAY = timedelta(days=1)
-"""The length of a report of a worker that stays."""
-
+SAVE_EVERY = 5.0  # seconds between savings of a running report, so that the portal shows a crawl at work
+DAY = timedelta(days=1)  # the length of a report of a worker that stays
 WORKERS = 2
 """Threads that read pages and ask the store. They take turns with each other and with the downloads anyway (Python's global lock): six of
 them, asyncio's number on two cores, take more of the processor's time for the same work. A second one goes on while the first waits for

@@ -7,12 +7,10 @@ asked of the store. Both know up to which change of the store they have every na
 from __future__ import annotations
 
 import logging
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkstemp
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
@@ -22,6 +20,7 @@ from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, Unusable,
 from newsportal.dedup.bloom_redis import KEY, Emptied, RedisBloom
 from newsportal.errors import StoreError
 from newsportal.items import content_id
+from newsportal.sources.editing import replace_file
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -99,18 +98,7 @@ class LocalFilter(StoredUrls):
         try:
             self._catch_up()
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = mkstemp(
-                prefix=f"{self._file.name}.", suffix=".new", dir=self._file.parent
-            )  # the spiders of a process may end at once
-            made = Path(name)
-            try:
-                with os.fdopen(handle, "wb") as out:
-                    out.write(packed(self._bloom, self._position))
-                    out.flush()
-                    os.fsync(out.fileno())
-                made.replace(self._file)
-            finally:
-                made.unlink(missing_ok=True)
+            replace_file(self._file, packed(self._bloom, self._position))
         except (OSError, StoreError) as error:
             logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
 

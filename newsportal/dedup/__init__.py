@@ -21,8 +21,7 @@ FINDERS: Final[dict[str, str]] = {
 """Name → module of this package and its class; loaded when it is asked for."""
 
 
-THETA: Final = {"feature_string": "ratio", "cosine": "threshold"}
-"""Method → its parameter θ."""
+THETA: Final = {"feature_string": "ratio", "cosine": "threshold"}  # method → its parameter θ
 
 
 def finder(name: str, *, theta: float | None = None, days: float | None = None) -> Finder:

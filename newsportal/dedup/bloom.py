@@ -18,12 +18,8 @@ from typing import Any, Final
 
 from newsportal.items import content_id
 
-ERROR_RATE: Final = 1e-4
-"""Thesis E 4.3.3: fewer than one false positive in 10,000."""
-
-INITIAL_CAPACITY: Final = 100_000
-"""Half a year of the thesis' 2,000 articles a day, with their aliases; beyond it the filter grows."""
-
+ERROR_RATE: Final = 1e-4  # thesis E 4.3.3: fewer than one false positive in 10,000
+INITIAL_CAPACITY: Final = 100_000  # half a year of the thesis' 2,000 articles a day, with their aliases; beyond it the filter grows
 TIGHTENING: Final = 0.9
 """pybloom-live gives its first filter 0.9 of the error rate it is told, and each further one 0.9 of the one before."""
 

@@ -22,13 +22,9 @@ from typing import Any, Final, Protocol
 from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, Fill, expected_error
 
 KEY: Final = "newsportal:known"
-BATCH: Final = 500
-"""Names a call: some 8,000 bits, a few milliseconds in which Redis serves nobody else."""
-
+BATCH: Final = 500  # names a call: some 8,000 bits, a few milliseconds in which Redis serves nobody else
 GROWTH: Final = 2
-LARGEST: Final = 2**32
-"""Bits of one string in Redis (512 MB)."""
-
+LARGEST: Final = 2**32  # bits of one string in Redis (512 MB)
 HASHES: Final = Struct("<II")
 
 LAYOUT: Final = """

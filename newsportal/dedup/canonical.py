@@ -125,11 +125,8 @@ def site_of(url: str) -> str | None:
     return host.removeprefix("www.") if host else None
 
 
-SEVERAL: Final = 3
-"""Different titles and addresses under one identity. Two are a headline and its 「详细」 with another parameter."""
-
-MIN_TITLE: Final = 4
-"""Letters of the shortest title that is one: 「详细」「更多」「图文」 are none."""
+SEVERAL: Final = 3  # different titles and addresses under one identity. Two are a headline and its 「详细」 with another parameter.
+MIN_TITLE: Final = 4  # letters of the shortest title that is one: 「详细」「更多」「图文」 are none
 
 
 def spellings(links: Sequence[Link]) -> list[str]:
@@ -199,8 +196,7 @@ CODE: Final = re.compile(r"(?=[A-Za-z0-9]*?(?:\d[A-Za-z]*){3})(?=[A-Za-z0-9]*?(?
 WORDS: Final = re.compile(r"[^\W\d_]{2,}(?:[-_][^\W_]+){3,}")
 TITLE_WORDS_CHARS: Final = 20
 LONGEST_HOST: Final = 253  # RFC 1035
-JUDGED: Final = 512
-"""Characters of path and query that are looked at: bounds the work of every pattern."""
+JUDGED: Final = 512  # characters of path and query that are looked at: bounds the work of every pattern
 
 
 def uncached(url: str) -> str:

@@ -20,18 +20,11 @@ import numpy as np
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import STOP_CHARACTER, STOP_WORDS, WORD, segment
 
-THRESHOLD = 0.3
-"""Paper C, 2.2.3."""
-
-CAPACITY = 200_000
-"""Documents kept at most; the paper counts some 100,000 stories a month. About 430 MB."""
-
-LONGEST = 300
-"""Characters of a title, and of a first sentence, that are read: a text without a full stop is no sentence."""
-
+THRESHOLD = 0.3  # paper C, 2.2.3
+CAPACITY = 200_000  # documents kept at most; the paper counts some 100,000 stories a month. About 430 MB.
+LONGEST = 300  # characters of a title, and of a first sentence, that are read: a text without a full stop is no sentence
 SENTENCE_END = re.compile(r"[。！？!?…\n]|\.(?=\s|$)")
-ROUNDING = 1e-9
-"""What sums of products may fall short of an exact threshold."""
+ROUNDING = 1e-9  # what sums of products may fall short of an exact threshold
 
 
 class Cosine:

@@ -32,21 +32,13 @@ PAGE_IN_PATH: Final = re.compile(r"(?:[_-](?:p|page)?\d{1,2}(?=\.\w{2,5}$|/?$)|/
 MEANS_SOMETHING: Final = re.compile(r"\d{4}|[A-Za-z]*\d[A-Za-z0-9]{5}|[^\x00-\x7f]")
 """A parameter's value that may be an article's number, day, code or title: it is not dropped on a page's word alone."""
 
-RUN: Final = 8
-"""Letters of the runs by which two texts are compared: long enough that different reports share few."""
-
-MOST: Final = 200_000
-"""Letters of a text that are compared."""
-
+RUN: Final = 8  # letters of the runs by which two texts are compared: long enough that different reports share few
+MOST: Final = 200_000  # letters of a text that are compared
 ALIKE: Final = 0.9
 """Share of the shorter text's runs that stand in the longer one. Two views of one article differ in their ends alone."""
 
-SAME_NUMBERS: Final = 0.95
-"""Share of the shorter text's numbers: the same template on another day (weather, markets) has others."""
-
-MIN_LETTERS: Final = 30
-"""Shorter texts are stubs (「点击查看视频」), which are alike everywhere."""
-
+SAME_NUMBERS: Final = 0.95  # share of the shorter text's numbers: the same template on another day (weather, markets) has others
+MIN_LETTERS: Final = 30  # shorter texts are stubs (「点击查看视频」), which are alike everywhere
 SAME_DAY: Final = timedelta(days=1)
 NUMBER: Final = re.compile(r"\d+")
 

@@ -32,8 +32,7 @@ class Verdict:
     relation: Relation | None = None
 
 
-NEW = Verdict()
-"""The verdict on a document that repeats none."""
+NEW = Verdict()  # the verdict on a document that repeats none
 
 
 class Finder(Protocol):
@@ -48,8 +47,7 @@ class Finder(Protocol):
 
 T = TypeVar("T")
 
-DAWN = float("-inf")
-"""The time of documents without one as long as no other document told the time."""
+DAWN = float("-inf")  # the time of documents without one as long as no other document told the time
 
 
 class Window(Generic[T]):

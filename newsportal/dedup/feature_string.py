@@ -71,29 +71,14 @@ class Runs:
         return len(self._next) - 1
 
 
-MARKS = "，。"
-"""Paper B, 1.4: 「逗号、句号」, the Chinese ones."""
-
-REACH = 2
-"""Characters on either side of a mark (paper B, 1.4)."""
-
-LENGTHS_DIFFER = 20
-"""Paper B, 1.4: 「只比较特征串长度差值在20以内的文档」."""
-
-SPAN = timedelta(days=7)
-"""Paper B, 1.4: 「取一周内对外发布的文档」."""
-
-RATIO = 0.5
-"""θ. The paper says 「超过一定比例」 and no number: more than half (others are measured in docs/algorithms/duplicates.md)."""
-
-CAPACITY = 200_000
-"""Documents kept at most, in case a week brings more. About 280 MB of usual articles."""
-
-COMPARED = 1_000
-"""Documents at most, the nearest, whose runs are counted for one: a week of one site's template takes no longer."""
-
-LONGEST = 4_000
-"""Characters of a feature string that are kept, those of the first 1,000 marks: longer texts are told apart by then."""
+MARKS = "，。"  # paper B, 1.4: 「逗号、句号」, the Chinese ones
+REACH = 2  # characters on either side of a mark (paper B, 1.4)
+LENGTHS_DIFFER = 20  # paper B, 1.4: 「只比较特征串长度差值在20以内的文档」
+SPAN = timedelta(days=7)  # paper B, 1.4: 「取一周内对外发布的文档」
+RATIO = 0.5  # θ. The paper says 「超过一定比例」 and no number: more than half (others are measured in docs/algorithms/duplicates.md).
+CAPACITY = 200_000  # documents kept at most, in case a week brings more. About 280 MB of usual articles.
+COMPARED = 1_000  # documents at most, the nearest, whose runs are counted for one: a week of one site's template takes no longer
+LONGEST = 4_000  # characters of a feature string that are kept, those of the first 1,000 marks: longer texts are told apart by then
 
 
 class FeatureStrings:

@@ -23,18 +23,11 @@ Places: TypeAlias = NDArray[np.intp]
 RUN: Final = 6
 """Letters of a run: long enough that different texts share few (four Chinese words), short enough to survive a changed word nearby."""
 
-KEPT: Final = 256
-"""Runs that are kept of a text at most, 1 kB: a share of 0.7 is known within ± 0.03."""
-
-LONGEST: Final = 200_000
-"""Characters that are looked at; a book's beginning is enough to know it again."""
-
-ALL: Final = 1 << 32
-"""Hashes are smaller than this."""
-
+KEPT: Final = 256  # runs that are kept of a text at most, 1 kB: a share of 0.7 is known within ± 0.03
+LONGEST: Final = 200_000  # characters that are looked at; a book's beginning is enough to know it again
+ALL: Final = 1 << 32  # hashes are smaller than this
 STEP: Final = np.uint64(0x9E3779B97F4A7C15)
-MIX: Final = np.uint64(0xD6E8FEB86659FD93)
-"""Odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)."""
+MIX: Final = np.uint64(0xD6E8FEB86659FD93)  # odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)
 
 
 @dataclass(frozen=True, slots=True)

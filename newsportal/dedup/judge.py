@@ -25,11 +25,8 @@ from newsportal.text import letters
 ALIKE: Final = 0.6
 """Share of the shorter title's pairs of letters that makes two titles alike: a site's prefix and the name of the event are not enough."""
 
-SPOKEN: Final = 0.3
-"""Share of a title's pairs of letters that the text must hold to speak of it."""
-
-SHORTEST: Final = 4
-"""Letters of a title that says something."""
+SPOKEN: Final = 0.3  # share of a title's pairs of letters that the text must hold to speak of it
+SHORTEST: Final = 4  # letters of a title that says something
 
 
 def is_subject(new: str, old: str, shared: str) -> bool:
@@ -48,15 +45,12 @@ def _pairs(title: str) -> set[str]:
     return {title[place : place + 2] for place in range(len(title) - 1)}
 
 
-MIN_TITLE = 8
-"""Letters of the shortest title that says one event: shorter ones (「图片新闻」「今日天气」) are the names of columns."""
-
+MIN_TITLE = 8  # letters of the shortest title that says one event: shorter ones (「图片新闻」「今日天气」) are the names of columns
 SHORT_TEXT = 60
 """Letters below which a text (a film's or picture's caption, 「点击查看视频」) says less than its title. On the made reposts a title as key
 for all texts would find 0.2 % more of them, and 2.5 of 100 folds would be wrong ones."""
 
-TITLE_WINDOW = 2 * 86400.0
-"""Two days: a title that comes again later is a column or a yearly event (paper A compares within a day)."""
+TITLE_WINDOW = 2 * 86400.0  # two days: a title that comes again later is a column or a yearly event (paper A compares within a day)
 
 
 def fold_keys(title: str | None, text: str | None) -> tuple[FoldKey, ...]:
@@ -66,29 +60,15 @@ def fold_keys(title: str | None, text: str | None) -> tuple[FoldKey, ...]:
     return (FoldKey(key=f"title:{content_id(name)}", reason="same-title", score=0.9, window=TITLE_WINDOW, same_site=False),)
 
 
-ENOUGH: Final = 0.6
-"""Containment from which a text is a repost."""
-
-SAME: Final = 0.6
-"""Share of the longer text too from which both are the same text, not one a part of the other."""
-
+ENOUGH: Final = 0.6  # containment from which a text is a repost
+SAME: Final = 0.6  # share of the longer text too from which both are the same text, not one a part of the other
 UNCHANGED: Final = 0.98
 
-NUMBERS_KEPT: Final = 0.7
-"""Of the share of runs without digits, so much must hold for those with digits as well."""
-
-NUMBERS_KEPT_TITLED: Final = 0.5
-"""… under the same title: a date may have been changed."""
-
-FEWEST_ALL_CHANGED: Final = 3
-"""Runs with digits that say something when not one of them is kept."""
-
-FEWEST_NUMBERS: Final = 8
-"""Runs with digits that say something: a number of three digits lies in eight runs."""
-
-FEWEST: Final = 12
-"""Runs that must be left when the common ones are gone: a sentence."""
-
+NUMBERS_KEPT: Final = 0.7  # of the share of runs without digits, so much must hold for those with digits as well
+NUMBERS_KEPT_TITLED: Final = 0.5  # … under the same title: a date may have been changed
+FEWEST_ALL_CHANGED: Final = 3  # runs with digits that say something when not one of them is kept
+FEWEST_NUMBERS: Final = 8  # runs with digits that say something: a number of three digits lies in eight runs
+FEWEST: Final = 12  # runs that must be left when the common ones are gone: a sentence
 REASONS: Final[dict[Relation, str]] = {"same": "edited-text", "part": "part-of-text", "contains": "contains-text"}
 
 
@@ -167,26 +147,13 @@ def _member(runs: Codes, others: Codes) -> NDArray[np.bool_]:
     return found
 
 
-T = TypeVar("T")
-"""What a story is called: a number in memory, an id in a store."""
-
-WINDOW: Final = 180.0
-"""Days after which a text is forgotten."""
-
-CAPACITY: Final = 2_000_000
-"""Documents that are remembered at most, some 4 GB."""
-
-SURE: Final = 0.75
-"""Containment from which titles are not asked …"""
-
-BRIEF: Final = 180
-"""… unless a text is so short (in runs) that it may be a site's notice alone …"""
-
-CROWD: Final = 6
-"""… or the story has so many copies already: then it may be a site's furniture."""
-
-TITLE_KEPT: Final = 40
-"""Letters of a title that are kept."""
+T = TypeVar("T")  # what a story is called: a number in memory, an id in a store
+WINDOW: Final = 180.0  # days after which a text is forgotten
+CAPACITY: Final = 2_000_000  # documents that are remembered at most, some 4 GB
+SURE: Final = 0.75  # containment from which titles are not asked …
+BRIEF: Final = 180  # … unless a text is so short (in runs) that it may be a site's notice alone …
+CROWD: Final = 6  # … or the story has so many copies already: then it may be a site's furniture
+TITLE_KEPT: Final = 40  # letters of a title that are kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,7 @@ from typing import Final
 from newsportal.dedup.cosine import THRESHOLD
 from newsportal.items import Image
 
-PAPER: Final = THRESHOLD
-"""Paper C, 2.2.3: the cosine from which two stories are one."""
-
+PAPER: Final = THRESHOLD  # paper C, 2.2.3: the cosine from which two stories are one
 WORDS_ALONE: Final = 0.5
 """The cosine from which words alone are believed: above the paper's, for reports of one event share a third of their words."""
 
@@ -38,18 +36,12 @@ MOST_SHARED: Final = 0.5
 SOME_SHARED: Final = 0.2
 """Shares of pictures: from the first on pictures alone decide, from the second on together with the paper's cosine."""
 
-ENOUGH: Final = 3
-"""Pictures known of each story from which on it counts that they do not match."""
-
-TOGETHER: Final = 2
-"""Pictures that must match at least where pictures alone decide: one may be a portrait that every report shows."""
-
+ENOUGH: Final = 3  # pictures known of each story from which on it counts that they do not match
+TOGETHER: Final = 2  # pictures that must match at least where pictures alone decide: one may be a portrait that every report shows
 NEAR: Final = 10
 """Bits of 64 in which the prints of one picture may differ (recompressed, scaled, cropped a little); of two pictures about 32 differ."""
 
-MOST_COMPARED: Final = 60
-"""Pictures of a story that are compared."""
-
+MOST_COMPARED: Final = 60  # pictures of a story that are compared
 NUMBER: Final = re.compile(r"\d+")
 
 

@@ -23,9 +23,7 @@ FRESH: Final = 1024
 """Entries that are kept as they came before they become an array, of some 17 documents: few enough to look each of them up in a text's
 runs, which takes less time than to look the runs up in them."""
 
-RATIO: Final = 8
-"""The larger, the fewer arrays are searched and the more often an entry is moved."""
-
+RATIO: Final = 8  # the larger, the fewer arrays are searched and the more often an entry is moved
 LATEST: Final = 48
 """Documents that are looked at of an array's entry, the latest: what more documents than this hold is told by them well enough."""
 
@@ -120,33 +118,18 @@ def _find_in(array: Entries, keys: Entries) -> tuple[NDArray[np.intp], Codes]:
     return np.repeat(hits, counts), (array[np.repeat(begin, counts) + offsets] & LOW).astype(np.uint32)
 
 
-SPARSE: Final = 12
-"""Of a text's runs every twelfth is indexed: a copied paragraph of 100 letters has eight of them."""
-
-INDEXED: Final = 1024
-"""Runs indexed at most, of a text of 100,000 letters and more."""
-
-DENSE: Final = 48
-"""Runs that are indexed of a shorter text anyway."""
-
-COMMON: Final = 5
-"""Stories that hold a run before it is nobody's."""
-
-MANY_TITLES: Final = 9
-"""Different titles over a run before it is nobody's: more than a story is given by its reposts."""
-
-CLOSE: Final = 10
-"""Earlier documents that are compared closely, those that share the largest part of the sample."""
-
+SPARSE: Final = 12  # of a text's runs every twelfth is indexed: a copied paragraph of 100 letters has eight of them
+INDEXED: Final = 1024  # runs indexed at most, of a text of 100,000 letters and more
+DENSE: Final = 48  # runs that are indexed of a shorter text anyway
+COMMON: Final = 5  # stories that hold a run before it is nobody's
+MANY_TITLES: Final = 9  # different titles over a run before it is nobody's: more than a story is given by its reposts
+CLOSE: Final = 10  # earlier documents that are compared closely, those that share the largest part of the sample
 HOPEFUL: Final = 0.05
 """Of the runs that a full copy would share in the index, the share below which a document is not compared closely: far below what
 makes a repost, because few runs are a rough sample and common ones are not counted."""
 
-MANY: Final = 100
-"""Documents that are added as sorted arrays, not one by one."""
-
-FORGET_SHARE: Final = 8
-"""The index is cleaned when one in so many documents is forgotten."""
+MANY: Final = 100  # documents that are added as sorted arrays, not one by one
+FORGET_SHARE: Final = 8  # the index is cleaned when one in so many documents is forgotten
 
 
 @dataclass(frozen=True, slots=True)

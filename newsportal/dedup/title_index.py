@@ -15,11 +15,8 @@ from sys import intern
 from newsportal.dedup.document import NEW, Document, Verdict, Window
 from newsportal.text import WORD, segment
 
-CAPACITY = 200_000
-"""Titles kept at most; the paper names no bound (「已抓取到的新闻标题」). About 200 MB."""
-
-LONGEST = 300
-"""Characters of a title that are read: no headline is longer, and a page without one may give all its text."""
+CAPACITY = 200_000  # titles kept at most; the paper names no bound (「已抓取到的新闻标题」). About 200 MB.
+LONGEST = 300  # characters of a title that are read: no headline is longer, and a page without one may give all its text
 
 
 class TitleIndex:

@@ -18,14 +18,9 @@ from newsportal.items import content_id
 
 V = TypeVar("V")
 
-SPAN = timedelta(hours=24)
-"""Paper A, 3.3: 「判断的样本集合是在前24个小时内的抓取新闻」."""
-
-CAPACITY = 200_000
-"""URLs kept at most; the paper's three topics bring 14,400 entries a day (table 2). About 100 MB."""
-
-LONGEST = 2_048
-"""Characters; a longer URL is known by its hash, so that one address cannot fill the memory."""
+SPAN = timedelta(hours=24)  # paper A, 3.3: 「判断的样本集合是在前24个小时内的抓取新闻」
+CAPACITY = 200_000  # URLs kept at most; the paper's three topics bring 14,400 entries a day (table 2). About 100 MB.
+LONGEST = 2_048  # characters; a longer URL is known by its hash, so that one address cannot fill the memory
 
 
 @dataclass(slots=True)

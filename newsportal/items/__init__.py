@@ -15,8 +15,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-LinkKind = Literal["article", "hub", "other"]
-"""What stands behind a link of a list page: an article, another list page, or neither."""
+LinkKind = Literal["article", "hub", "other"]  # what stands behind a link of a list page: an article, another list page, or neither
 
 
 def content_id(text: str) -> str:
@@ -318,5 +317,4 @@ class Gallery:
         return tuple(image for image in self.images if image.dropped is None)
 
 
-EMPTY: Mapping[str, int] = MappingProxyType({})
-"""An immutable empty count table, for defaults."""
+EMPTY: Mapping[str, int] = MappingProxyType({})  # an immutable empty count table, for defaults

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-MAX_PUBLISHED = 50
-"""Publication times that a visit keeps, the newest: a cadence is learnt from many visits, not from one long list."""
-
+MAX_PUBLISHED = 50  # publication times that a visit keeps, the newest: a cadence is learnt from many visits, not from one long list
 SKEW: Final = timedelta(hours=1)
 """What the clocks of two machines may differ; what lies further ahead was written by a clock that was wrong."""
 

@@ -31,7 +31,7 @@ from newsportal.services.accounts.marks import Marked
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.watched import Judged, Watched, judged, watched
-from newsportal.store.reader_months import Month
+from newsportal.store.reader_views import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
 

@@ -1,4 +1,6 @@
-"""HTTP caching of list pages: how long a feed promises not to change, and validators (ETag, Last-Modified) that answer 304 for too long."""
+"""What answers say of time: how long a feed promises not to change (HTTP caching), when a server wants to be asked again (Retry-After),
+and validators (ETag, Last-Modified) that answer 304 for too long.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from newsportal.items.visits import Visit
 MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 CACHED_AT_MOST: Final = 3600.0  # seconds. A day's max-age is what a server says of all its files, seldom what a newsroom means.
 WEEK: Final = 7 * 24
+MAX_WAIT: Final = 86_400.0  # seconds. A Retry-After of ten years means: not today.
 
 
 def cached_for(cache_control: str | None, expires: str | None, date: str | None) -> float | None:
@@ -26,6 +29,18 @@ def cached_for(cache_control: str | None, expires: str | None, date: str | None)
     else:
         return None
     return min(seconds, CACHED_AT_MOST) if seconds > 0 else None
+
+
+def retry_after(written: str | None, now: datetime) -> float | None:
+    """Seconds that a Retry-After asks to wait (a number or a date), at most a day; ``None`` where it asks for none that is to come."""
+    text = (written or "").strip()
+    if text.isdecimal():
+        seconds = float(text[:12])
+    elif (until := _moment(text)) is not None:
+        seconds = (until - now).total_seconds()
+    else:
+        return None
+    return min(seconds, MAX_WAIT) if seconds > 0 else None
 
 
 def skipped_for(hours: Collection[int], days: Collection[int], now: datetime) -> float | None:

@@ -198,12 +198,9 @@ def pages(visits: Sequence[Visit], now: datetime, zone: tzinfo, *, usual: int, m
 HALF_LIFE_DAYS: Final = 10.0  # what was seen so long ago counts half
 PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25  # entries a day of a source never seen, and for how many days of watching that counts
 DAY: Final = 86_400.0
-MOST_HUBS: Final = 200
-"""Hub pages of a region that are remembered; the largest front page at hand links to some hundred."""
-
+MOST_HUBS: Final = 200  # hub pages of a region that are remembered; the largest front page at hand links to some hundred
 TRIED: Final = 4
-UNLINKED: Final = 30 * DAY
-"""Seconds after which a page to which nothing links any more is forgotten."""
+UNLINKED: Final = 30 * DAY  # seconds after which a page to which nothing links any more is forgotten
 
 
 class HubPage(NamedTuple):

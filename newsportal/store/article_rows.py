@@ -143,9 +143,7 @@ def changed_category(known: Mapping[str, Any], category: str | None, by: str, *,
     return None if all(known[column] == value for column, value in values.items()) else values
 
 
-HIDDEN_COLUMNS: Final = ("hidden", "hidden_by", "hidden_reason")
-"""When, by whom and why; all empty: everybody sees it."""
-
+HIDDEN_COLUMNS: Final = ("hidden", "hidden_by", "hidden_reason")  # when, by whom and why; all empty: everybody sees it
 Version = TypeVar("Version", bound=Mapping[str, Any])
 
 

@@ -24,9 +24,7 @@ from newsportal.store.dialects import chunks
 from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Records, TableReader, from_plain, plain
 from newsportal.store.store import Store
 
-FORMAT, VERSION = "newsportal-backup", 1
-"""What the manifest calls the file, and the version of its form."""
-
+FORMAT, VERSION = "newsportal-backup", 1  # what the manifest calls the file, and the version of its form
 FORMER: Final = frozenset({"deferred_links"})
 """Tables of earlier versions whose rows nobody needs any more: links that waited are met again at the next visit."""
 

@@ -27,9 +27,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 """The ends of the calendar, a day off so that no time zone leads beyond."""
 
-ID_CHARS: Final = 20
-"""Length of ``items.content_id``."""
-
+ID_CHARS: Final = 20  # length of ``items.content_id``
 NAME_CHARS: Final = 255
 """Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL."""
 
@@ -116,14 +114,10 @@ METADATA = MetaData(
 )
 
 
-LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
-"""MySQL's ``TEXT`` ends at 64 kB."""
-
+LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")  # MySQL's ``TEXT`` ends at 64 kB
 LONG_BINARY = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
 
-SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")
-"""SQLite counts up by itself only in a column that is called ``INTEGER``."""
-
+SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts up by itself only in a column that is called ``INTEGER``
 NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 """A number that a page tells: SQLite keeps any of 64 bits, the others say which."""
 

@@ -30,9 +30,7 @@ try:
 except ImportError:  # Windows: what killed backups left stays there
     fcntl = None  # type: ignore[assignment]
 
-DATED: Final = re.compile(r"newsportal-\d{8}-\d{6}\.tar\.zst")
-"""How a backup is called in a folder of backups."""
-
+DATED: Final = re.compile(r"newsportal-\d{8}-\d{6}\.tar\.zst")  # how a backup is called in a folder of backups
 PART: Final = re.compile(r"\.(?P<name>.+)\.[a-z0-9_]{8}\.part", re.DOTALL)
 """How ``name`` is called until it is whole; the eight characters are those of ``tempfile``."""
 
@@ -86,27 +84,17 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-NAME: Final = re.compile(r"manifest\.json|sources\.yaml|records/[a-z_]{1,60}/\d{6}\.jsonl")
-"""Every name that a backup may hold."""
-
-PIECE: Final = 8 * 1024 * 1024
-"""Bytes of rows after which the next file begins."""
-
+NAME: Final = re.compile(r"manifest\.json|sources\.yaml|records/[a-z_]{1,60}/\d{6}\.jsonl")  # every name that a backup may hold
+PIECE: Final = 8 * 1024 * 1024  # bytes of rows after which the next file begins
 LONGEST: Final = 256 * 1024 * 1024
 """Bytes of the longest file: rows up to :data:`PIECE`, and one more that may be long. An article has at most 16 MB of text."""
 
 UNPACKED: Final = 1024
 """Times the size of the backup that all of its files may have: texts pack to a fifth, the same row again and again to a thousandth."""
 
-SMALL: Final = 64 * 1024 * 1024
-"""Bytes that any backup may unpack to, however small it is."""
-
-MOST: Final = 100_000
-"""Files of one backup: 800 GB of rows."""
-
-BLOCK: Final = 512
-"""Bytes of a tar's header, and of what its files are filled up to."""
-
+SMALL: Final = 64 * 1024 * 1024  # bytes that any backup may unpack to, however small it is
+MOST: Final = 100_000  # files of one backup: 800 GB of rows
+BLOCK: Final = 512  # bytes of a tar's header, and of what its files are filled up to
 PACKING: Final[Mapping[int, int]] = {zstd.CompressionParameter.compression_level: 6, zstd.CompressionParameter.checksum_flag: 1}
 """Of zstd: as small as a zip, five times as fast; its checksum finds a changed byte wherever it is."""
 
@@ -116,9 +104,7 @@ bytes."""
 
 STRINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 
-Put = Callable[[str, bytes], None]
-"""Adds a file: its name, and what is in it."""
-
+Put = Callable[[str, bytes], None]  # adds a file: its name, and what is in it
 DAMAGED = (zipfile.BadZipFile, zlib.error, zstd.ZstdError, EOFError, NotImplementedError, tarfile.TarError)
 """What the libraries raise over bytes that are no such file, or not all of it."""
 

@@ -22,11 +22,8 @@ from newsportal.store.tables import ARTICLES, STORIES
 LOG: Final = BY_NAME["changes"]
 """Only ever appended to: of two stores one is a copy of the other if its log is the beginning of the other's."""
 
-PASSES: Final = 5
-"""Times that a source is read through which is written to meanwhile; each time less is left. Chosen."""
-
-Tell = Callable[[str, int, int], None]
-"""Called with what is done (``copying articles``), how far, and of how much."""
+PASSES: Final = 5  # times that a source is read through which is written to meanwhile; each time less is left. Chosen.
+Tell = Callable[[str, int, int], None]  # called with what is done (``copying articles``), how far, and of how much
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +164,7 @@ def _drop(look: TableReader, target: Records, form: Form, rows: int) -> int:
     return sum(target.delete(form, chunk) for chunk in chunks(gone))
 
 
-MOST_TOLD: Final = 20
-"""Faults of one kind that are told one by one."""
+MOST_TOLD: Final = 20  # faults of one kind that are told one by one
 
 
 @dataclass(frozen=True, slots=True)

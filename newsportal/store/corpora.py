@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
@@ -22,7 +21,7 @@ from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.store.columns import NAME_CHARS, storable
 from newsportal.store.columns import name as looked_up
-from newsportal.store.dialects import CHUNK, insert_new
+from newsportal.store.dialects import CHUNK, chunks, insert_new
 from newsportal.store.labels import (
     CORPORA,
     FORMER_LABELS,
@@ -41,8 +40,7 @@ from newsportal.store.labels import (
 from newsportal.store.models import DELETED, MODELS, Models
 from newsportal.store.tables import ARTICLES
 
-LABEL: Final = ("label", "label_source", "label_by", "label_at")
-"""The columns of a label, in ``labelled`` and ``former_labels``."""
+LABEL: Final = ("label", "label_source", "label_by", "label_at")  # the columns of a label, in ``labelled`` and ``former_labels``
 
 
 def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
@@ -172,8 +170,8 @@ class Corpora(Models):
         with spooled(documents) as all_of_them, self._write() as connection:
             create(connection, name, now, "")
             corpus = corpus_id(connection, name)
-            rest, met, counts = iter(all_of_them), dict[str, str](), Counter[str]()
-            while chunk := list(islice(rest, CHUNK)):
+            met, counts = dict[str, str](), Counter[str]()
+            for chunk in chunks(all_of_them):
                 fresh: dict[str, NewDocument] = {}
                 for document in chunk:
                     id, label = document.id, looked_up(document.label)

@@ -27,8 +27,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What an editor may correct -> its columns: a text goes with its markup and its pictures."""
 
-WHOSE: Final = ("corrected", "corrected_by", "corrected_fields")
-"""Columns that say whose state it is; all empty: the page's."""
+WHOSE: Final = ("corrected", "corrected_by", "corrected_fields")  # columns that say whose state it is; all empty: the page's
 
 
 class Correction(TypedDict, total=False):

@@ -32,8 +32,7 @@ VISITS = Table(
 0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""
 
 
-BEGUN: Final = -1
-"""``brought`` of a visit of which nothing is told yet."""
+BEGUN: Final = -1  # ``brought`` of a visit of which nothing is told yet
 
 
 def _visit(row: Any) -> Visit:
@@ -138,8 +137,7 @@ def _tuples(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
     return {key: tuple(values) for key, values in lists.items()}
 
 
-LEARNT: Final = "extractor:"
-"""How the name begins under which what a method learnt is kept, among the sites."""
+LEARNT: Final = "extractor:"  # how the name begins under which what a method learnt is kept, among the sites
 
 
 class CrawlState(Part):

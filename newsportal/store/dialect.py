@@ -12,9 +12,7 @@ from sqlalchemy.engine import URL
 
 from newsportal.errors import StoreError, StoreUnavailable
 
-POOL: Final = 8
-"""Connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`."""
-
+POOL: Final = 8  # connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`
 OVERFLOW: Final = 32
 
 SERVER_POOL: Final[Mapping[str, Any]] = {
@@ -24,8 +22,7 @@ SERVER_POOL: Final[Mapping[str, Any]] = {
     "isolation_level": "REPEATABLE READ",  # a reader sees one state; a writer looks first when the lock is its own
 }
 
-WRITES: Final = "newsportal_writes"
-"""The execution option of connections that are going to write."""
+WRITES: Final = "newsportal_writes"  # the execution option of connections that are going to write
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,7 @@ class Waits:
     idle: float
 
 
-REST_SECONDS = 3600
-"""So long a reader may rest who copies what it reads into a slow place: no other transaction may rest so long."""
+REST_SECONDS = 3600  # so long a reader may rest who copies what it reads into a slow place: no other transaction may rest so long
 
 
 @dataclass(frozen=True, slots=True)

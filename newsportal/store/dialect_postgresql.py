@@ -16,15 +16,9 @@ from newsportal.store.dialect import REST_SECONDS, SERVER_POOL, WRITES, Dialect,
 if TYPE_CHECKING:
     import psycopg
 
-WRITE_LOCK: Final = 0x6E657773
-"""The advisory lock of writers ("news"); such locks are a database's own."""
-
-MAINTENANCE: Final = "postgres"
-"""The database that every server has, from which others are made."""
-
-MAINTENANCE_SECONDS: Final = 10
-"""How long it may take to let somebody in, unless the URI says so itself."""
-
+WRITE_LOCK: Final = 0x6E657773  # the advisory lock of writers ("news"); such locks are a database's own
+MAINTENANCE: Final = "postgres"  # the database that every server has, from which others are made
+MAINTENANCE_SECONDS: Final = 10  # how long it may take to let somebody in, unless the URI says so itself
 KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """A connection whose host is gone is noticed within a minute."""
 

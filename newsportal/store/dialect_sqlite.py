@@ -109,8 +109,7 @@ def explained(error: BaseException | None, where: str) -> StoreError:
     return StoreError(f"{where}: {error}")
 
 
-VACUUMED: Final = 1000
-"""Pages that are given back in one transaction: 4 MB, some milliseconds."""
+VACUUMED: Final = 1000  # pages that are given back in one transaction: 4 MB, some milliseconds
 
 
 def give_back(engine: Engine, whole: bool) -> int:

@@ -62,9 +62,7 @@ def no_uri(uri: str, what: str, example: str) -> StoreError:
 
 T = TypeVar("T")
 
-CHUNK: Final = 500
-"""Values in one ``IN (...)``: below every database's limit of parameters."""
-
+CHUNK: Final = 500  # values in one ``IN (...)``: below every database's limit of parameters
 PAGE: Final = 1000
 """Rows read at once when everything is streamed. Between two pages no connection is held, so a slow reader blocks nobody."""
 
@@ -80,17 +78,12 @@ DIALECTS: Final[Mapping[str, Dialect]] = {"sqlite": SQLITE, "postgresql": POSTGR
 
 DRIVERS: Final = {"sqlite": "pysqlite", "postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 
-BUSY_SECONDS = 30.0
-"""How long a writer waits for the others. A write takes some milliseconds, so eight writers never come near it."""
-
-CONNECT_SECONDS = 10.0
-"""How long a server may take to let somebody in."""
-
+BUSY_SECONDS = 30.0  # how long a writer waits for the others. A write takes some milliseconds, so eight writers never come near it.
+CONNECT_SECONDS = 10.0  # how long a server may take to let somebody in
 ANSWER_SECONDS = 300.0
 """How long a server may take to answer: longer than an index on millions of rows is made, shorter than for ever."""
 
-IDLE_SECONDS = 120.0
-"""After so long a server ends a transaction that asks nothing any more: the machine that began it is gone."""
+IDLE_SECONDS = 120.0  # after so long a server ends a transaction that asks nothing any more: the machine that began it is gone
 
 
 def open_engine(uri: str, *, create: bool = True) -> Engine:

@@ -19,8 +19,7 @@ from newsportal.store.results import Marking
 from newsportal.store.tables import ARTICLES, FOLD_KEYS, TOPICS
 from newsportal.store.writing import add_topics, existing, keep, log, page_version, refresh_changed
 
-KEYWORDS = "keywords"
-"""``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above."""
+KEYWORDS = "keywords"  # ``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above
 
 
 def _written(

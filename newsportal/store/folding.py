@@ -24,8 +24,7 @@ MORE: Final = "contains-text"
 LESS_OR_MORE: Final = frozenset({"part-of-text", MORE})
 """Why a version stands in its story if it is not the same text as the others."""
 
-NEARLY: Final = SAME
-"""Share of the whole text that the original holds at least: what makes two texts the same to the judge."""
+NEARLY: Final = SAME  # share of the whole text that the original holds at least: what makes two texts the same to the judge
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -127,8 +126,7 @@ HIDDEN_STORY = (
     .join(STORIES, STORIES.c.head_id == ARTICLES.c.id)
     .where(STORIES.c.id == _STORY, STORIES.c.count == 0)
 )
-KEYS_AT_ONCE = 50
-"""Keys that one statement asks for. Articles have two; SQLite takes a few hundred."""
+KEYS_AT_ONCE = 50  # keys that one statement asks for. Articles have two; SQLite takes a few hundred.
 
 
 def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:

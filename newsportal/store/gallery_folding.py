@@ -30,12 +30,8 @@ from newsportal.store.tables import ARTICLES, STORIES, TOPICS, UNFOLDED
 SPAN: Final = timedelta(days=30)
 """Stories whose moments lie further apart are not compared: anniversaries tell the same anew. The paper names no time."""
 
-MOST_KEYED: Final = 24
-"""Pictures of a story by which it is looked for, the first ones."""
-
-COMMON: Final = 2000
-"""A word or picture that so many stories of the time have finds none: it would find too many."""
-
+MOST_KEYED: Final = 24  # pictures of a story by which it is looked for, the first ones
+COMMON: Final = 2000  # a word or picture that so many stories of the time have finds none: it would find too many
 JUDGED: Final = ("same-pictures", "same-words")
 """The reasons of ``dedup.photo_stories``: folds that were made by its rule. What an editor folded stays."""
 

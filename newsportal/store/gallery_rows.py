@@ -24,8 +24,7 @@ WALL_KINDS: Final = ("topic", "source", "category")
 MAX_TEXT: Final = 200_000
 """Characters of captions and text that are the article's text: what the search finds and lists show. All captions are kept."""
 
-SHOWN_IN_LISTS: Final = 3
-"""Pictures that stand in the article's own row, which every list reads: the cover and two more."""
+SHOWN_IN_LISTS: Final = 3  # pictures that stand in the article's own row, which every list reads: the cover and two more
 
 
 def page_of(plain: Mapping[str, Any]) -> GalleryPage:
@@ -129,8 +128,7 @@ def gallery_of(row: Mapping[Any, Any]) -> StoredGallery:
     return build(StoredGallery, row, missing=tuple, addresses=tuple)
 
 
-PAGES_KEPT: Final = timedelta(days=60)
-"""Pages of stories that never became complete are kept so long."""
+PAGES_KEPT: Final = timedelta(days=60)  # pages of stories that never became complete are kept so long
 
 
 def identity_of(gallery: Gallery) -> str:

@@ -16,11 +16,8 @@ from newsportal.items import Image
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment
 from newsportal.store.results import StoredArticle
 
-PRINT_CHARS: Final = 16
-"""A perceptual hash (``items.Image.print``)."""
-
-SLUG_CHARS: Final = 64
-"""Reasons for which a picture is left out."""
+PRINT_CHARS: Final = 16  # a perceptual hash (``items.Image.print``)
+SLUG_CHARS: Final = 64  # reasons for which a picture is left out
 
 
 GalleryOutcome = Literal["stored", "folded", "grown", "same"]

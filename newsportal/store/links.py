@@ -128,14 +128,10 @@ class Links(Part):
     def queues(self) -> list[str]:
         return sorted(filter(None, self._scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue)))))
 
-    def leased(self) -> int:
-        return self._scalar(select(func.count()).select_from(LINKS).where(LINKS.c.state == LEASED)) or 0
-
-    def waiting(self, *, failed: bool = True) -> list[WaitingLinks]:
-        """What waits, by queue, source and reason. ``failed``: only links that wait for another try."""
-        states_ = (LATER,) if failed else (*WAITING, LATER, HELD)
+    def waiting(self) -> list[WaitingLinks]:
+        """Links that wait for another try, by queue, source and reason."""
         columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
-        asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state.in_(states_)).group_by(*columns)
+        asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state == LATER).group_by(*columns)
         rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in self._rows(asked)]
         return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
 

@@ -21,12 +21,10 @@ from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
 KINDS: Final = ("topic", "site", "source", "category")
 """What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
 
-ORDERS: Final = {"newest": "moment", "hottest": "heat"}
-"""Order of a list -> what stories are sorted by, the largest first."""
+ORDERS: Final = {"newest": "moment", "hottest": "heat"}  # order of a list -> what stories are sorted by, the largest first
 
 
-Edge = tuple[datetime | float, str]
-"""What the story at the edge of a page is sorted by, and its id."""
+Edge = tuple[datetime | float, str]  # what the story at the edge of a page is sorted by, and its id
 
 
 def edge(cursor: str | None, order: str = "newest") -> Edge | None:
@@ -51,8 +49,7 @@ def cursor_of(story: Story) -> str:
     return cursor(story.head.moment, story.id)
 
 
-BY_MODEL: Final = ("model", "lexicon")
-"""How ``category_by`` begins where no person chose the category."""
+BY_MODEL: Final = ("model", "lexicon")  # how ``category_by`` begins where no person chose the category
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ MODELS_KEPT: Final = 5
 
 ID_BYTES: Final = ID_CHARS // 2
 
-DELETED: Final = ""
-"""``algorithm`` of a version that was deleted. Its number stays taken: articles may name it."""
+DELETED: Final = ""  # ``algorithm`` of a version that was deleted. Its number stays taken: articles may name it.
 
 MODELS = Table(
     "models",

@@ -50,15 +50,10 @@ POSITIONS = Table(
 
 
 State = Literal["waiting", "under-way", "done", "failed", "withdrawn"]
-Wanted = Literal["there", "gone"]
-"""What is to be: the article stands at the target, or it does not."""
-
+Wanted = Literal["there", "gone"]  # what is to be: the article stands at the target, or it does not
 STATES: Final[tuple[State, ...]] = get_args(State)
-OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")
-"""States of entries that somebody has to do something about, by and by."""
-
-MAX_REASON: Final = 500
-"""Characters of a reason that are kept: a driver's message may hold a whole statement."""
+OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")  # states of entries that somebody has to do something about, by and by
+MAX_REASON: Final = 500  # characters of a reason that are kept: a driver's message may hold a whole statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +130,7 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
         due=now if again else result.due or now,
         changed=now,
         tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
-        reason=_storable_reason(result.reason),
+        reason=storable_reason(result.reason),
     )
     if result.state == "withdrawn":
         return replace(closed, revision=None, digest=None, place=None)
@@ -146,11 +141,11 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
 
 def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
     """The entry as nobody has it any more, and as if it had not been taken."""
-    why = _storable_reason(reason) or entry.reason
+    why = storable_reason(reason) or entry.reason
     return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
 
 
-def _storable_reason(reason: str | None) -> str | None:
+def storable_reason(reason: str | None) -> str | None:
     return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
 
 

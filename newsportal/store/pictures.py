@@ -99,8 +99,7 @@ class Census:
     stories: int
 
 
-LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")
-"""Columns that a look at a picture's bytes fills."""
+LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")  # columns that a look at a picture's bytes fills
 
 
 def learnt(picture: Picture) -> dict[str, Any]:

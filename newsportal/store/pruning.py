@@ -30,14 +30,9 @@ from newsportal.store.writing import log
 NAMES_KEPT: Final = timedelta(days=365)
 """So long the names of deleted articles stay known: archives and sitemaps list a year. Chosen."""
 
-AT_ONCE: Final = 50
-"""Stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer."""
-
-MINE: Final = "by-hand"
-"""The reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)."""
-
-Marked = Callable[[Collection[str]], Collection[str]]
-"""Of stories or articles those that readers marked."""
+AT_ONCE: Final = 50  # stories that are deleted in one transaction, in some ten milliseconds: other writers wait no longer
+MINE: Final = "by-hand"  # the reason of a fold that an editor made (``services.editing.drafts.BY_HAND``, which stands above)
+Marked = Callable[[Collection[str]], Collection[str]]  # of stories or articles those that readers marked
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What readers looked at: the tables, and writing it down.
+"""What readers looked at: the tables, writing it down, and its figures by month, which stay when the views they count are let go.
 
 A reader is a random name in a cookie: no account, no address. A reader who switched the profile off leaves no trace. Articles are looked
 at, stories are recommended: ``saw`` names an article, all answers name the story that it is in today. So a story of which a reader saw one
@@ -7,13 +7,30 @@ version counts as seen, and two that were folded into one count once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Column, Connection, ForeignKey, Index, Integer, LargeBinary, Select, String, Table, bindparam, or_, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Select,
+    String,
+    Table,
+    bindparam,
+    distinct,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from newsportal.items import content_id
 from newsportal.recommend.base import Recommendation, View
@@ -43,17 +60,10 @@ class Brought:
     off: int = 0
 
 
-READER_CHARS: Final = 64
-"""A reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash."""
-
-MOST_PLACES: Final = 2000
-"""Pictures of a story that are told apart; further ones count as the last of them."""
-
-LOOKED: Final = ("seen", "pictures", "places", "first", "at")
-"""The columns of a look at a story."""
-
-WRITTEN_AT_ONCE: Final = 2000
-"""Imported views of one transaction: about a tenth of a second, in which the portal cannot write."""
+READER_CHARS: Final = 64  # a reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash
+MOST_PLACES: Final = 2000  # pictures of a story that are told apart; further ones count as the last of them
+LOOKED: Final = ("seen", "pictures", "places", "first", "at")  # the columns of a look at a story
+WRITTEN_AT_ONCE: Final = 2000  # imported views of one transaction: about a tenth of a second, in which the portal cannot write
 
 
 def reader_name(reader: str) -> str:
@@ -162,8 +172,7 @@ OFFERS = Table(
 a story goes when it is folded into another."""
 
 
-AT_ONCE: Final = 200
-"""Views that :func:`bring` may be given: one statement asks for all of them, two values each."""
+AT_ONCE: Final = 200  # views that :func:`bring` may be given: one statement asks for all of them, two values each
 
 SITUATION: Final = (
     select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
@@ -235,3 +244,76 @@ def _of_keys() -> Select[Any]:
         for number in range(AT_ONCE)
     )
     return select(VIEWS).where(or_(*keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A month of reading (paper C, figures 3 and 4). ``start``: its first moment (UTC).
+
+    ``views`` and ``pictures`` count what was looked at for the first time in it; of ``offered`` recommendations ``opened`` were opened, and
+    ``liked`` of those read to the share α or more (formula 4: precision = liked / offered). Where
+    most stories are articles α is 1, and what was read whole is liked.
+    """
+
+    start: datetime
+    views: int
+    pictures: int
+    readers: int
+    offered: int
+    opened: int
+    liked: int
+
+
+FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")  # the columns of a month
+
+
+def month_of(moment: datetime) -> datetime:
+    """The first moment of its month (UTC)."""
+    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+MONTHS = Table(
+    "reading_months",
+    METADATA,
+    Column("start", Moment, primary_key=True),
+    *(Column(name, Integer, nullable=False) for name in FIGURES),
+)
+"""Figures of months whose views and offers were let go."""
+
+
+def months(connection: Connection, alpha: float) -> list[Month]:
+    kept = {row["start"]: Month(**row) for row in connection.execute(select(MONTHS)).mappings()}
+    counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
+    return [month for _, month in sorted((kept | counted).items())]
+
+
+def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
+    """The months from the first view or offer to the last, as (start, end)."""
+    ends = [
+        (connection.scalar(select(func.min(column))), connection.scalar(select(func.max(column))))
+        for column in (VIEWS.c.first, OFFERS.c.day)
+    ]
+    lows, highs = ([end for end in some if end] for some in zip(*ends, strict=True))
+    if not lows:
+        return
+    start, last = month_of(min(lows)), max(highs)
+    while start <= last:
+        end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        yield start, end
+        start = end
+
+
+def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:
+    within = _between(VIEWS.c.first, start, end)
+    views, pictures, readers = connection.execute(
+        select(func.count(), func.sum(VIEWS.c.seen), func.count(distinct(VIEWS.c.reader))).where(within)
+    ).one()
+    shown = _between(OFFERS.c.day, start, end)
+    offered, opened = connection.execute(select(func.count(), func.count(OFFERS.c.opened)).where(shown)).one()
+    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
+    liked = connection.scalar(select(func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
+    return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
+
+
+def _between(column: ColumnElement[datetime], start: datetime, end: datetime) -> ColumnElement[bool]:
+    return (column >= start) & (column < end)

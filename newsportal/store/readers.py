@@ -15,12 +15,24 @@ from newsportal.recommend.base import Recommendation, View
 from newsportal.store import reader_views
 from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
 from newsportal.store.dialects import Part, chunks, select_in, upsert
-from newsportal.store.reader_months import FIGURES, MONTHS, Month, month_of, months
-from newsportal.store.reader_views import OFFERS, SWITCHED_OFF, VIEWS, Brought, by_story, offer_rows, reader_name, view_of
+from newsportal.store.reader_views import (
+    FIGURES,
+    MONTHS,
+    OFFERS,
+    SWITCHED_OFF,
+    VIEWS,
+    Brought,
+    Month,
+    by_story,
+    month_of,
+    months,
+    offer_rows,
+    reader_name,
+    view_of,
+)
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
-FITS_KEPT: Final = 400
-"""Fits whose figures are kept (a year of nights and more); the model is kept of the latest alone."""
+FITS_KEPT: Final = 400  # fits whose figures are kept (a year of nights and more); the model is kept of the latest alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +57,9 @@ class StoryOffer:
 
 
 VIEWS_AT_ONCE: Final = 5000
-STORIES_AT_ONCE: Final = 1000
-"""Rows read at once."""
-
-BEGINNING: Final = 300
-"""Characters of a text that recommendation gets: they hold its first sentence."""
-
-KINDS: Final = ("topic", "category", "source")
-"""The labels of a story that recommendation gets, in order."""
+STORIES_AT_ONCE: Final = 1000  # rows read at once
+BEGINNING: Final = 300  # characters of a text that recommendation gets: they hold its first sentence
+KINDS: Final = ("topic", "category", "source")  # the labels of a story that recommendation gets, in order
 
 FITS = Table(
     "fits",
@@ -233,8 +240,7 @@ def _forget(connection: Connection, reader: str, story: str | None) -> None:
     connection.execute(offers)
 
 
-HOUR: Final = 3_600_000_000
-"""In microseconds."""
+HOUR: Final = 3_600_000_000  # in microseconds
 
 HEADS: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")

@@ -42,8 +42,7 @@ def find_stored(connection: Connection, identities: Collection[str]) -> dict[str
     return found
 
 
-EXCERPT_CHARS: Final = 300
-"""How much of a text a list shows (``results.Story``)."""
+EXCERPT_CHARS: Final = 300  # how much of a text a list shows (``results.Story``)
 
 LISTED: Final = (
     *(column for column in ARTICLES.c if column.name not in ("text", "html")),

@@ -38,11 +38,8 @@ def is_shallow(value: Any, most: int = DEEPEST) -> bool:
 Kind = Literal["text", "integer", "float", "flag", "moment", "json", "bytes"]
 
 Record = Mapping[str, Any]
-Key = tuple[Any, ...]
-"""The values of a row's primary key, in the order of its columns."""
-
-PAGE: Final = 500
-"""Rows that are read or written at once: below every database's limit of parameters, some megabytes of articles."""
+Key = tuple[Any, ...]  # the values of a row's primary key, in the order of its columns
+PAGE: Final = 500  # rows that are read or written at once: below every database's limit of parameters, some megabytes of articles
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,7 @@ def host(url: str) -> str:
         return ""
 
 
-FORUM = "forum:"
-"""How the names of the sources of threads begin: an article of such a source is a thread."""
+FORUM = "forum:"  # how the names of the sources of threads begin: an article of such a source is a thread
 
 
 def is_thread(source: str) -> bool:
@@ -65,8 +64,7 @@ def is_thread(source: str) -> bool:
     return source.startswith(FORUM)
 
 
-GALLERY = "gallery:"
-"""How the names of the sources of photo stories begin: an article of such a source is a photo story."""
+GALLERY = "gallery:"  # how the names of the sources of photo stories begin: an article of such a source is a photo story
 
 
 def is_gallery(source: str) -> bool:

@@ -73,12 +73,8 @@ class StoredPost:
     earlier: tuple[str, ...] = field(default=(), repr=False)
 
 
-POST_NAME_CHARS: Final = 40
-"""Names of posts are the forums' own numbers, or hashes."""
-
-EARLIER: Final = 5
-"""Former texts that are kept of an edited post."""
-
+POST_NAME_CHARS: Final = 40  # names of posts are the forums' own numbers, or hashes
+EARLIER: Final = 5  # former texts that are kept of an edited post
 MAX_TEXT: Final = 200_000
 """Characters of a thread's posts that are its article's text: what the search finds and lists show. All posts are kept."""
 

@@ -56,8 +56,7 @@ def chinese_share(text: str) -> float:
     return len(CJK.findall(text)) / total if total else 0.0
 
 
-FOLDED_PLANES = 0x30000
-"""Characters up to here are folded: the basic plane, the supplementary and the ideographic plane."""
+FOLDED_PLANES = 0x30000  # characters up to here are folded: the basic plane, the supplementary and the ideographic plane
 
 
 def made_once(make: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -78,8 +77,7 @@ def all_characters() -> str:
     return array("I", range(FOLDED_PLANES)).tobytes().decode("utf-32", "surrogatepass")
 
 
-BLOCK = 256
-"""Characters looked at together for whether any of them changes: most blocks are ideographs and Hangul, which do not."""
+BLOCK = 256  # characters looked at together for whether any of them changes: most blocks are ideographs and Hangul, which do not
 
 
 @made_once

@@ -76,9 +76,7 @@ __all__ = [
     "xpath",
 ]
 
-MAX_CHARS = 8_000_000
-"""Longer pages are cut: ten times the longest article page of the development set."""
-
+MAX_CHARS = 8_000_000  # longer pages are cut: ten times the longest article page of the development set
 MAX_TAGS = 150_000
 """Pages of more are refused: a few bytes each, packed to nothing, make elements of some 300 bytes. Of 2,259
 real pages the largest has 21,646."""
@@ -234,8 +232,7 @@ def lines_of(node: Element) -> list[str]:
     return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
 
 
-MARK = "\u2028"
-"""Parts text nodes for a while: white space that no page uses."""
+MARK = "\u2028"  # parts text nodes for a while: white space that no page uses
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:

@@ -74,17 +74,14 @@ BROKEN_SHARE: Final = 0.05
 READS_WELL: Final = 0.45
 """A declared encoding with this score is taken without trying others: right readings of news pages score 0.5 to 1, wrong ones below 0.3."""
 
-READS_BADLY: Final = 0.1
-"""Below this no candidate is right; charset-normalizer knows rarer encodings."""
-
+READS_BADLY: Final = 0.1  # below this no candidate is right; charset-normalizer knows rarer encodings
 GARBLED_SHARE: Final = 0.005
 """Of a text's characters: one that could not be read on every second page of a book may be the author's; one a paragraph is not."""
 
 READS_LIKE_NOTHING: Final = -0.2
 """Texts in scripts that are not scored stand at 0; GBK read as Latin-1 or Big5, and UTF-8 read as GBK, stand below."""
 
-DECLARED_BONUS: Final = 0.12
-"""How much better another reading must be than the declared one."""
+DECLARED_BONUS: Final = 0.12  # how much better another reading must be than the declared one
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:

@@ -20,12 +20,8 @@ BREAKING = frozenset(
 MAX_DEPTH = 1000
 """Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100."""
 
-LONG_TAG = 4_000
-"""Characters after which a tag's attributes are counted."""
-
-MAX_ATTRIBUTES = 500
-"""More attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)."""
-
+LONG_TAG = 4_000  # characters after which a tag's attributes are counted
+MAX_ATTRIBUTES = 500  # more attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)
 LESS, MORE, SLASH = b"<>/"
 CAPITAL = 0x20  # the bit that capitals lack
 Places = NDArray[np.intp]

@@ -25,8 +25,7 @@ from typing import Final
 HEAD: Final = Struct("32sQ24s")
 MAGIC: Final = f"newsportal words 1 {sys.byteorder}\n".encode()
 
-REMEMBERED: Final = 50_000
-"""Words that are looked up without a search: those of a few hundred articles."""
+REMEMBERED: Final = 50_000  # words that are looked up without a search: those of a few hundred articles
 
 
 class WordTable:

@@ -49,8 +49,7 @@ WORD = re.compile(r"\w", re.UNICODE)
 ENGINES = ("rjieba", "jieba")
 """In the order in which they are tried; the first that can be imported is taken (docs/algorithms/words.md compares them)."""
 
-MAX_OWN_WORD = 32
-"""Characters of the longest own word. jieba's dictionary ends at 16; what is longer is a sentence."""
+MAX_OWN_WORD = 32  # characters of the longest own word. jieba's dictionary ends at 16; what is longer is a sentence.
 
 
 ENDLESS = re.compile("([\u4e00-\u9fff]{1000})")
@@ -172,8 +171,7 @@ def _in_pieces(cut: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[
 _OPENERS: dict[str, Callable[[Sequence[str]], Cutter]] = {"rjieba": _rjieba, "jieba": _jieba}
 
 
-DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"
-"""Files of jieba's."""
+DICTIONARY, RARITY = "dict.txt", "analyse/idf.txt"  # files of jieba's
 
 
 @made_once

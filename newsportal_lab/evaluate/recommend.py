@@ -55,10 +55,11 @@ def recommend(
 
 def read(file: Path) -> Log:
     """Views of a file; a story was published when it was first looked at."""
-    from newsportal.cli.click_files import form_of, opened, read
+    from newsportal.cli.click_files import opened, read
+    from newsportal.services.learning.files import guess
 
     with opened(str(file)) as stream:
-        views = list(read(stream, form_of(str(file)), str(file)))
+        views = list(read(stream, guess(file), str(file)))
     first: dict[str, datetime] = {}
     for view in views:
         first[view.story] = min(first.get(view.story, view.at), view.at)

@@ -678,7 +678,8 @@ class TestMemory:
         assert store.links.release("feed:二") == []
         assert store.links.release("feed:快讯") == ["1"]
         assert store.links.waiting() == []
-        assert [(row.number, row.reason, row.next) for row in store.links.waiting(failed=False)] == [(1, "http-503", None)]
+        row = store.links.states(["1"])["1"]
+        assert (row.over, row.reason, row.not_before) == (False, "http-503", None)
 
     def test_feed_entries_are_held_back_from_the_queue(self, store: Store) -> None:
         store.links.open("rss", [Task("1", "", "entry", source="feed:快讯", link=True)], since=0.0, held=["1"])

@@ -10,8 +10,7 @@ import pytest
 from factories import article
 
 from newsportal.recommend.base import Recommendation, View
-from newsportal.store.reader_months import Month
-from newsportal.store.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought
+from newsportal.store.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Month
 from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 OF_PAGE = "of_page"
 """In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself."""
 
-MAX_HOSTS = 10_000
-"""Hosts remembered; the one that was asked longest ago is forgotten first."""
+MAX_HOSTS = 10_000  # hosts remembered; the one that was asked longest ago is forgotten first
 
 
 class HostPacer:
@@ -68,8 +67,7 @@ class HostPacer:
         self._passed[host] = clock()
 
 
-PACER = HostPacer()
-"""The process's own."""
+PACER = HostPacer()  # the process's own
 
 
 def delay_of(crawler: Crawler, request: Request) -> float:
@@ -79,20 +77,11 @@ def delay_of(crawler: Crawler, request: Request) -> float:
     return slot.delay if slot is not None else crawler.settings.getfloat("DOWNLOAD_DELAY")
 
 
-MAX_HEAD = 256 * 1024
-"""Bytes of status line and headers: browsers' limit; a page needs about one kilobyte."""
-
-NAME_SECONDS = 60.0
-"""How long a checked address is used again: as long as resolvers commonly cache."""
-
-MAX_NAMES = 10_000
-"""Hosts whose addresses are remembered, as in Scrapy's own cache."""
-
-CONNECT_SECONDS = 10.0
-"""For one address of several: the next may answer."""
-
-POOL_KEY_PARTS = 4
-"""Scheme, host, port, bind address; the keys of proxied connections have other lengths."""
+MAX_HEAD = 256 * 1024  # bytes of status line and headers: browsers' limit; a page needs about one kilobyte
+NAME_SECONDS = 60.0  # how long a checked address is used again: as long as resolvers commonly cache
+MAX_NAMES = 10_000  # hosts whose addresses are remembered, as in Scrapy's own cache
+CONNECT_SECONDS = 10.0  # for one address of several: the next may answer
+POOL_KEY_PARTS = 4  # scheme, host, port, bind address; the keys of proxied connections have other lengths
 
 
 class Names:

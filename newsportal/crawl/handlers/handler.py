@@ -41,12 +41,8 @@ PARTIAL = 206
 
 CODECS = {*LABELS, *LABELS.values()}
 
-MISSING = 404
-"""What a URL that the archive lacks answers."""
-
-PROBE = 1 << 20
-"""Bytes unpacked to see whether a body is packed as its header says."""
-
+MISSING = 404  # what a URL that the archive lacks answers
+PROBE = 1 << 20  # bytes unpacked to see whether a body is packed as its header says
 File = TypeVar("File", Index, Writer)
 
 
@@ -81,9 +77,7 @@ def _index(path: Path) -> Index:
     return open_index(path, progress)
 
 
-STEP = 256 << 20
-"""Bytes of an archive between two lines of the log: some seconds."""
-
+STEP = 256 << 20  # bytes of an archive between two lines of the log: some seconds
 INDEXES: Shared[Index] = Shared(_index)
 WRITERS: Shared[Writer] = Shared(Writer)
 

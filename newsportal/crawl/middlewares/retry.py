@@ -3,9 +3,8 @@ make is marked with the lease under which they ran. Scrapy's redirects, for targ
 
 from __future__ import annotations
 
-import email.utils
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +17,7 @@ from newsportal.crawl.host_locks import Ending, HostPaused
 from newsportal.crawl.leases import LEASE, marked
 from newsportal.crawl.requests import host_of
 from newsportal.crawl.scheduler import Scheduler, scheduler_of
+from newsportal.schedule.freshness import retry_after
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -25,26 +25,13 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-PATIENT = frozenset({429, 503})
-"""Statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)."""
-
-MAX_WAIT = timedelta(days=1)
-"""A Retry-After of ten years means: not today."""
+PATIENT = frozenset({429, 503})  # statuses that may carry Retry-After (RFC 9110 10.2.3, RFC 6585 4)
 
 
 def read_retry_after(response: Response, now: datetime) -> float | None:
-    """Seconds that a 429 or 503 asks to wait (a number or a date), at most a day; ``None`` where it asks for none that is to come."""
-    if response.status not in PATIENT:
-        return None
-    written = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
-    if written.isdecimal():
-        return min(float(written[:12]), MAX_WAIT.total_seconds()) or None
-    try:
-        moment = email.utils.parsedate_to_datetime(written)
-        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return min(seconds, MAX_WAIT.total_seconds()) if seconds > 0 else None
+    """Seconds that a 429 or 503 asks to wait; ``None`` where it asks for none."""
+    written = (response.headers.get("Retry-After") or b"").decode("latin-1")
+    return retry_after(written, now) if response.status in PATIENT else None
 
 
 class PatientRetryMiddleware(RetryMiddleware):

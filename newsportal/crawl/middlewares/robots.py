@@ -26,22 +26,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-VALID_SECONDS = 24 * 3600.0
-"""How long rules are used (RFC 9309, 2.4: not more than a day)."""
-
-RETRY_SECONDS = 600.0
-"""How long an unreachable robots.txt counts as a no before it is asked for again."""
-
-MAX_REDIRECTS = 5
-"""RFC 9309, 2.3.1.2."""
-
-MAX_ORIGINS = 20_000
-"""Origins whose rules are kept; beyond that the oldest are asked for again."""
-
+VALID_SECONDS = 24 * 3600.0  # how long rules are used (RFC 9309, 2.4: not more than a day)
+RETRY_SECONDS = 600.0  # how long an unreachable robots.txt counts as a no before it is asked for again
+MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+MAX_ORIGINS = 20_000  # origins whose rules are kept; beyond that the oldest are asked for again
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-PRIORITY = 1000
-"""As in Scrapy's middleware: pages wait for it."""
+PRIORITY = 1000  # as in Scrapy's middleware: pages wait for it
 
 
 class RobotsDenied(IgnoreRequest):

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-HEAD = 256 * 1024
-"""Bytes in which ``meta`` elements are looked for, as for the encoding's."""
-
-ALL = "robots"
-"""The name by which a page speaks to every robot."""
+HEAD = 256 * 1024  # bytes in which ``meta`` elements are looked for, as for the encoding's
+ALL = "robots"  # the name by which a page speaks to every robot
 
 WORDS = frozenset(
     """all follow index indexifembedded max-image-preview max-snippet max-video-preview noai noarchive nocache noimageai noimageindex
@@ -138,9 +135,7 @@ LIST_PAGE = "list_page"
 ENGINE = "engine:"
 """Result pages are made for the one who asked, and ask other engines not to read them; requests without a source are no pages."""
 
-READABLE = (b"html", b"xml", b"text")
-"""Parts of content types that may hold ``meta`` elements; a header counts for all."""
-
+READABLE = (b"html", b"xml", b"text")  # parts of content types that may hold ``meta`` elements; a header counts for all
 NOINDEX, NOFOLLOW = "robots-noindex", "robots-nofollow"
 
 

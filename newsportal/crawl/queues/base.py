@@ -29,16 +29,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Protocol
 
+from newsportal.services.jobs.records import alive, born
 from newsportal.store.link_tables import Task as Task
 from newsportal.store.link_tables import Terms as Terms
 from newsportal.store.link_tables import WaitingLinks as WaitingLinks
 
 _numbers = count(1)
-
-STARTED = 19  # where the start of a process stands in /proc/PID/stat, counted from the end of its name (proc(5): the 22nd field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Identity:
 def identity() -> Identity:
     """A worker of this process: HOST:PID:NUMBER."""
     pid = os.getpid()
-    return Identity(f"{platform.node() or 'localhost'}:{pid}:{next(_numbers)}", machine(), pid, started(pid))
+    return Identity(f"{platform.node() or 'localhost'}:{pid}:{next(_numbers)}", machine(), pid, born(pid))
 
 
 @cache
@@ -67,25 +65,11 @@ def machine() -> str:
     return f"{platform.node()}|{space}"
 
 
-def started(pid: int) -> str | None:
-    """When process ``pid`` began; ``None`` if there is none, or the system does not say."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[STARTED]
-    except (OSError, IndexError):
-        return None
-
-
 def gone(worker: Identity) -> bool:
     """Whether its process is known to be no more; of another machine's nothing is known."""
     if worker.machine != machine() or os.name == "nt":  # Windows has no harmless question: os.kill ends the process
         return False
-    try:
-        os.kill(worker.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # another user's process: it is there
-        pass
-    return worker.started is not None and started(worker.pid) != worker.started
+    return not alive(worker.pid, worker.started)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,9 +104,7 @@ def _table(names: dict[str, tuple[str, ...]], by_name: bool) -> list[tuple[Netwo
 REFUSED = sorted(_table(INTERNAL, True) + _table(NEVER_BY_NAME, False), key=lambda row: -row[0].prefixlen)
 """Network, reason, and whether a listed host name may lead there; the narrowest network first."""
 
-UNICAST = IPv6Network("2000::/3")
-"""The only IPv6 addresses that are handed out (RFC 4291)."""
-
+UNICAST = IPv6Network("2000::/3")  # the only IPv6 addresses that are handed out (RFC 4291)
 NAT64 = IPv6Network("64:ff9b::/96")
 """Addresses of IPv4 hosts on networks that have IPv6 only (RFC 6052): they are judged by the IPv4 address within."""
 
@@ -154,8 +152,7 @@ class Policy:
         return any(entry.covers(address, port) for entry in self.openings)
 
 
-PUBLIC = Policy()
-"""Public addresses only."""
+PUBLIC = Policy()  # public addresses only
 
 
 def _opening(entry: str) -> Opening:
@@ -211,9 +208,7 @@ def check_address(address: str | Address, policy: Policy, *, host: str = "", por
         raise EgressDenied(f"{host} ({parsed})" if host else str(parsed), reason)
 
 
-MAX_URL = 8192
-"""Characters; servers' own limits are 8 kB (nginx, Apache)."""
-
+MAX_URL = 8192  # characters; servers' own limits are 8 kB (nginx, Apache)
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 BLOCKED_PORTS = frozenset(

@@ -22,18 +22,10 @@ from newsportal.items import Page
 from newsportal.net.egress.addresses import Policy, check_url, resolve_async
 from newsportal.net.egress.decompress import TooLarge, decompress
 
-MAX_BYTES = 16 * 1024 * 1024
-"""As Scrapy's DOWNLOAD_MAXSIZE in our settings: the largest article page known is below 10 MB."""
-
-TIMEOUT = 30.0
-"""Seconds for everything: name, connection, redirects, body."""
-
-CONNECT_SECONDS = 10.0
-"""For one address of several: the next may answer (TCP asks again after 1, 3 and 7 seconds)."""
-
-MAX_REDIRECTS = 5
-"""RFC 9309 asks for five; real articles need two (http to https to www)."""
-
+MAX_BYTES = 16 * 1024 * 1024  # as Scrapy's DOWNLOAD_MAXSIZE in our settings: the largest article page known is below 10 MB
+TIMEOUT = 30.0  # seconds for everything: name, connection, redirects, body
+CONNECT_SECONDS = 10.0  # for one address of several: the next may answer (TCP asks again after 1, 3 and 7 seconds)
+MAX_REDIRECTS = 5  # RFC 9309 asks for five; real articles need two (http to https to www)
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 OURS = {"user-agent": "newsportal", "accept": "*/*", "accept-encoding": "gzip, deflate, br, zstd"}

@@ -16,14 +16,11 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-STEP = 1 << 20
-"""Bytes unpacked at a time: what a bomb can cost beyond the limit."""
-
+STEP = 1 << 20  # bytes unpacked at a time: what a bomb can cost beyond the limit
 FIRST = 1 << 10
 """Bytes that a stream is given at first, and twice as many each time: of a million tiny streams each would copy all that follow."""
 
-MAX_MEMBERS = 10_000
-"""Streams of one body. Whoever packs in blocks has one for each 64 kB (BGZF)."""
+MAX_MEMBERS = 10_000  # streams of one body. Whoever packs in blocks has one for each 64 kB (BGZF).
 
 
 class TooLarge(ValueError):

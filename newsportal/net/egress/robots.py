@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from protego import Protego
 
-MAX_BYTES = 500 * 1024
-"""The part of a robots.txt that must be read (RFC 9309, 2.5); what is behind it does not count."""
-
+MAX_BYTES = 500 * 1024  # the part of a robots.txt that must be read (RFC 9309, 2.5); what is behind it does not count
 MAX_DELAY = 60.0
 """Seconds. A longer Crawl-delay would stop a source rather than slow it; Crawl-delay is no part of RFC 9309, and search engines
 that honour it read values up to about half a minute."""

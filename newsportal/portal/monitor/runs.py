@@ -27,7 +27,7 @@ from newsportal.portal.request_body import Form
 from newsportal.portal.wording import calling
 from newsportal.recommend.formulas import ALPHA
 from newsportal.services.accounts import Right
-from newsportal.store.reader_months import Month
+from newsportal.store.reader_views import Month
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 

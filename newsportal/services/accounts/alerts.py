@@ -9,7 +9,7 @@ sent again unless somebody says so.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any, Final, Literal
@@ -17,7 +17,9 @@ from typing import Any, Final, Literal
 from sqlalchemy import Row, delete, distinct, func, insert, select, update
 
 from newsportal.services.accounts.tables import ALERT_MARKS, ALERTS, MESSAGES
+from newsportal.store.columns import build
 from newsportal.store.dialects import Part, insert_new, upsert
+from newsportal.store.outbox import storable_reason
 
 About = Literal["topic", "search", "sources", "disk", "crawl"]
 """Stories of a topic, stories that a search finds; a source fails, the disk gets full, no crawl has come to an end."""
@@ -26,7 +28,6 @@ State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
 
 SETTINGS: Final = ("name", "about", "of", "channel", "fields", "digest", "quiet", "per_hour", "language")
 HOUR: Final = timedelta(hours=1)
-MAX_REASON: Final = 500
 CHANGES, SENDER = "changes", "sender"
 
 
@@ -106,7 +107,7 @@ class Alerts(Part):
             if there != after:
                 return False
             for message in messages:
-                insert_new(connection, MESSAGES, _row(message))
+                insert_new(connection, MESSAGES, asdict(message))
             upsert(connection, ALERT_MARKS, [{"name": CHANGES, "seq": upto}], update=("seq",))
             return True
 
@@ -119,7 +120,7 @@ class Alerts(Part):
     def keep(self, messages: Iterable[Message]) -> int:
         """Conditions of the portal, which no change of the store tells. Answers how many are new."""
         with self._write() as connection:
-            return sum(insert_new(connection, MESSAGES, _row(message)) for message in messages)
+            return sum(insert_new(connection, MESSAGES, asdict(message)) for message in messages)
 
     def has_announced(self, alert_id: str, things: Collection[str], articles: Collection[str]) -> bool:
         """Whether the alert told of one of these, whatever came of it."""
@@ -140,12 +141,12 @@ class Alerts(Part):
             if (connection.scalar(asked.where(MESSAGES.c.state.in_(("sending", "sent", "unknown")))) or 0) >= alert.per_hour:
                 return []
             wanted = select(MESSAGES).where(mine, MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
-            found = [_message(row) for row in connection.execute(wanted.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most))]
+            rows = connection.execute(wanted.order_by(MESSAGES.c.found, MESSAGES.c.thing).limit(most)).mappings().all()
             until = now + timedelta(seconds=seconds)
-            held = [replace(one, state="sending", claim=claim, due=until, tries=one.tries + 1, changed=now) for one in found]
-            for one in held:
-                row = _row(one)
-                connection.execute(update(MESSAGES).where(MESSAGES.c.alert_id == one.alert_id, MESSAGES.c.thing == one.thing).values(row))
+            told = {"state": "sending", "claim": claim, "due": until, "changed": now}
+            held = [build(Message, {**row, **told, "tries": row["tries"] + 1}) for row in rows]
+            claimed = mine & MESSAGES.c.thing.in_([one.thing for one in held])
+            connection.execute(update(MESSAGES).where(claimed).values(**told, tries=MESSAGES.c.tries + 1))
             return held
 
     def settle(
@@ -155,7 +156,7 @@ class Alerts(Part):
         if not held:
             return True
         claimed = (MESSAGES.c.alert_id == held[0].alert_id, MESSAGES.c.claim == held[0].claim, MESSAGES.c.state == "sending")
-        told = {"state": state, "reason": (reason or "")[:MAX_REASON] or None, "due": due or now, "changed": now}
+        told = {"state": state, "reason": storable_reason(reason), "due": due or now, "changed": now}
         with self._write() as connection:
             named = [one.thing for one in held]
             return connection.execute(update(MESSAGES).where(*claimed, MESSAGES.c.thing.in_(named)).values(told)).rowcount > 0
@@ -173,7 +174,7 @@ class Alerts(Part):
     def messages(self, alert_id: str, limit: int = 50) -> list[Message]:
         """Those that changed last first."""
         wanted = select(MESSAGES).where(MESSAGES.c.alert_id == alert_id).order_by(MESSAGES.c.changed.desc(), MESSAGES.c.thing)
-        return [_message(row) for row in self._rows(wanted.limit(limit))]
+        return [build(Message, row) for row in self._mappings(wanted.limit(limit))]
 
     def counts(self, of: Collection[str] | None = None) -> dict[str, dict[State, int]]:
         """Alert → state → how many; ``of`` these alerts, or of all, which reads all messages there ever were."""
@@ -222,11 +223,3 @@ def _alert(row: Row[Any]) -> Alert:
     digest = tuple(told.pop("digest", ()))
     named = {"id": row.id, "person_id": row.person_id, "enabled": row.enabled, "created": row.created, "after": row.after}
     return Alert(**named, **told, digest=digest, quiet=(quiet[0], quiet[1]) if quiet else None)
-
-
-def _row(message: Message) -> dict[str, Any]:
-    return {column.name: getattr(message, column.name) for column in MESSAGES.columns}
-
-
-def _message(row: Row[Any]) -> Message:
-    return Message(**{column.name: getattr(row, column.name) for column in MESSAGES.columns})

@@ -17,9 +17,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from newsportal.messages import Message
 from newsportal.net.egress import Answer
+from newsportal.schedule.freshness import retry_after
 from newsportal.services.alerts.base import AlertMessage, CheckAnswer, Field, Fields, Request, Service, Setting
 from newsportal.services.publishing.base import PutOff, Refused
-from newsportal.services.publishing.webhook import SIGNATURE, retry_after, signature
+from newsportal.services.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
 JSON: Final = {"content-type": "application/json; charset=utf-8", "accept": "application/json"}
@@ -49,7 +50,7 @@ def check_status(answer: Answer) -> None:
     if 200 <= answer.status < 300:
         return
     if answer.status in (408, 425, 429) or answer.status >= 500:
-        raise PutOff(f"the service answered {answer.status}", retry_after(answer, datetime.now(UTC)))
+        raise PutOff(f"the service answered {answer.status}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
     raise Refused(f"the service answered {answer.status}")
 
 

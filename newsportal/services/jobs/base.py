@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from secrets import token_hex
@@ -20,7 +20,7 @@ ID_BYTES: Final = 4  # thousands of jobs are recorded; two with one id are told 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A job to start: spider ``subject`` over ``sources`` (none: all that are due), ``newsportal WORDS``, or ``call`` in this process.
+    """A job to start: spider ``subject`` over ``sources`` (none: all that are due), or ``newsportal WORDS``.
 
     ``limit``: seconds that it may take. ``silence``: seconds without a line in its log after which it counts as hung.
     """
@@ -29,7 +29,6 @@ class Wanted:
     sources: tuple[str, ...] = ()
     kind: str = CRAWL
     words: tuple[str, ...] = ()
-    call: Callable[[], Iterable[Row]] | None = None
     limit: float | None = None
     silence: float | None = None
     by: str = ""

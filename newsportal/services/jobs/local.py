@@ -1,4 +1,4 @@
-"""Jobs of this machine: processes of their own (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each, or threads of this one."""
+"""Jobs of this machine: processes of their own (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ PROGRAM: Final = (sys.executable, "-m", "newsportal")
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A job of this process: ``process`` is ``None`` for one in a thread."""
+    """A job that this process started; ``thread`` waits for its end."""
 
     job: Job
-    process: subprocess.Popen[bytes] | None
+    process: subprocess.Popen[bytes]
     thread: threading.Thread
 
 
@@ -84,16 +84,14 @@ class LocalRunner:
                 if self._say is None:
                     raise
                 self._say(str(error))
-            process = None
             try:
-                process = self._spawn(id, wanted) if wanted.call is None else None
+                process = self._spawn(id, wanted)
             except OSError as error:
                 failure = {"code": "no-process", "text": error.strerror or str(error)}
                 with suppress(RunnerRefused):
                     self._records.end(job, "failed", None, failure, self._now())
                 raise RunnerUnavailable(f"no process can be started here: {error.strerror or error}") from error
-            pid = process.pid if process else os.getpid()
-            job = replace(job, pid=pid, born=born(pid))
+            job = replace(job, pid=process.pid, born=born(process.pid))
             with suppress(RunnerRefused):  # it runs; this process remembers it
                 self._records.save(job)
             thread = threading.Thread(target=self._watch, args=(id, wanted), daemon=True, name=f"job {wanted.kind}")
@@ -134,24 +132,14 @@ class LocalRunner:
         with self._lock:
             child = self._children[id]
         try:
-            if child.process is None:
-                self._end(child, *self._call(wanted))
-            else:
-                error = self._await(id, child.process, wanted)
-                status = child.process.returncode
-                error = error or ({"code": "exit-status", "text": f"status {status}"} if status else None)
-                self._end(child, "failed" if error else "done", status, error, ())
+            error = self._await(id, child.process, wanted)
+            status = child.process.returncode
+            error = error or ({"code": "exit-status", "text": f"status {status}"} if status else None)
+            self._end(child.job, status, error)
         finally:
             with self._lock:
                 del self._children[id]
             self._ended()
-
-    def _call(self, wanted: Wanted) -> tuple[State, int | None, Row | None, tuple[Row, ...]]:
-        assert wanted.call is not None
-        try:
-            return "done", 0, None, tuple(wanted.call())
-        except Exception as error:  # noqa: BLE001  whatever it is, the job has failed and this process goes on
-            return "failed", 1, {"code": type(error).__name__, "text": str(error)}, ()
 
     def _await(self, id: str, process: subprocess.Popen[bytes], wanted: Wanted) -> Row | None:
         """Until the process has ended; answers why it had to be ended."""
@@ -173,12 +161,13 @@ class LocalRunner:
                 why = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
                 end_process(process.pid, gently=True)
 
-    def _end(self, child: Child, state: State, status: int | None, error: Row | None, rows: tuple[Row, ...]) -> None:
-        recorded = self._records.get(child.job.id)
+    def _end(self, job: Job, status: int, error: Row | None) -> None:
+        recorded = self._records.get(job.id)
         if recorded is not None and recorded.ended is not None:
             return  # cancelled: it was recorded then
-        job = replace(child.job, outcome=rows)
-        state = "cancelled" if recorded is not None and recorded.cancelling else state
+        state: State = "failed" if error else "done"
+        if recorded is not None and recorded.cancelling:
+            state = "cancelled"
         with suppress(RunnerRefused):
             self._records.end(job, state, status, error, self._now())
 
@@ -204,8 +193,7 @@ class LocalRunner:
 
     def cancel(self, id: str) -> bool:
         job = self._records.get(id)
-        child = self._children.get(id)
-        if job is None or job.pid is None or not job.active or (child and child.process is None) or not alive(job.pid, job.born):
+        if job is None or job.pid is None or not job.active or not alive(job.pid, job.born):
             return False
         with suppress(RunnerRefused):
             if job.kind != CRAWL:
@@ -217,7 +205,7 @@ class LocalRunner:
     def hasten(self) -> None:
         """Asked a second time, a crawl stops where it is: what it had in hand waits for the next."""
         for child in list(self._children.values()):
-            if child.process is not None and child.process.poll() is None:
+            if child.process.poll() is None:
                 end_process(child.process.pid, gently=True)
 
     def close(self, patience: float = STOP_PATIENCE) -> None:
@@ -230,6 +218,6 @@ class LocalRunner:
         until = time.monotonic() + patience
         for child in children:
             child.thread.join(max(0.0, until - time.monotonic()))
-            if child.process is not None and child.thread.is_alive():
+            if child.thread.is_alive():
                 end_process(child.process.pid, gently=False)
                 child.thread.join(LOOK)

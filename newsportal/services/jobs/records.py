@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import signal
-import threading
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -21,6 +20,7 @@ from typing import Any, Final
 from newsportal.errors import RunnerRefused
 from newsportal.items.report import Run, merge_runs, reasons
 from newsportal.services.jobs.base import LOCAL, Job, Row, State
+from newsportal.sources.editing import replace_file
 from newsportal.store.store import Store
 
 KEPT: Final = 500  # jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour
@@ -49,9 +49,7 @@ class Records:
         plain = asdict(job) | {name: moment.isoformat() for name in ("started", "ended") if (moment := getattr(job, name))}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            part = self.folder / f"{job.id}.{os.getpid()}.{threading.get_ident()}.new"
-            part.write_text(json.dumps(plain, ensure_ascii=False), "utf-8")
-            os.replace(part, self._file(job.id))
+            replace_file(self._file(job.id), json.dumps(plain, ensure_ascii=False).encode())
         except OSError as error:
             raise self._unwritable(error) from error
         self._unsaved.pop(job.id, None)

@@ -16,13 +16,13 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Final
 from urllib.parse import quote
-from uuid import uuid4
 
 import yaml
 
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import Placed, Refused, Step, TargetAway, digest_of
 from newsportal.sources import templates
+from newsportal.sources.editing import replace_file
 from newsportal.sources.publishing import FOLDER, Target
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
@@ -141,16 +141,7 @@ def shortened(name: str, id: str) -> str:
 def write(path: Path, content: str) -> None:
     """Put a whole file in its place at once. Raises ``OSError``; then nothing has changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.stem[:40]}.{uuid4().hex[:12]}.part")  # in containers every publisher has the same process id
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    replace_file(path, content.encode())
 
 
 def markdown(article: StoredArticle, zone: tzinfo) -> str:

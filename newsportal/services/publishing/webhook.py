@@ -9,14 +9,14 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.net import egress
+from newsportal.schedule.freshness import retry_after
 from newsportal.services.publishing import fields
 from newsportal.services.publishing.base import Placed, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
 from newsportal.sources.publishing import Target
@@ -39,7 +39,6 @@ SHUT: Final = {
 """Answers that every other message would get as well, and the remedy of each."""
 
 LATER: Final = frozenset((408, 409, 423, 425, 429))  # of the refusals those that may pass (RFC 9110, 6585, 8470)
-MAX_WAIT: Final = 86_400.0
 MAX_PLACE: Final = 200
 PASSING: Final = frozenset(("dns", "timeout", "connection"))  # reasons of FetchFailed for which every other message would fail as well
 
@@ -130,7 +129,7 @@ class WebhookTarget:
         if answer.status == 410:
             raise Unwanted(f"{said}: it has let the article go")
         if answer.status in LATER or answer.status >= 500:
-            raise PutOff(said, retry_after(answer, datetime.now(UTC)))
+            raise PutOff(said, retry_after(answer.headers.get("retry-after"), datetime.now(UTC)))
         if answer.status in SHUT:
             said += f": {_words(answer.body)}" if answer.body else ""
             raise TargetUnfit(f"{self._target.name}: {said}; {SHUT[answer.status]}; every article waits")
@@ -155,15 +154,3 @@ def signature(secret: str, body: bytes, moment: datetime) -> str:
 def _words(body: bytes) -> str:
     text = " ".join(body[:1000].decode("utf-8", "replace").split())
     return "".join(character for character in text if character.isprintable())[:MAX_PLACE]
-
-
-def retry_after(answer: egress.Answer, now: datetime) -> float | None:
-    """The header ``Retry-After`` in seconds, at most a day; ``None`` where it says nothing of use."""
-    value = answer.headers.get("retry-after", "").strip()
-    if not value:
-        return None
-    try:
-        seconds = float(value) if value.isdecimal() else (parsedate_to_datetime(value) - now) / timedelta(seconds=1)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return min(max(seconds, 0.0), MAX_WAIT)

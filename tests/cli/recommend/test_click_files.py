@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.cli.click_files import form_of, moment, opened, read
+from newsportal.cli.click_files import moment, opened, read
 from newsportal.errors import ClicksError
 from newsportal.messages import show_in
 from newsportal.recommend.base import View
+from newsportal.services.learning.files import guess
 
 AT = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
 JSONL = (
@@ -49,7 +50,7 @@ def test_a_file_can_be_read_twice_and_standard_input_too(tmp_path: Path, monkeyp
 
 
 def test_the_form_is_known_by_the_name() -> None:
-    assert [form_of(name) for name in ("a.csv", "a.CSV.gz", "a.jsonl", "a", "-", "csv.json")] == ["csv", "csv", *["jsonl"] * 4]
+    assert [guess(Path(name)) for name in ("a.csv", "a.CSV.gz", "a.jsonl", "a", "-", "csv.json")] == ["csv", "csv", *["jsonl"] * 4]
 
 
 @pytest.mark.parametrize(

@@ -63,19 +63,6 @@ def test_a_crawl_that_hangs_is_ended(place: Place, monkeypatch: pytest.MonkeyPat
     assert job.status != 0
 
 
-def test_what_runs_in_this_process_has_a_record_like_the_others(place: Place) -> None:
-    job = place.run(Wanted(kind="prune", call=lambda: [{"deleted": 3}]))
-    assert (job.state, job.status, job.outcome) == ("done", 0, ({"deleted": 3},))
-
-
-def test_what_fails_in_this_process_fails_its_job_alone(place: Place) -> None:
-    def broken() -> Any:
-        raise ValueError("坏了")
-
-    job = place.run(Wanted(kind="prune", call=broken))
-    assert (job.state, job.error) == ("failed", {"code": "ValueError", "text": "坏了"})
-
-
 def test_a_crawl_that_is_cancelled_ends_in_order_and_is_recorded_so(place: Place) -> None:
     place.runner.start("a", Wanted(words=(f"{HEEDS}\ntry: print(1, flush=True); time.sleep(600)\nexcept KeyboardInterrupt: pass",)))
     while not place.records.log_file("a").exists() or not place.records.log_file("a").read_text():
@@ -130,7 +117,7 @@ def until_gone(there: Callable[[], bool]) -> None:
 def test_a_record_that_cannot_be_written_stops_a_schedule_and_not_a_portal(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", "utf-8")
     with pytest.raises(RunnerRefused):
-        LocalRunner(Records(tmp_path / "jobs"), tmp_path, {}).start("a", Wanted(call=lambda: ()))
+        LocalRunner(Records(tmp_path / "jobs"), tmp_path, {}).start("a", Wanted(kind="fit", words=("exit(0)",)))
     said: list[str] = []
     place = Place(tmp_path / "jobs", say=said.append)
     assert place.run(Wanted(kind="fit", words=("exit(0)",))).state == "done"

@@ -74,7 +74,7 @@ def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -
         Wanted("", words=(crawls, "crawl")),
         Wanted(kind="fit", words=(reports,)),
         Wanted(kind="retrain", words=(fails,)),
-        Wanted(kind="prune", call=lambda: [{"deleted": 2}]),
+        Wanted(kind="prune", words=("print('{\"deleted\": 2}')",)),
     )
     place = Place(tmp_path, duty, every=0.01, once=True)
     with closing(open_store(place.store)) as store:

@@ -12,7 +12,7 @@ import pytest
 from cms import Cms
 from forked import run
 
-from newsportal.cli.publishing import Publisher, after_crawl
+from newsportal.cli.publish import Publisher, after_crawl
 from newsportal.sources import Sources, load
 from newsportal.store import open_store
 from newsportal.store.results import StoryFilter

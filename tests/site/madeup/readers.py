@@ -16,7 +16,7 @@ from newsportal.recommend.base import View
 from newsportal.recommend.formulas import ALPHA
 from newsportal.services.recommending import parts
 from newsportal.services.recommending.serving import Recommender
-from newsportal.store.reader_months import MONTHS, month_of
+from newsportal.store.reader_views import MONTHS, month_of
 from newsportal.store.readers import StoryOffer
 from newsportal.store.store import Store
 
