@@ -15,10 +15,19 @@ from newsportal.items.report import Run
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import LANGUAGES, by_day
 from newsportal.portal.monitor.runs import failures_of
-from newsportal.portal.preferences import CHOICES, last_visit, remember, remember_visit, safe_next
+from newsportal.portal.preferences import (
+    CHOICES,
+    TOPICS,
+    chosen_in,
+    last_visit,
+    remember,
+    remember_visit,
+    safe_next,
+    written_topics,
+)
 from newsportal.portal.reading.feeds import feed_addresses
 from newsportal.portal.reading.for_you import further
-from newsportal.portal.reading.front_cache import BOARD_STORIES, COUNTED, HOTTEST, LATEST, Front
+from newsportal.portal.reading.front_cache import BOARD_STORIES, COUNTED, HOTTEST, LATEST, Board, Front
 from newsportal.portal.reading.photos import card_of
 from newsportal.portal.render import render
 from newsportal.portal.safe_text import thumbnail
@@ -45,7 +54,7 @@ def home(request: Request, visit: Here) -> Response:
         topics=portal.topics(), feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < RUNNING_FOR else None,
         last=last if last and last.ended else None, failures=failures_of(last) if last else [], notice=notice(last, clock.words),
-        **{"boards": found.boards, **(ranks(found) if by_rank else stories(visit, found))},
+        **{"boards": own_boards(visit, found), **(ranks(found) if by_rank else stories(visit, found))},
     )  # fmt: skip
     if found.latest.stories:
         remember_visit(answer, visit_cookie)
@@ -68,7 +77,7 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
     shown.update(one.story.id for one in suggested)
     wall = [one for one in visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories if one.article.story_id not in shown]
     shown.update(one.article.story_id for one in wall[:PHOTOS])
-    boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in found.boards]
+    boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
     return {
         "lead": lead,
         "hottest": hottest,
@@ -79,6 +88,13 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
         "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment),
         "more": found.latest.next,
     }
+
+
+def own_boards(visit: Visit, found: Front) -> list[Board]:
+    """The boards of the topics that the reader chose, in his order; that of everything stays first."""
+    by_topic = {board.topic: board for board in found.boards}
+    own = visit.chosen.own([topic for topic in by_topic if topic is not None])
+    return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in own)]
 
 
 def ranks(found: Front) -> dict[str, Any]:
@@ -103,12 +119,29 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 
 @router.get("/settings")
 def settings(request: Request, visit: Here) -> Response:
+    """``topic`` (each) in their order with ``topics``: the reader's own; ``up``, ``down``: one of them moves."""
     back = safe_next(visit.asked.get("next"))
-    if any(visit.asked.get(key) in allowed for key, allowed in CHOICES.items()):
+    asked = dict(visit.asked)
+    if TOPICS in visit.asked:
+        asked[TOPICS] = written_topics(moved(visit.asked.getlist("topic"), visit.text("up"), visit.text("down")))
+    if found := chosen_in(asked):
         answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
-        remember(answer, dict(visit.asked))
+        remember(answer, found)
+        if visit.keeps and visit.signed_in is not None:
+            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, found)
         return answer
-    return render(request, "settings.html", groups=groups(visit), back="/settings")
+    own, known = visit.chosen.topics, visit.portal.site.topics
+    topics = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]
+    return render(request, "settings.html", groups=groups(visit), back="/settings", own_topics=topics)
+
+
+def moved(topics: list[str], up: str | None, down: str | None) -> list[str]:
+    """``topics`` with one of them a place further up or down."""
+    for name, step in ((up, -1), (down, 1)):
+        if name in topics and 0 <= topics.index(name) + step < len(topics):
+            place = topics.index(name)
+            topics.insert(place + step, topics.pop(place))
+    return topics
 
 
 def groups(visit: Visit) -> list[dict[str, Any]]:

@@ -55,6 +55,7 @@
     document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
     const button = find("[data-theme-button]");
     if (button) button.value = now;
+    if (menu) fetch(`/settings?theme=${root.dataset.theme}`, { redirect: "manual" }).catch(() => {}); // kept with the account
   }
 
   const only = () => stories[chosen] || find("[data-article]") || (stories.length === 1 ? stories[0] : null);

@@ -139,8 +139,7 @@ def candidates(store: Store, index: Index | None, article: StoredArticle, asked:
     elif not asked:
         around = StoryFilter(since=article.moment - AROUND, until=article.moment + AROUND, limit=HITS)
         ids += [story.id for story in store.stories(around).stories]
-    stories = [story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id]
-    chosen = list({story.id: story for story in stories}.values())[:CANDIDATES]
-    whole = {head.id: head for head in store.articles([story.head.id for story in chosen])}
-    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in chosen if story.head.id in whole]
-    return sorted(found, key=lambda one: -one.likeness.shared)
+    stories = {story.id: story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
+    whole = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
+    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in stories.values() if story.head.id in whole]
+    return sorted(found, key=lambda one: (-one.likeness.shared, one.likeness.apart))[:CANDIDATES]
