@@ -57,7 +57,9 @@ ACCOUNT = (
     Entry("/desk", _("Desk"), Right.WATCH),
 )
 
-BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED)
+NO_ACCOUNT = Entry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
+BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)
+"""Settings stand in the menu of who has an account."""
 
 DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (_("Content"), (
