@@ -100,9 +100,9 @@ def test_reports_of_crawls_for_which_nothing_was_due_are_folded_away(editor: htt
     page = editor.get("/runs").text
     assert "另有 1 次抓取" in page
     assert ">订阅源<" in page
-    assert "新增 0 篇" in editor.get("/desk").text
+    assert "新增 0 条报道" in editor.get("/desk").text
     newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "finished", ("sitemap",)))
-    assert "新增 3 篇" in editor.get("/desk").text, "of the last crawl that visited something"
+    assert "新增 3 条报道" in editor.get("/desk").text, "of the last crawl that visited something"
 
 
 def test_the_first_page_names_the_failing_sources_with_why_and_the_act(serve: Any, folder: Path) -> None:
