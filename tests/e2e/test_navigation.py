@@ -30,6 +30,16 @@ def test_the_account_is_in_the_header_at_every_width(visit: Any, options: dict[s
     assert page.get_by_role("banner").get_by_role("link", name="登录").is_visible()
 
 
+@pytest.mark.parametrize("options", [{}, {**PHONE, "color_scheme": "dark"}], ids=["wide", "phone"])
+def test_the_open_menu_keeps_nobody_out(visit: Any, violations: Any, options: dict[str, Any]) -> None:
+    page = visit(role="editor", **options).go("/feeds")
+    page.locator(".who").click()
+    found = [(rule, nodes) for rule, nodes in violations(page) if rule != "target-size"]  # it lies over what is below it
+    assert found == []
+    heights = [one.bounding_box()["height"] for one in page.locator(".account li > a, .account button").all()]
+    assert min(heights) >= 44
+
+
 def test_the_menu_closes_with_escape_and_beside_it(visit: Any) -> None:
     page = visit(role="reader").go("/")
     menu = page.get_by_role("banner").get_by_role("navigation", name="我的账号")
