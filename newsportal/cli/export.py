@@ -17,11 +17,11 @@ import typer
 
 from newsportal.cli import hints
 from newsportal.cli.context import moment, open_record
-from newsportal.cli.exchange import cells, parquet
-from newsportal.cli.exchange.form import SCHEMA, whole
-from newsportal.cli.exchange.warc import write_warc
 from newsportal.cli.options import SourcesFile
 from newsportal.cli.output import count_items, writable
+from newsportal.services.exchange import cells, parquet
+from newsportal.services.exchange.form import SCHEMA, whole
+from newsportal.services.exchange.warc import write_warc
 from newsportal.store.results import StoredArticle
 
 

@@ -16,14 +16,14 @@ from typing import IO, Annotated, Any, Final
 
 import typer
 
-from newsportal.cli.exchange import cells, parquet, warc
-from newsportal.cli.exchange.form import Incoming, incoming
 from newsportal.cli.export import Format
 from newsportal.cli.options import SourcesFile, load
 from newsportal.cli.output import count_items, pick, print_json
 from newsportal.dedup.judge import fold_keys
 from newsportal.errors import NewsportalError, ReplayError, StoreError, StoreUnavailable
 from newsportal.items import Article, Thread, content_id
+from newsportal.services.exchange import cells, parquet, warc
+from newsportal.services.exchange.form import Incoming, incoming
 from newsportal.sources import use_own_words
 from newsportal.store import open_store
 from newsportal.store.columns import storable

@@ -64,7 +64,7 @@ def fill(article: Article, found: Extraction) -> Article:
         published=article.published or found.published or link.published,
         author=article.author or found.author or link.author,
         origin=article.origin or found.origin,
-        site=article.site or link.site,
+        site=article.site or link.site or found.site,
         images=article.images or found.images,
         language=article.language or found.language,
         algorithm=article.algorithm or found.algorithm,

@@ -96,6 +96,7 @@ class Extraction:
     published: datetime | None = None
     author: str | None = None
     origin: str | None = None  # 来源: who published it first, as the page says
+    site: str | None = None  # what the page's site calls itself
     images: tuple[Image, ...] = ()
     language: str | None = None  # BCP 47: "zh", "zh-Hant", "en"
     canonical: str | None = None

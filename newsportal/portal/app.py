@@ -29,6 +29,7 @@ from newsportal.portal.desk import (
     articles,
     categories,
     corpora,
+    destinations,
     extraction_rules,
     jobs,
     methods,
@@ -72,7 +73,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (marks, runs, system, overview, login, people, sources_page)),
     *(page.router for page in (source_trials, sources_editor)),
     source_form.router,  # behind those whose addresses would be keys
-    *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)),
+    *(
+        page.router
+        for page in (schedule, publishing, destinations, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)
+    ),
 )
 """The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 

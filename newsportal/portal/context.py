@@ -15,10 +15,11 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from newsportal.errors import Problem, SearchError
+from newsportal.portal import navigation
 from newsportal.portal.access import RateLimit, may, signed
 from newsportal.portal.language import Clock, choose, translations
 from newsportal.portal.monitor.queues import Queues
-from newsportal.portal.navigation import DESK, Entry
+from newsportal.portal.navigation import Entry
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.reading.front_cache import Fronts
 from newsportal.portal.site import Site, site_of
@@ -190,7 +191,7 @@ class Visit:
     """One reader's request: the portal, his choices, his language, his clock. ``asked`` are the query's parameters."""
 
     def __init__(self, request: Request) -> None:
-        self.request = request
+        self.request: Request = request
         self.portal: Portal = request.app.state.portal
         self.asked = request.query_params
         self.chosen: Preferences = preferences(request.cookies)
@@ -225,9 +226,13 @@ class Visit:
         """Whether who asks has ``right`` (a name of :class:`newsportal.services.accounts.Right`, in templates)."""
         return may(self.request, Right(right))
 
+    def entries(self, listed: str, store: bool = True) -> list[Entry]:
+        """The ways of a list in ``portal.navigation`` that are open to this visit. ``store`` False: the store is not asked."""
+        return [one for one in getattr(navigation, listed) if one.leads(self, store)]
+
     def desk(self) -> list[tuple[str, list[Entry]]]:
         """The pages of the desk that who asks may see, in groups."""
-        seen = [(name, [entry for entry in entries if may(self.request, entry.right)]) for name, entries in DESK]
+        seen = [(name, [entry for entry in entries if entry.leads(self)]) for name, entries in navigation.DESK]
         return [(name, entries) for name, entries in seen if entries]
 
     def categories(self) -> list[str]:

@@ -1,24 +1,65 @@
-"""The desk: the pages of editors and operators, in the order in which the side of each shows them (``templates/desk.html``).
+"""The ways to the portal's pages, in the order in which they stand: above every page (``READING``), in the menu of the account
+(``ACCOUNT``), along the foot of a telephone (``BAR``), and at the side of the desk (``DESK``, ``templates/desk.html``).
 
 A new page is a file in the package of its feature and a line here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from newsportal.portal.language import _
 from newsportal.services.accounts import Right
 
+if TYPE_CHECKING:
+    from newsportal.portal.context import Visit
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A way to a page: its address, its name (to be translated), what it asks for."""
+    """A way to a page: its address, its name (to be translated), the right it needs, and the condition under which it leads
+    somewhere.
+
+    None: no right, every visit. ``stored``: ``condition`` asks the store.
+    """
 
     path: str
     name: str
-    right: Right
+    right: Right | None = None
+    condition: Callable[[Visit], bool] | None = None
+    stored: bool = False
 
+    def leads(self, visit: Visit, store: bool = True) -> bool:
+        """Whether ``visit`` may go there, and finds something. ``store`` False: the store is away, and is not asked."""
+        allowed = (self.right is None or visit.may(self.right)) and (store or not self.stored)
+        return allowed and (self.condition is None or self.condition(visit))
+
+
+def _recommends(visit: Visit) -> bool:
+    return visit.portal.site.recommends
+
+
+FRONT, LATEST = Entry("/", _("Front page")), Entry("/latest", _("Latest"))
+FOR_YOU, STARRED = Entry("/for-you", _("For you"), condition=_recommends), Entry("/starred", _("Starred"), Right.KEEP)
+
+READING = (FRONT, LATEST, Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True), FOR_YOU)
+"""The topics of ``sources.yaml`` follow."""
+
+ACCOUNT = (
+    STARRED,
+    Entry("/searches", _("Kept searches"), Right.KEEP),
+    Entry("/alerts", _("Alerts"), Right.KEEP),
+    Entry("/profile", _("Your profile"), condition=lambda visit: _recommends(visit) or "reader" in visit.request.cookies),
+    Entry("/settings", _("Settings")),
+    Entry("/account", _("Your account"), Right.KEEP),
+    Entry("/desk", _("Desk"), Right.WATCH),
+)
+
+NO_ACCOUNT = Entry("/settings", _("Settings"), condition=lambda visit: not visit.keeps)
+BAR = (FRONT, LATEST, Entry("/search", _("Search")), FOR_YOU, STARRED, NO_ACCOUNT)
+"""Settings stand in the menu of who has an account."""
 
 DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (_("Content"), (
@@ -32,7 +73,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         Entry("/corpora", _("Corpora"), Right.EDIT),
         Entry("/models", _("Models"), Right.EDIT),
         Entry("/wrappers", _("Reading rules"), Right.EDIT),
-        Entry("/templates", _("What sites taught"), Right.EDIT),
+        Entry("/templates", _("Learned site templates"), Right.EDIT),
         Entry("/methods", _("Methods"), Right.ADMINISTER),
     )),
     (_("Operation"), (

@@ -1,13 +1,15 @@
-"""What the portal keeps in cookies of a reader without an account, for a year: his choices (theme, reading font, text size, language,
-script of the texts, order of the boards), and two times, so that the front page says what is new since his last visit.
+"""What the portal keeps in cookies of a reader, for a year: his choices (theme, reading font, text size, language, script of the texts,
+order of the boards, topics), and two times, so that the front page says what is new since his last visit. Choices of somebody who is
+signed in are kept with the account, too, and come back when he signs in elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +26,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 """What may be chosen. The first of each is the default, but for the language, which the browser tells us."""
 
+TOPICS = "topics"  # of the reader's own choice, in his order
+MOST_TOPICS_CHARS = 3000  # browsers keep some 4,000 bytes of a cookie
 YEAR = 365 * 86400
 VISIT_COOKIE = "visited"
 PAUSE = timedelta(minutes=30)  # after so long without a request the next one begins a new visit (as Web statistics count them)
@@ -40,18 +44,34 @@ class Preferences:
     lang: str | None = None
     script: str = "original"
     boards: str = "newest"
+    topics: tuple[str, ...] = ()
+
+    def own(self, known: Sequence[str]) -> Sequence[str]:
+        """The topics of ``known`` that the reader chose, in his order; all of them where he chose none."""
+        return [topic for topic in self.topics if topic in known] or known
 
 
 def preferences(cookies: Mapping[str, str]) -> Preferences:
     """The choices in ``cookies``; anything we never offered is ignored."""
-    return Preferences(**{key: cookies[key] for key, allowed in CHOICES.items() if cookies.get(key) in allowed})
+    topics = tuple(filter(None, map(unquote, cookies.get(TOPICS, "")[:MOST_TOPICS_CHARS].split("|"))))
+    return Preferences(**{key: cookies[key] for key, allowed in CHOICES.items() if cookies.get(key) in allowed}, topics=topics)
+
+
+def chosen_in(asked: Mapping[str, str]) -> dict[str, str]:
+    """What of ``asked`` is a choice that we offer."""
+    found = {key: asked[key] for key, allowed in CHOICES.items() if asked.get(key) in allowed}
+    return found | ({TOPICS: asked[TOPICS][:MOST_TOPICS_CHARS]} if TOPICS in asked else {})
+
+
+def written_topics(topics: Iterable[str]) -> str:
+    """As the cookie has them."""
+    return "|".join(quote(topic, safe="") for topic in topics)
 
 
 def remember(response: Response, asked: Mapping[str, str]) -> None:
     """Set a cookie for every allowed choice in ``asked``. Scripts may read them: the theme button changes one."""
-    for key, allowed in CHOICES.items():
-        if asked.get(key) in allowed:
-            response.set_cookie(key, asked[key], max_age=YEAR, samesite="lax", path="/")
+    for key, value in chosen_in(asked).items():
+        response.set_cookie(key, value, max_age=YEAR, samesite="lax", path="/")
 
 
 def safe_next(target: str | None) -> str:

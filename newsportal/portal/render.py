@@ -24,7 +24,7 @@ from newsportal.portal.notices import clear_notice, notice_of
 from newsportal.portal.preferences import remember
 from newsportal.portal.reading.picture_proxy import headline_picture
 from newsportal.portal.safe_text import lang, written
-from newsportal.portal.wording import chosen, doubtful, worded
+from newsportal.portal.wording import browser, chosen, detailed, doubtful, worded
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 
@@ -63,6 +63,8 @@ def environment(language: str, script: str = "original") -> Environment:
         "number": lru_cache(2000)(lambda value: babel.numbers.format_decimal(value, locale=language)),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
+        "browser": browser,
+        "detailed": lambda entry: detailed(entry, words),
         "mistake": lambda problem: worded(problem, words),
         "explain": lambda reason: explain(reason, words.gettext),
         "label": lambda name, kind: label(kind, name, words.gettext),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from gettext import NullTranslations
+from typing import Any
 
 from newsportal.classify.topics import is_doubtful
 from newsportal.errors import Problem
-from newsportal.messages import render
+from newsportal.messages import label, render
 from newsportal.portal.context import Portal
 from newsportal.portal.desk.source_fields import FAMILIES, KINDS
 from newsportal.portal.language import _
+from newsportal.services.accounts.base import Entry
 from newsportal.store.results import StoredArticle
 from newsportal.text import clean
 
@@ -41,6 +43,46 @@ def chosen(article: StoredArticle, words: NullTranslations) -> str | None:
 def doubtful(article: StoredArticle) -> tuple[str, ...]:
     """The topics that keywords brought the article into, and whose model takes it for foreign."""
     return tuple(mark.topic for mark in article.topic_marks if is_doubtful(mark))
+
+
+BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("MicroMessenger", "WeChat"), ("HeadlessChrome", "Chrome"),
+            ("Chrome", "Chrome"), ("Version", "Safari"), ("curl", "curl"))  # fmt: skip
+SYSTEMS = (
+    ("Windows", "Windows"),
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+"""Part of a ``User-Agent`` header → name; the first that is there counts, for each browser names those it descends from."""
+
+
+def browser(agent: str) -> str:
+    """``Chrome 156, Linux`` of a ``User-Agent`` header; one of no known browser in its first words."""
+    versions = ((name, re.search(rf"\b{mark}\w*/(\d+)", agent)) for mark, name in BROWSERS)
+    found = next((f"{name} {version[1]}" for name, version in versions if version), clean(agent)[:40])
+    return ", ".join(filter(None, (found, next((name for mark, name in SYSTEMS if mark in agent), ""))))
+
+
+ADDS = (".add", ".make")  # actions of which a value that is not set says nothing
+
+
+def detailed(entry: Entry, words: NullTranslations) -> list[tuple[str, str]]:
+    """What the log of changes keeps of an entry, as names and values in the reader's words."""
+    spelled = ((name, _spelled(value, words)) for name, value in entry.details.items() if name != "key")
+    found = [(label("detail", name, words.gettext), value) for name, value in spelled if value or not entry.action.endswith(ADDS)]
+    return [(name, value or words.gettext(_("not set"))) for name, value in found]
+
+
+def _spelled(value: Any, words: NullTranslations) -> str:
+    if isinstance(value, bool):
+        return words.gettext(_("yes") if value else _("no"))
+    if isinstance(value, Mapping):
+        return "; ".join(f"{label('detail', str(name), words.gettext)}: {_spelled(one, words)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return "、".join(filter(None, (_spelled(one, words) for one in value)))
+    return "" if value is None else "、".join(str(value).split("\n"))
 
 
 def worded(problem: Problem, words: NullTranslations) -> str:

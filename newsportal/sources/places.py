@@ -26,7 +26,7 @@ class Place(Source):
     category: Line | None = None
     """The category of the articles from here."""
     site: Line | None = None
-    """The publisher's name; by default what the pages say, else the host."""
+    """The publisher's name, if readers are to see another one than the source's."""
     interval: Minutes | None = None
     """Minutes between two visits; by default the schedule decides."""
     priority: Priority = 5
@@ -37,6 +37,11 @@ class Place(Source):
     """false: a certificate that is expired or not trusted is accepted here."""
     render: bool = False
     """true: pages are rendered in a browser first (needs the extra 'render' and Chromium)."""
+
+    @property
+    def publisher(self) -> str:
+        """Whose articles readers see in lists: ``site``, else the source's own name."""
+        return self.site or self.name
 
 
 class ArticleSelectors(Part):

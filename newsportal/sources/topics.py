@@ -12,7 +12,7 @@ from newsportal.messages import Message
 from newsportal.sources.methods import Extracting
 from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.uris import mask
-from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, mistake, one_or_many
+from newsportal.sources.values import Encoding, Names, Rules, Url, Words, hours_of, mistake, words
 
 if TYPE_CHECKING:
     from newsportal.classify.topics import TopicRule
@@ -33,7 +33,11 @@ class Keywords(Part):
     @model_validator(mode="before")
     @classmethod
     def _a_list_means_any(cls, value: Any) -> Any:
-        return {"any": one_or_many(value)} if isinstance(value, str | list | tuple) else value
+        """A text has words between commas; an item of a list is one word, with its commas."""
+        given = {"any": value} if isinstance(value, str | list | tuple) else value
+        if not isinstance(given, dict):
+            return given
+        return {key: (words(one) or one) if isinstance(one, str) else one for key, one in given.items()}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:

@@ -178,6 +178,11 @@ def _network(value: str) -> str:
     return value
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Words as people type them: one a line, or between commas of either kind. Each once."""
+    return tuple(dict.fromkeys(word.strip() for word in re.split(r"[\r\n,，、;；]", text) if word.strip()))
+
+
 def one_or_many(value: Any) -> Any:
     """A single text as a list of one."""
     return [value] if isinstance(value, str) else value

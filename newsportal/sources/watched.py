@@ -18,7 +18,7 @@ LATEST = 12  # visits of a source that are asked for: quarantine needs eight of 
 BRINGING = 30  # further ones, of those that brought something: they tell its cadence
 FEW = 100  # up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source
 ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
-"""Who needs somebody most comes first."""
+"""The states that need attention most come first."""
 
 
 NO_VISITS = ("topic", "engine")  # topics have none of their own, and engines those of the topics that ask them

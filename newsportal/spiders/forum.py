@@ -217,7 +217,7 @@ class ForumSpider(NewsSpider):
         return [(self.link(one, source), one) for one in young], left
 
     def link(self, listed: Listed, source: Forum) -> Link:
-        return Link(listed.url, source.key, listed.title, site=source.site or source.name, category=source.category, identity=listed.key)
+        return Link(listed.url, source.key, listed.title, site=source.publisher, category=source.category, identity=listed.key)
 
     # threads
 

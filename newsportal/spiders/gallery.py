@@ -185,7 +185,7 @@ def _index(response: Response, source: Source) -> tuple[list[Entry], list[str]]:
 
 
 def _link(entry: Entry, source: Source) -> Link:
-    return Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published, category=source.category)
+    return Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published, category=source.category)
 
 
 def _read(response: Response, reading: StoryVisit, asked: str) -> GalleryPage:

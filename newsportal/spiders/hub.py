@@ -83,7 +83,7 @@ class HubSpider(NewsSpider):
                 source=source.key,
                 title=link.text or None,
                 summary=link.summary,
-                site=source.site,
+                site=source.publisher,
                 published=link.published,
                 category=source.category,
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -211,13 +212,17 @@ class MetasearchSpider(NewsSpider):
             yield request
 
 
+HOST = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:[/:>].*)?", re.ASCII)
+"""What many engines show in place of a site's name: the page itself may know that."""
+
+
 def _link(source: Search, topic: Topic | None, result: Result) -> Link:
     return Link(
         url=target_of(result),
         source=source.key,
         title=result.title,
         summary=result.summary,
-        site=result.site,
+        site=None if HOST.fullmatch(result.site or "") else result.site,
         published=result.published,
         topic=topic.name if topic else None,
     )

@@ -169,7 +169,7 @@ class StoryVisit:
             text=story.text,
             author=story.author,
             origin=story.origin,
-            site=source.site or link.site,
+            site=source.publisher,
             language=story.language,
             category=link.category,
             pages=story.pages,

@@ -62,7 +62,7 @@ def _link(source: Feed, entry: feed.FeedEntry) -> Link:
         source=source.key,
         title=entry.title,
         summary=entry.summary,
-        site=source.site,
+        site=source.publisher,
         published=entry.published or entry.updated,
         author=entry.author,
         category=source.category,

@@ -167,7 +167,7 @@ def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:
         url=entry.url,
         source=source.key,
         title=entry.title,
-        site=source.site or entry.publication,
+        site=source.site or entry.publication or source.name,
         published=entry.published,
         category=source.category,
     )

@@ -56,7 +56,8 @@ BY_MODEL: Final = ("model", "lexicon")  # how ``category_by`` begins where no pe
 class ArticleFilter:
     """Which articles; every field narrows. ``hidden`` and ``corrected``: True, False, or ``None`` for both. ``judged``: an editor chose
     its category. ``undated``: its page tells no time. ``shorter``: than so many characters. ``unsure``: a model or the lexicon gave the
-    category with less than this score. ``before``: a cursor from ``ArticlePage.next``."""
+    category with less than this score.
+    ``title``: a part of it. ``ids``: some hundred at most. ``before``: a cursor from ``ArticlePage.next``."""
 
     hidden: bool | None = None
     corrected: bool | None = None
@@ -66,7 +67,11 @@ class ArticleFilter:
     unsure: float | None = None
     source: str | None = None
     category: str | None = None
+    topic: str | None = None
+    title: str | None = None
+    ids: tuple[str, ...] | None = None
     since: datetime | None = None
+    until: datetime | None = None
     before: str | None = None
     limit: int = 50
 
@@ -168,8 +173,14 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
     if which.unsure is not None:
         score = ARTICLES.c.category_score if _by_score(which) else _not_looked_for(ARTICLES.c.category_score)
         wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
-    if which.since is not None:
-        wanted.append(ARTICLES.c.moment >= which.since)
+    if which.topic is not None:
+        wanted.append(exists().where(TOPICS.c.article_id == ARTICLES.c.id, TOPICS.c.topic == name(which.topic)))
+    if which.title is not None:
+        wanted.append(ARTICLES.c.title.icontains(which.title, autoescape=True))
+    if which.ids is not None:
+        wanted.append(ARTICLES.c.id.in_(which.ids))
+    wanted += [ARTICLES.c.moment >= which.since] if which.since else []
+    wanted += [ARTICLES.c.moment < which.until] if which.until else []
     return wanted + behind(edge(which.before), ARTICLES.c.moment, ARTICLES.c.id)
 
 

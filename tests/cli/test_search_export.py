@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from factories import empty_store, run_command
 
-from newsportal.cli.exchange import cells
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
+from newsportal.services.exchange import cells
 from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)

@@ -196,6 +196,8 @@ feeds:
   - name: 名字很长很长的一家早报的滚动新闻频道
     url: https://a-site-with-a-very-long-name.example/a/feed/with/a/long/path.xml
     category: 旅游
+publish:
+  - {name: 名字很长很长的一个发布目标, to: "folder:published"}
 """
 
 

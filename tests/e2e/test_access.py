@@ -34,9 +34,11 @@ def test_an_editor_signs_in_where_he_wanted_to_go_and_out_again(visit: Any, opti
     enter(page, "周编辑", PASSWORD)
     assert page.url.endswith("/runs")
     page.locator(".who").click()
+    page.get_by_role("banner").get_by_role("link", name="编辑台").click()
     assert page.url.endswith("/desk")
     assert page.locator(".desk-ways a", has_text="用户与权限").count() == 0
-    page.locator("footer button", has_text="退出登录").click()
+    page.locator(".who").click()
+    page.locator(".account button", has_text="退出登录").click()
     assert page.locator(".who").count() == 0
     visitor.go("/runs")
     assert "/login" in page.url

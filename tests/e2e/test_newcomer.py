@@ -38,7 +38,8 @@ def test_from_the_front_page_to_a_topic_a_source_a_correction_and_an_alert(
     page.get_by_label("用户名").fill(NAME)
     page.get_by_label("密码").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="登录").click()
-    page.get_by_role("contentinfo").get_by_role("link", name="编辑台").click()
+    page.locator(".who").click()
+    page.get_by_role("banner").get_by_role("link", name="编辑台").click()
     make_a_topic(page, site, scripts=not options)
     add_a_source(page, site, web)
     correct_a_title(page, site)
@@ -91,7 +92,8 @@ def correct_a_title(page: Any, site: Any) -> None:
 
 
 def set_an_alert(page: Any, site: Any) -> None:
-    page.get_by_role("contentinfo").get_by_role("link", name="编辑台").click()
+    page.locator(".who").click()
+    page.get_by_role("banner").get_by_role("link", name="编辑台").click()
     page.get_by_role("link", name="提醒", exact=True).first.click()
     page.get_by_role("link", name="新建提醒").first.click()
     page.get_by_role("link", name="Webhook").click()

@@ -151,7 +151,7 @@ def test_a_printed_story_is_the_story_alone(visit: Any) -> None:
     page = visitor.go(f"/story/{visitor.site.ids['bridge']}")
     page.emulate_media(media="print")
     assert page.locator(".body").is_visible()
-    for selector in (".search-small", ".theme", ".foot", ".neighbours", "nav.topics"):
+    for selector in (".search-small", ".sign-in", ".bar", ".theme", ".foot", ".neighbours", "nav.topics"):
         assert page.locator(selector).is_hidden(), selector
 
 

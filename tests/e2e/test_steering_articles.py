@@ -104,7 +104,7 @@ def test_axe_has_nothing_to_say(edit: Any, violations: Any, site: Any, options: 
     )
     for path in paths:
         page = visitor.go(path)
-        for details in page.locator("details").all():
+        for details in page.locator("details:not([data-menu])").all():
             details.evaluate("details => { details.removeAttribute('name'); details.open = true }")
         assert violations(page) == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path

@@ -47,3 +47,11 @@ def test_a_text_without_end_is_cut_and_says_so() -> None:
     assert fill(kept, found) == kept
     whole = Extraction(title="题", text="\n".join([line] * 1000), html=f"<p>{line}</p>" * 1000)
     assert (fill(ARTICLE, whole).text, fill(ARTICLE, whole).html) == (whole.text, whole.html)
+
+
+@pytest.mark.parametrize(
+    ("named", "page", "site"), [("滨江晚报", "滨江晚报官网", "滨江晚报"), (None, "滨江晚报官网", "滨江晚报官网"), (None, None, None)]
+)
+def test_the_sources_name_comes_before_the_pages_own(named: str | None, page: str | None, site: str | None) -> None:
+    article = replace(ARTICLE, link=replace(ARTICLE.link, site=named))
+    assert fill(article, Extraction(title="题", text=TEXT, site=page)).site == site

@@ -125,6 +125,7 @@ SAME: Final = {
 
 FORM: Final = "a form or a question before a change"
 PERSON: Final = "a person's own affair: a token must not make itself stronger"
+KEYS: Final = "keys of the file itself, which whoever keeps it edits there"
 BROWSER: Final = "only for a browser"
 
 NONE: Final = {
@@ -141,10 +142,15 @@ NONE: Final = {
     "GET /corpora/{name}/delete": FORM,
     "GET /desk": "made of other lists",
     "GET /models/{corpus}/{version}/delete": FORM,
-    "GET /methods": "keys of the file itself, which whoever keeps it edits there",
+    "GET /methods": KEYS,
     "GET /monitor/log": "the server's log, which /runs/{id}/log has of crawls",
     "GET /people/{person_id}/remove": FORM,
-    "POST /methods": "keys of the file itself, which whoever keeps it edits there",
+    "POST /methods": KEYS,
+    "GET /publishing/new": FORM,
+    "POST /publishing/new": KEYS,
+    "GET /publishing/targets/{name}": FORM,
+    "POST /publishing/targets/{name}": KEYS,
+    "POST /publishing/targets/{name}/drop": KEYS,
     "POST /searches/back": "a button after a change",
     "GET /sources/file": "the file itself, which whoever keeps it edits there",
     "POST /sources/file": "the file itself, which whoever keeps it edits there",

@@ -378,3 +378,44 @@ class Away:
 
     def __getattr__(self, name: str) -> object:
         raise SearchError("away")
+
+
+def test_the_nearest_stories_stand_there_before_one_types(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+    text = "滨海新线的首班列车今晨从东站出发，车厢里坐满了赶早的市民，沿线各站都有人拍照。"
+    own = "".join(f"第{number}节车厢里，{name}第一次坐上这趟车，说要去看海。" for number, name in enumerate("赵钱孙李周吴郑王"))
+    theirs = "".join(f"{name}站长介绍，第{number}个车站的月台昨夜才铺好最后一块砖。" for number, name in enumerate("冯陈褚卫蒋沈韩杨"))
+    one, other = newsroom.write(
+        shelf, newsroom.article("滨海新线首班列车今晨发车", text + own), newsroom.article("滨海新线的站长们", theirs + text, ago=30)
+    )
+    with closing(open_index(f"sqlite:///{tmp_path / 'near.db'}")) as index:
+        index.follow(shelf)
+        for client in (serve(shelf, index, role="editor"), serve(shelf, role="editor")):
+            page = tree(client.get(f"{here(shelf, one)}/fold"))
+            assert page.xpath("//ol[@class='candidates']/li/@data-candidate")[:1] == [other], page.xpath("string(//ol)")
+            assert "最相近的报道" in page.text_content()
+            assert "没有找到别的报道" not in page.text_content()
+
+
+def test_the_desks_articles_are_found_by_words_topic_and_time(serve: Any, shelf: Store, newsroom: ModuleType, tmp_path: Path) -> None:
+    def titles(client: httpx.Client, **asked: str) -> list[str]:
+        return [link.text_content()[:4] for link in tree(client.get("/articles", params=asked)).xpath("//tr[@data-article]/th/a")]
+
+    def moments(client: httpx.Client, **asked: str) -> list[str]:
+        return [cell.text_content() for cell in tree(client.get("/articles", params=asked)).xpath("//tr[@data-article]/td[1]")]
+
+    with closing(open_index(f"sqlite:///{tmp_path / 'desk.db'}")) as index:
+        index.follow(shelf)
+        indexed, plain = serve(shelf, index, role="editor"), serve(shelf, role="editor")
+        for client in (indexed, plain):
+            assert set(titles(client, words="海岛航线")) == {"海岛航线"}
+            everything, travel = titles(client), titles(client, topic="旅游")
+            assert 0 < len(travel) < len(everything)
+            assert titles(client, since="2030-01-01") == []
+            assert titles(client, since="not a day") == everything
+            days = {time[:10] for time in moments(client, since="2026-05-20")} | {time[:10] for time in moments(client, until="2026-05-19")}
+            assert min(time for time in moments(client, since="2026-05-20")) >= "2026-05-20 00:00"
+            assert max(time for time in moments(client, until="2026-05-19")) < "2026-05-20 00:00"
+            assert len(days) > 1
+        page = tree(indexed.get("/articles", params={"topic": "旅游"}))
+        assert page.xpath("//select[@name='topic'][@id='of-topic']/option[@selected]/text()") == ["旅游"]
+        assert not page.xpath("//input[@name='category']"), "categories are chosen"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import warnings
 from datetime import UTC, datetime
+from io import StringIO
 from types import ModuleType
 from typing import Any
 
@@ -167,3 +169,23 @@ def test_links_in_feeds_follow_the_address_of_the_portal(fresh: Store, serve, ne
     newsroom.write(fresh, newsroom.article("一则", "一则的正文" * 20, url="javascript:alert(1)"))
     [entry] = read(serve(fresh, settings=settings).get("/feed.rss").content).entries
     assert entry.link.startswith("https://news.example.org/story/")
+
+
+@pytest.mark.parametrize("path", ["/feed", "/topic/旅游/feed"])
+def test_a_list_is_saved_as_csv_and_json_lines(client: httpx.Client, path: str) -> None:
+    table, lines = client.get(f"{path}.csv"), client.get(f"{path}.jsonl")
+    rows = list(csv.DictReader(StringIO(table.content.decode("utf-8-sig"))))
+    assert rows
+    assert [row["title"] for row in rows] == [json.loads(line)["title"] for line in lines.text.splitlines()]
+    assert all(row["url"].startswith("http") and row["site"] and row["text"] for row in rows)
+    assert table.headers["content-type"] == "text/csv; charset=utf-8"
+    assert table.headers["content-disposition"] == 'attachment; filename="newsportal.csv"'
+    assert "hidden_by" not in lines.text
+
+
+def test_every_list_offers_its_files(client: httpx.Client) -> None:
+    page = lxml_html.document_fromstring(client.get("/topic/旅游?site=晨光网").text)
+    files = page.xpath("//a[@download]/@href")
+    assert [address.partition("?")[0].rpartition(".")[2] for address in files] == ["csv", "jsonl"]
+    rows = list(csv.DictReader(StringIO(client.get(files[0]).content.decode("utf-8-sig"))))
+    assert {row["site"] for row in rows} == {"晨光网"}, "as narrowed as the list"

@@ -10,9 +10,12 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
+from newsportal.items import Image
 from newsportal.portal.preferences import last_visit
 from newsportal.portal.reading import front_cache
 from newsportal.portal.reading.front_cache import Fronts
+from newsportal.portal.reading.front_page import top_story
+from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
@@ -35,7 +38,7 @@ def test_ranked_boards_tell_rank_heat_and_movement(client: httpx.Client) -> None
     assert page.xpath("//p[@class='meta']/span[@class='rose']")
     assert not page.xpath("//section[@class='lead']")
     pressed = page.xpath("//form[@class='orders']//button[@aria-pressed='true']")
-    assert [node.text for node in pressed] == ["榜单"]
+    assert [node.text for node in pressed] == ["最热"]
 
 
 def test_the_order_is_remembered(client: httpx.Client) -> None:
@@ -113,3 +116,19 @@ def test_readers_share_one_look_at_the_store_until_it_changes(fresh: Store, news
     fresh.hide([first.latest.stories[0].head.id], by="林编辑", reason="侵权", now=NOW)
     assert {story.head.title for story in fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories} == {"二", "三"}, "hidden at once"
     assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 2
+
+
+def test_each_story_stands_on_the_front_page_once(client: httpx.Client) -> None:
+    page = page_of(client)
+    ids = [link.get("href").partition("?")[0] for link in page.xpath("//main//*[contains(@class, 'headline')]/a")]
+    assert len(ids) == len(set(ids)) >= 10
+
+
+def test_the_top_story_is_one_with_a_picture_if_there_is_one(newsroom: ModuleType, fresh: Store) -> None:
+    pictured = newsroom.article("有图的一家报道", "港口今天很忙。" * 9, images=(Image("https://a.example/1.jpg", width=800, height=600),))
+    for article in (pictured, newsroom.article("没有图", "码头今天很静。" * 9, ago=5)):
+        newsroom.write(fresh, article)
+    stories = fresh.stories(StoryFilter()).stories
+    top = top_story(stories, stories)
+    assert top is not None
+    assert top.head.title == "有图的一家报道"

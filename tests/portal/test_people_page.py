@@ -47,7 +47,8 @@ def test_the_way_in_stands_on_top_of_every_page(client: httpx.Client) -> None:
     with httpx.Client(base_url=client.base_url) as nobody:
         page = lxml_html.document_fromstring(nobody.get("/latest").text)
     assert page.xpath("//header//a[@class='sign-in']/@href") == ["/login?next=/latest"]
-    assert lxml_html.document_fromstring(client.get("/").text).xpath("//header//a[@class='who']/@href") == ["/desk"]
+    menu = lxml_html.document_fromstring(client.get("/").text).xpath("//header//details[summary[@class='who']]//a/@href")
+    assert {"/starred", "/searches", "/alerts", "/settings", "/account", "/desk"} <= set(menu)
 
 
 @pytest.mark.parametrize("name", ["", "<script>alert(1)</script>", "a" * 100, "两 \u3000格", "x\x00y", "..", "ADMIN 0"])
@@ -90,8 +91,10 @@ def test_what_was_done_is_in_the_log_without_secrets(client: httpx.Client) -> No
     [password] = lxml_html.document_fromstring(page).xpath("//*[@data-secret]/text()")
     client.post(f"/people/{id_of(client, '丁')}/role", data={"role": "reader"})
     text = client.get("/audit").text
-    entries = [row.text_content() for row in lxml_html.document_fromstring(text).xpath("//tr[@data-entry]")]
-    assert ["person.role" in entries[0], "person.add" in entries[1]] == [True, True]
+    rows = lxml_html.document_fromstring(text).xpath("//tr[@data-entry]")
+    entries = [" ".join(row.text_content().split()) for row in rows]
+    assert [row.xpath(".//span/@title") for row in rows] == [["person.role"], ["person.add"]]
+    assert ["角色：reader" in entries[0], "角色：editor" in entries[1]] == [True, True]
     assert "admin 0" in entries[0]
     assert password not in text
     narrowed = client.get("/audit", params={"action": "person.add", "person": "admin 0", "days": "1"}).text
@@ -105,6 +108,18 @@ def test_no_filter_is_sql(client: httpx.Client, name: str, value: str) -> None:
     answer = client.get("/audit", params={name: value})
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
+
+
+def test_the_log_of_changes_is_in_words(client: httpx.Client) -> None:
+    who, trail = None, client.accounts.trail  # type: ignore[attr-defined]
+    now = datetime(2026, 5, 20, tzinfo=UTC)
+    trail.add(who, "topic.add", "港口", {"before": None, "any": "渡轮\n码头", "must": ""}, now=now)
+    trail.add(who, "source.change", "feed:甲", {"interval": None, "enabled": False, "topics": ["港口", "航运"]}, now=now)
+    page = lxml_html.document_fromstring(client.get("/audit").text)
+    changed, added = (row.xpath("./td[@class='told']/small/text()") for row in page.xpath("//tr[@data-entry]")[:2])
+    assert added == ["任一关键词：渡轮、码头"]
+    assert changed == ["访问间隔（分钟）：未设置", "启用：否", "话题：港口、航运"]
+    assert not [word for word in ("None", "['", "False") if word in page.xpath("//table")[0].text_content()]
 
 
 def test_the_desk_says_what_needs_somebody(client: httpx.Client) -> None:

@@ -72,7 +72,7 @@ READERS = {
 READERS_LIKE = re.compile(r"(?:/.*)?/(?:feeds?|rss|atom)\.[\w{}]+|/picture/.*")
 """What anybody reads: pages, feeds, pictures, and the same in JSON."""
 
-READERS_SEND = {"/seen", "/profile/remove", "/profile/clear", "/profile/switch"}
+READERS_SEND = {"/seen", "/for-you/dismiss", "/profile/remove", "/profile/clear", "/profile/switch"}
 """What anybody may send: what he looked at, kept under his own cookie."""
 
 

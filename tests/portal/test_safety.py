@@ -16,13 +16,13 @@ from factories import empty_store
 from lxml import etree
 from lxml import html as lxml_html
 
-from newsportal.cli.exchange.form import incoming, plain
-from newsportal.cli.exchange.warc import page
 from newsportal.errors import SearchUnavailable, StoreUnavailable
 from newsportal.items import Image
 from newsportal.messages import as_text
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
+from newsportal.services.exchange.form import incoming, plain
+from newsportal.services.exchange.warc import page
 from newsportal.store import open_store
 from newsportal.store.store import Store
 from newsportal.text import CONTROL

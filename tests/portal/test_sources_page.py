@@ -67,7 +67,8 @@ def test_in_english_and_one_state_alone(client: httpx.Client) -> None:
     assert list(_rows(page)) == ["feed:坏报"]
     assert "6 visits in a row failed: its name has no address (dns)." in page
     assert client.get("/sources?state=<script>").status_code == 200
-    assert "/sources" in client.get("/").text
+    assert 'href="/desk"' in client.get("/").text
+    assert 'href="/sources"' in client.get("/desk").text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,8 +15,9 @@ from factories import empty_store
 from lxml import html as lxml_html
 
 from newsportal.items.report import Run, SourceReport
+from newsportal.items.visits import Visit
 from newsportal.services.accounts.alerts import Alert, Message
-from newsportal.sources import Sources
+from newsportal.sources import Sources, load
 from newsportal.store.store import Store
 
 
@@ -99,6 +100,20 @@ def test_reports_of_crawls_for_which_nothing_was_due_are_folded_away(editor: htt
     page = editor.get("/runs").text
     assert "另有 1 次抓取" in page
     assert ">订阅源<" in page
-    assert "新增 0 篇" in editor.get("/desk").text
+    assert "新增 0 条报道" in editor.get("/desk").text
     newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "finished", ("sitemap",)))
-    assert "新增 3 篇" in editor.get("/desk").text, "of the last crawl that visited something"
+    assert "新增 3 条报道" in editor.get("/desk").text, "of the last crawl that visited something"
+
+
+def test_the_first_page_names_the_failing_sources_with_why_and_the_act(serve: Any, folder: Path) -> None:
+    (folder / "failing.yaml").write_text('feeds: [{name: 坏报, url: "https://bad.example/feed"}]\n', "utf-8")
+    with closing(empty_store(folder / "failing.db")) as store:
+        now = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
+        for number in range(4):
+            store.visits.add(Visit("feed:坏报", now - number * timedelta(hours=5), list_failed={"http-404": 1}))
+        editor = serve(store, None, load(folder / "failing.yaml"), role="editor", reread_every=0)
+        page = lxml_html.document_fromstring(editor.get("/desk").text)
+    (row,) = page.xpath("//ul[contains(@class, 'troubles')]/li")
+    assert "坏报" in row.text_content()
+    assert "404" in row.text_content()
+    assert row.xpath(".//form/@action") == ["/sources/feed:%E5%9D%8F%E6%8A%A5/run", "/sources/feed:%E5%9D%8F%E6%8A%A5/enable"]

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import copy
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
+from lxml import html as lxml_html
 
+from newsportal.services.jobs.desk import Busy
 from newsportal.sources import editing, load
 from newsportal.store import open_store
 from newsportal.store.results import SourceState
@@ -104,6 +106,40 @@ def test_a_new_topic_is_written_and_the_portal_has_it_at_once(editor: httpx.Clie
     assert "话题“桥”已保存" in page
     assert 'href="/topic/%E6%A1%A5"' in page
     assert editor.accounts.trail.entries()[0].action == "topic.add"  # type: ignore[attr-defined]
+
+
+def test_a_new_topic_asks_the_engines_that_answer(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
+    past = datetime(2026, 3, 1, 2, tzinfo=UTC)
+    store.save_source_state(SourceState("engine:bing_news", last_error="blocked: captcha", failures_in_row=2, last_success=past))
+    store.save_source_state(SourceState("engine:baidu_news", last_success=past))
+    page = lxml_html.document_fromstring(serve(store, None, load(file), role="editor", reread_every=0).get("/topics/new").text)
+    assert page.xpath("//input[@name='engines' and @checked]/@value") == ["baidu_news"]
+    named = {one.get("value"): " ".join(one.getparent().text_content().split()) for one in page.xpath("//input[@name='engines']")}
+    assert named["baidu_news"] == "baidu_news 2026-03-01 10:00 有应答"
+    assert "没有应答（" in named["bing_news"]
+    assert named["so360_news"] == "so360_news 尚未使用"
+    assert "每天约请求 48 次" in page.text_content()
+
+
+def test_a_new_topic_asks_what_other_topics_ask(serve: Callable[..., httpx.Client], store: Store, file: Path) -> None:
+    file.write_text(SOURCES.replace("{name: 旅游, ", "{name: 旅游, engines: [sogou_news], "), "utf-8")
+    editor = serve(store, None, load(file), role="editor", reread_every=0)
+    page = lxml_html.document_fromstring(editor.get("/topics/new").text)
+    assert page.xpath("//input[@name='engines' and @checked]/@value") == ["sogou_news"]
+    page = lxml_html.document_fromstring(editor.get("/topics/汽车/edit").text)
+    assert page.xpath("//input[@name='engines' and @checked]") == [], "what is saved without engines stays without"
+
+
+def test_a_topic_shows_at_once_what_the_preview_found(editor: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*args: Any) -> None:
+        raise Busy(SimpleNamespace(kind="assign", subject="桥"))  # type: ignore[arg-type]
+
+    monkeypatch.setattr("newsportal.portal.desk.topics.begin_job", busy)
+    sent = {**fields(editor.get("/topics/new").text), "name": "桥", "any": "观景桥", "enabled": "1", "follow": "1"}
+    page = editor.post("/topics/save", data=sent, follow_redirects=True).text
+    assert "最近一周已有 1 条报道归入该话题" in page
+    assert "观景桥" in editor.get("/topic/桥").text
+    assert marks(store, "桥") == {"keywords"}
 
 
 def test_a_mistake_stands_beside_its_field_and_what_was_typed_is_kept(editor: httpx.Client, file: Path) -> None:

@@ -18,10 +18,16 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
 from newsportal.crawl.requests import askable
+from newsportal.extractors.feeds.feed import parse
+from newsportal.extractors.lists.engines import Result
+from newsportal.extractors.lists.engines import load as engine
 from newsportal.items import Link
+from newsportal.sources.places import Feed
 from newsportal.spiders.base import NewsSpider
-from newsportal.spiders.metasearch import MetasearchSpider
+from newsportal.spiders.metasearch import MetasearchSpider, Search
+from newsportal.spiders.metasearch import _link as result_link
 from newsportal.spiders.rss import RssSpider
+from newsportal.spiders.rss import _link as rss_link
 
 SOURCES = """
 version: 1
@@ -140,3 +146,30 @@ def test_an_engine_without_further_pages_is_asked_once(tmp_path: Path) -> None:
     assert len(requests) == 8
     assert first.url not in [request.url for request in requests]
     spider.tracker.store.close()
+
+
+FED = (
+    b"""<rss version="2.0"><channel><title>x</title><item><title>t</title><link>http://127.0.0.24/a/1.html</link></item></channel></rss>"""
+)
+
+
+@pytest.mark.parametrize(("site", "shown"), [(None, "滨江晚报"), ("滨江网", "滨江网")])
+def test_lists_show_the_name_of_the_source(site: str | None, shown: str) -> None:
+    source = Feed.model_validate({"name": "滨江晚报", "url": "http://127.0.0.24/rss.xml", "site": site})
+    found = parse(FED, source.url, "application/rss+xml", utcnow())
+    assert [rss_link(source, entry).site for entry in found.entries] == [shown]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("滨江晚报", "滨江晚报"),
+        ("The Harbour Ledger", "The Harbour Ledger"),
+        ("news.example", None),
+        ("https://a.example/x", None),
+        (None, None),
+    ],
+)
+def test_an_engine_that_shows_a_host_names_no_site(told: str | None, shown: str | None) -> None:
+    found = Result("标题", "https://a.example/1.html", site=told)
+    assert result_link(Search(engine("bing_news"), ()), None, found).site == shown

@@ -74,6 +74,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
         published=published.best_date(document, meta, link, fetched, language, heading) or (carried.published if carried else None),
         author=author(document, meta, told or lines, language, heading),
         origin=origin(document, meta, language),
+        site=clean(meta.get("og:site_name") or "") or None,
         images=images.of_article(block, document, meta),
         language=language,
         canonical=canonical_of(document, meta),

@@ -25,7 +25,9 @@ from newsportal.portal.access import accounts_of, address_of, cookie_name, log, 
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import notify
-from newsportal.portal.preferences import safe_next
+from newsportal.portal.preferences import remember, safe_next
+from newsportal.portal.reading.reader_profile import NAME as READER
+from newsportal.portal.reading.reader_profile import WELL_FORMED, introduce, reader_of
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Accounts, Person, Right, Role, Signed
@@ -118,6 +120,12 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
     answer.set_cookie(cookie_name(request), secret, max_age=length, samesite="lax", path="/", httponly=True, secure=secure)
     request.state.signed = accounts.sessions.signed(secret, now=now)
     log(request, "session.begin")
+    chosen, reader = accounts.preferences.of(person.id), reader_of(request)
+    remember(answer, chosen)
+    if (kept := chosen.get(READER)) and WELL_FORMED.fullmatch(kept):
+        introduce(answer, request, kept)
+    elif reader.name and reader.is_recorded:
+        accounts.preferences.keep(person.id, {READER: reader.name})
 
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])

@@ -191,9 +191,9 @@ def category(visit: Here, id: str, sent: CategoryIn) -> StoredArticle:
 
 @router.get("/articles/{id}/candidates", summary="Stories that an article may belong to", response_model=list[AlikeOut])
 def alike(visit: Here, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> Sequence[Candidate]:
-    """The most alike first, found by `q` or by the article's own title."""
+    """The most alike first: found by `q`, or about the same things."""
     article = _article(visit, id)
-    return candidates(visit.portal.store, visit.portal.index, article, q or article.title)
+    return candidates(visit.portal.store, visit.portal.index, article, q or None)
 
 
 @router.post("/articles/{id}/fold", summary="Put an article into another story", responses=describe(409))

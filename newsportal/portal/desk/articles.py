@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -20,6 +21,7 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
 from newsportal.portal.request_body import Form
 from newsportal.portal.wording import all_called, calling, key_of
+from newsportal.search.base import Query
 from newsportal.services.accounts import Right
 from newsportal.services.editing.drafts import candidates, story_id_of
 from newsportal.store.article_rows import EDITOR
@@ -30,6 +32,7 @@ router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 PAGE: Final = 50
 MOST_NAMES: Final = 500  # sources that the field offers while one types: some 20 kB
+MOST_FOUND: Final = 500  # articles that words are looked up for: what is older is asked for by time
 SHORT: Final = 100  # characters; a shorter text is a flash, or an extraction that went wrong
 UNSURE: Final = 0.6  # scores of classifiers below this are worth a look. Chosen
 
@@ -123,8 +126,9 @@ def _page(visit: Visit, chosen: str | None = None) -> Response:
     asked = visit.asked.get("show", "all")
     show = chosen or (asked if asked in FILTERS else "all")
     names = all_called(visit.portal, visit.clock.words)
-    values: dict[str, Any] = {"source": key_of(visit.text("source"), names), "category": visit.text("category")}
-    page = visit.portal.store.pick(replace(FILTERS[show][1], **values, before=visit.text("before"), limit=PAGE))
+    values: dict[str, Any] = {name: visit.text(name) for name in ("category", "topic", "since", "until")}
+    values |= {"source": key_of(visit.text("source"), names), "words": visit.text("words")}
+    page = visit.portal.store.pick(_narrowed(visit, FILTERS[show][1], values))
     path = "/corrections" if chosen else "/articles"
     more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
     links = [(visit.say(name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
@@ -135,9 +139,30 @@ def _page(visit: Visit, chosen: str | None = None) -> Response:
     )  # fmt: skip
 
 
+def _narrowed(visit: Visit, which: ArticleFilter, values: Mapping[str, str | None]) -> ArticleFilter:
+    """``which`` within what an editor asks for. Words are looked up in the index; without one they stand in the title as they are."""
+    zone, index, words = visit.portal.site.zone, visit.portal.index, values["words"]
+    since, until = (day_from(values[name], zone) for name in ("since", "until"))
+    found: dict[str, Any] = {"title": words}
+    if words and index is not None:
+        hits = index.search(Query(words, since=since, until=until, sort="time", collapse=False, limit=MOST_FOUND, zone=zone)).hits
+        found = {"ids": tuple(hit.id for hit in hits)}
+    until = until + timedelta(days=1) if until else None
+    narrowed: dict[str, Any] = {name: values[name] for name in ("source", "category", "topic")}
+    return replace(which, **narrowed, **found, since=since, until=until, before=visit.text("before"), limit=PAGE)
+
+
+def day_from(text: str | None, zone: tzinfo) -> datetime | None:
+    """When a day of a date field begins; None for none."""
+    try:
+        return datetime.combine(date.fromisoformat(text or ""), time(), zone)
+    except ValueError:
+        return None
+
+
 @router.get("/story/{story_id}/{article_id}/fold")
 def fold_candidates(visit: Here, article: Version) -> Response:
-    """``?q=``: words of the story, its address or its id; without them the article's own title."""
+    """``?q=``: words of the story, its address or its id; without them the nearest stories."""
     return _fold_page(visit, article)
 
 
@@ -168,6 +193,6 @@ def _fold_page(visit: Visit, article: StoredArticle, wrong: str | None = None) -
     asked, portal = visit.text("q") or "", visit.portal
     return render(
         visit.request, "fold.html", 422 if wrong else 200, article=article, here=page_of(article), asked=asked,
-        candidates=candidates(portal.store, portal.index, article, asked or article.title), searched=portal.index is not None,
+        candidates=candidates(portal.store, portal.index, article, asked or None), searched=portal.index is not None,
         wrong=wrong,
     )  # fmt: skip

@@ -19,10 +19,10 @@ from newsportal.portal.notices import notify
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
 from newsportal.services.accounts import Right
-from newsportal.services.topics.changing import words
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, CategoryRow, NameTaken, drop, list_categories, put, values_of
 from newsportal.sources.changing import entry_digest, entry_of
+from newsportal.sources.values import words
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -9,12 +9,14 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from newsportal.messages import Message
 from newsportal.portal.access import may, needs
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.desk.articles import FILTERS
 from newsportal.portal.monitor.process_metrics import disk as disk_of
 from newsportal.portal.render import render
 from newsportal.services.accounts import Right
+from newsportal.sources.watched import Judged
 from newsportal.store.lists import ArticleFilter
 
 LATELY: Final = timedelta(days=7)  # older articles and messages are nobody's task of today
@@ -41,7 +43,7 @@ def mistakes(visit: Visit) -> Task:
 
 def sources(visit: Visit) -> Task:
     number = sum(one.health.bad for one in visit.portal.health())
-    return Task(number, visit.say_number("source does badly", "sources do badly", number), "/sources", bad=True)
+    return Task(number, visit.say_number("failing source", "failing sources", number), "/sources", bad=True)
 
 
 def disk(visit: Visit) -> Task | None:
@@ -102,6 +104,7 @@ def tasks(visit: Visit) -> list[Task]:
     return [task for find in TASKS if (task := find(visit)) is not None and (task.number or task.unit == "%")]
 
 
+NAMED: Final = 5  # failing sources that the page names; the others stand on their own page
 LOOKED = 50  # of so many reports, the last is told of for which something was due
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
@@ -111,4 +114,15 @@ router = APIRouter(dependencies=[needs(Right.WATCH)])
 def desk(request: Request, visit: Here) -> Response:
     runs = visit.portal.store.runs(LOOKED)
     last = next((run for run in runs if not run.idle), next(iter(runs), None))
-    return render(request, "desk_start.html", tasks=tasks(visit), last=last)
+    failing = [one for one in visit.portal.health() if one.health.bad]
+    troubles = [trouble(one, visit) for one in failing[:NAMED]]
+    return render(request, "desk_start.html", tasks=tasks(visit), last=last, troubles=troubles, failing=len(failing))
+
+
+def trouble(one: Judged, visit: Visit) -> dict[str, object]:
+    """A failing source with why, and what to do. ``editable``: the file has an entry of it."""
+    says, health, remedy = visit.clock.says, one.health, one.health.remedy()
+    return {
+        "source": one.source, "state": says(Message(f"state.{health.state}")), "reason": says(health.reason()),
+        "remedy": says(remedy) if remedy else None, "editable": one.source.key in visit.portal.by_key,
+    }  # fmt: skip

@@ -12,11 +12,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.classify.topics import TopicRule, rule
-from newsportal.errors import Problem, SourcesError
+from newsportal.errors import Problem, SearchError, SourcesError
 from newsportal.portal.access import needs
-from newsportal.portal.context import Here, Visit
+from newsportal.portal.context import Here, Portal, Visit
 from newsportal.portal.desk.jobs import assigning, begin_job, jobs_of, start_job
 from newsportal.portal.desk.sources_yaml import NOT_WRITTEN, apply, config_of, failure_of, path_of, write
+from newsportal.portal.desk.topic_engines import offers, requests_a_day, usual
 from newsportal.portal.language import _
 from newsportal.portal.notices import redirect_with
 from newsportal.portal.render import render
@@ -25,10 +26,11 @@ from newsportal.portal.wording import by_field
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.services.accounts import Right
 from newsportal.services.jobs.desk import Busy
-from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put, words
+from newsportal.services.topics.changing import Draft, NoSuchTopic, delete, move, put
+from newsportal.services.topics.changing import marked as marked_topics
 from newsportal.services.topics.preview import DAYS, SHOWN, Preview, counts, lead, preview
 from newsportal.sources import Breadth, EditConflict, Topic, digest, edit, load
-from newsportal.sources.loading import built_in
+from newsportal.sources.values import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,9 @@ def topics(request: Request, visit: Here) -> Response:
 
 @router.get("/topics/new")
 def new(request: Request) -> Response:
-    name = Visit(request).text("name", 100) or ""
-    return _form(request, Typed(digest=digest(path_of(request)), name=name))
+    visit, known = Visit(request), config_of(request)
+    name = visit.text("name", 100) or ""
+    return _form(request, Typed(digest=digest(path_of(request)), name=name, engines=usual(known, offers(visit, known))))
 
 
 @router.get("/topics/{name}/edit")
@@ -168,6 +171,8 @@ def save(request: Request, sent: Form) -> Response:
     text = visit.say("The topic %(name)s was saved.", name=name)
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
+        number = follow_preview(visit.portal, replace(form, name=name))
+        text += " " + visit.say_number("%(num)d story of the last week is in it.", "%(num)d stories of the last week are in it.", number)
         try:
             begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
             text += " " + visit.say(FOLLOWS, days=FOLLOW_DAYS)
@@ -213,6 +218,17 @@ def assign(request: Request, sent: Form) -> Response:
     return start_job(request, "assign", name, words, back="/topics", params={"days": days})
 
 
+def follow_preview(portal: Portal, form: Typed) -> int:
+    """Put the stories that the preview shows into the topic at once, before the job has come to them; answers how many match."""
+    now, found_by = portal.now(), form.rule()
+    try:
+        found = preview(portal.store, portal.index, found_by, topic=form.before, now=now)
+    except SearchError:  # the job needs no index
+        return 0
+    portal.store.mark_topics([marked_topics(one.article, (found_by,)) for one in found.newest], now=now)
+    return len(found.newest)
+
+
 def _gone(request: Request, names: Sequence[str]) -> list[str]:
     """Topics of stored articles that the file has no more: deleted, or renamed."""
     return sorted(set(Visit(request).portal.tally().by_topic) - set(names))
@@ -220,8 +236,9 @@ def _gone(request: Request, names: Sequence[str]) -> list[str]:
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
     known = config_of(request)
-    engines = [*(engine.name for engine in known.engines), *built_in()]  # that it may ask: those of the file first
-    values = {"title": form.before or "", "engines": engines, "follow_days": FOLLOW_DAYS}
+    values = {
+        "title": form.before or "", "engines": offers(Visit(request), known), "cost": requests_a_day(known), "follow_days": FOLLOW_DAYS,
+    }  # fmt: skip
     return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 

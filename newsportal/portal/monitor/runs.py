@@ -88,11 +88,10 @@ LATEST: Final = 20  # reports among which those of crawls at work are looked for
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The last fit: when, α and λ, and whatever else it tells of itself."""
+    """The last fit: when, the share that counts as liked, and whatever else it tells of itself."""
 
     made: datetime
     alpha: float
-    decay: float | None
     facts: tuple[tuple[str, Any], ...]
 
 
@@ -158,7 +157,7 @@ FIRST = ("views", "readers", "stories", "by", "seconds", "let_go")
 
 def learnt_of(made: datetime, facts: Mapping[str, Any]) -> Learnt:
     """A fit's figures, what people ask for first at the beginning; one that tells no α used the paper's."""
-    alpha, decay = facts.get("alpha"), facts.get("lambda")
+    alpha = facts.get("alpha")
     plain = [(name, value) for name, value in facts.items() if isinstance(value, str | int | float) and name not in ("alpha", "lambda")]
     plain.sort(key=lambda fact: (FIRST.index(fact[0]) if fact[0] in FIRST else len(FIRST), fact[0]))
-    return Learnt(made, alpha if isinstance(alpha, float) else ALPHA, decay if isinstance(decay, float) else None, tuple(plain))
+    return Learnt(made, alpha if isinstance(alpha, float) else ALPHA, tuple(plain))

@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from newsportal.portal import safe_text
 from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.reading.exports import EXPORTS, MOST, exported
 from newsportal.portal.reading.feed_formats import FORMATS, TYPES, Entry, Feed, Picture
 from newsportal.portal.reading.picture_proxy import picture_addresses
 from newsportal.portal.reading.search_query import read_search
@@ -37,17 +38,19 @@ HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml"
 
 @dataclass(frozen=True, slots=True)
 class FeedAddresses:
-    """The addresses of one list in the three formats."""
+    """The addresses of one list as a feed in three formats, and as a file in two."""
 
     title: str
     rss: str
     atom: str
     json: str
+    csv: str
+    jsonl: str
 
     @classmethod
     def below(cls, path: str, title: str, **parameters: object) -> Self:
         """``PATH/feed.rss`` and the like with these parameters."""
-        return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in FORMATS))
+        return cls(clean(title), *(address(f"{path}/feed.{ending}", **parameters) for ending in (*FORMATS, *EXPORTS)))
 
 
 FILTERS = ("site", "source", "category")
@@ -73,7 +76,7 @@ def of_topic(visit: Here, name: str, ending: str) -> Response:
 
 def of_list(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
     narrowed = _filters(visit)
-    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=ENTRIES)
+    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=entries_of(ending))
     found = visit.portal.store.stories(which).stories
     title = " · ".join((*([topic] if topic else []), *narrowed.values(), visit.portal.site.title))
     return answer(visit, ending, title, address(page, **narrowed), [story.head.id for story in found])
@@ -88,7 +91,7 @@ def of_search(visit: Here, ending: str) -> Response:
     """The newest stories for ``?q=`` and the filters. Without words and filters, or without an index, a feed without entries: readers keep
     asking."""
     asked = replace(read_search(visit), sort="time", page=1)
-    query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
+    query = asked.query(visit.clock.now, visit.clock.zone, limit=entries_of(ending))
     hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
     return answer(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
@@ -124,8 +127,15 @@ for path in HABITS:
     router.add_api_route(path, habitual)
 
 
+def entries_of(ending: str) -> int:
+    """How many stories a list has in this format."""
+    return MOST if ending in EXPORTS else ENTRIES
+
+
 def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
-    """The feed in the format ``ending``, or 304 when the reader has it already."""
+    """The feed or file in the format ``ending``, or 304 when the reader has the feed already."""
+    if ending in EXPORTS:
+        return exported(ending, visit.portal.store.articles(ids))
     write = FORMATS.get(ending)
     if write is None:
         raise HTTPException(404)

@@ -12,14 +12,19 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.errors import StoreError
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
-from newsportal.portal.reading.reader_profile import Reader, reader_of
+from newsportal.portal.notices import notify
+from newsportal.portal.preferences import YEAR
+from newsportal.portal.reading.reader_profile import STORY, Reader, reader_of
 from newsportal.portal.render import render
+from newsportal.portal.request_body import Form
 from newsportal.portal.safe_text import shorten, title
 from newsportal.recommend.base import Recommendation
 from newsportal.store.results import Story
 
 log = logging.getLogger(__name__)
 
+DISMISSED = "dismissed"
+MOST_DISMISSED = 100  # as many as a cookie holds; what is older is hardly recommended any more
 FURTHER = 3  # stories at the end of another
 TITLE_CHARS = 40  # of the story that speaks for another: enough to know it by
 
@@ -77,8 +82,15 @@ def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list
 
 
 def recommended(visit: Visit, reader: Reader, n: int) -> Found:
-    """The best for this reader; for one of whom nothing is kept, what is the best for anybody."""
-    return visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n)
+    """The best for this reader, without what he does not want; for one of whom nothing is kept, what is the best for anybody."""
+    unwanted = dismissed(visit.request)
+    found = visit.portal.recommender.recommended(reader.name if reader.is_recorded else None, visit.portal.now(), n + len(unwanted))
+    return [one for one in found if one[0].id not in unwanted][:n]
+
+
+def dismissed(request: Request) -> list[str]:
+    """The stories of which this reader said that they do not interest him, the last one first."""
+    return [id for id in request.cookies.get(DISMISSED, "").split(".") if STORY.fullmatch(id)][:MOST_DISMISSED]
 
 
 def why(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
@@ -90,6 +102,18 @@ def why(one: Recommendation, because: Story | None, words: NullTranslations) -> 
 router = APIRouter()
 
 SHOWN = 30
+
+
+@router.post("/for-you/dismiss")
+def dismiss(request: Request, visit: Here, sent: Form) -> Response:
+    """``story``: it is not recommended to this browser any more."""
+    story = sent.get("story", "")
+    if not STORY.fullmatch(story):
+        raise HTTPException(400)
+    answer = notify(request, "/for-you", _("It is not recommended to you any more."))
+    kept = [story, *(id for id in dismissed(request) if id != story)][:MOST_DISMISSED]
+    answer.set_cookie(DISMISSED, ".".join(kept), max_age=YEAR, samesite="lax", path="/", httponly=True)
+    return answer
 
 
 @router.get("/for-you")

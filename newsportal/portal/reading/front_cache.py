@@ -13,6 +13,7 @@ from newsportal.store.results import Story, StoryFilter, StoryPage
 from newsportal.store.store import Store
 
 BOARD_STORIES = 5
+CHOICE = 3 * BOARD_STORIES  # stories of a board to choose from: what stands above it is left out
 RANKED_STORIES = 10
 MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a board is a query
 LATEST = 20
@@ -36,7 +37,7 @@ class Board:
     ranked: tuple[Ranked, ...] = ()
 
     def new(self, since: datetime | None) -> int:
-        """How many of those shown are new or were reported again after ``since``."""
+        """How many of its stories here are new or were reported again after ``since``."""
         shown = [*self.stories, *(one.story for one in self.ranked)]
         return sum(story.last_seen > since for story in shown) if since else 0
 
@@ -63,11 +64,9 @@ def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: dat
     """Asks some 15 lists of the store."""
     latest = store.stories(StoryFilter(limit=LATEST))
     newest = tuple(story.last_seen for story in store.stories(StoryFilter(limit=COUNTED)).stories) if latest.stories else ()
-    hot = store.stories(StoryFilter(order="hottest", since=now - HOT_FOR, limit=RANKED_STORIES if by_rank else HOTTEST + 1)).stories
+    hot = store.stories(StoryFilter(order="hottest", since=now - HOT_FOR, limit=RANKED_STORIES if by_rank else 2 * HOTTEST)).stories
     if not by_rank:
-        boards = [
-            Board(topic, counted.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=BOARD_STORIES)).stories) for topic in topics
-        ]
+        boards = [Board(topic, counted.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=CHOICE)).stories) for topic in topics]
         return Front(latest, hot, tuple(boards), newest)
     boards = [Board(None, 0, ranked=ranked(store.story, hot, now=now))]
     for topic in topics:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from datetime import timedelta
 from gettext import NullTranslations
 from typing import Any
@@ -15,10 +15,19 @@ from newsportal.items.report import Run
 from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import LANGUAGES, by_day
 from newsportal.portal.monitor.runs import failures_of
-from newsportal.portal.preferences import CHOICES, last_visit, remember, remember_visit, safe_next
+from newsportal.portal.preferences import (
+    CHOICES,
+    TOPICS,
+    chosen_in,
+    last_visit,
+    remember,
+    remember_visit,
+    safe_next,
+    written_topics,
+)
 from newsportal.portal.reading.feeds import feed_addresses
 from newsportal.portal.reading.for_you import further
-from newsportal.portal.reading.front_cache import COUNTED, HOTTEST, Front
+from newsportal.portal.reading.front_cache import BOARD_STORIES, COUNTED, HOTTEST, LATEST, Board, Front
 from newsportal.portal.reading.photos import card_of
 from newsportal.portal.render import render
 from newsportal.portal.safe_text import thumbnail
@@ -27,7 +36,7 @@ from newsportal.store.results import Story
 
 router = APIRouter()
 
-SECONDS = 3
+SECONDS = 3  # below a top story without a picture, so that the column is as long as the hottest beside it
 PHOTOS = 5
 FOR_YOU = 4  # a row of the widest page
 RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that was killed
@@ -41,11 +50,11 @@ def home(request: Request, visit: Here) -> Response:
     since, visit_cookie = last_visit(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
     answer = render(
-        request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED, boards=found.boards,
+        request, "home.html", by_rank=by_rank, since=since, new=found.new(since), many=found.new(since) >= COUNTED,
         topics=portal.topics(), feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < RUNNING_FOR else None,
         last=last if last and last.ended else None, failures=failures_of(last) if last else [], notice=notice(last, clock.words),
-        **(ranks(found) if by_rank else stories(visit, found)),
+        **{"boards": own_boards(visit, found), **(ranks(found) if by_rank else stories(visit, found))},
     )  # fmt: skip
     if found.latest.stories:
         remember_visit(answer, visit_cookie)
@@ -53,19 +62,39 @@ def home(request: Request, visit: Here) -> Response:
 
 
 def stories(visit: Visit, found: Front) -> dict[str, Any]:
-    """What stands around the boards where they are in the order of time."""
+    """The page in the order of time; each story stands at its first place alone."""
     lead = top_story(found.hot, found.latest.stories)
-    hottest = [story for story in found.hot if story != lead][:HOTTEST]
-    wall = visit.portal.store.galleries.wall(WallFilter(limit=PHOTOS)).stories
+    shown = {lead.id} if lead else set()
+
+    def first(some: Iterable[Story], most: int) -> list[Story]:
+        new = [story for story in some if story.id not in shown][:most]
+        shown.update(story.id for story in new)
+        return new
+
+    hottest = first(found.hot, HOTTEST)
+    beside = first(found.latest.stories, SECONDS) if lead and not thumbnail(lead.head.images) else []
+    suggested = [one for one in further(visit, n=2 * FOR_YOU) if one.story.id not in shown][:FOR_YOU]
+    shown.update(one.story.id for one in suggested)
+    wall = [one for one in visit.portal.store.galleries.wall(WallFilter(limit=2 * PHOTOS)).stories if one.article.story_id not in shown]
+    shown.update(one.article.story_id for one in wall[:PHOTOS])
+    boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
     return {
         "lead": lead,
         "hottest": hottest,
-        "seconds": seconds(lead, hottest, found.latest.stories),
-        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall],
-        "suggested": further(visit, n=FOR_YOU),
-        "days": by_day(found.latest.stories, visit.clock, lambda story: story.head.moment),
+        "seconds": beside,
+        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]],
+        "suggested": suggested,
+        "boards": [board for board in boards if board.stories or not board.count],
+        "days": by_day(first(found.latest.stories, LATEST), visit.clock, lambda story: story.head.moment),
         "more": found.latest.next,
     }
+
+
+def own_boards(visit: Visit, found: Front) -> list[Board]:
+    """The boards of the topics that the reader chose, in his order; that of everything stays first."""
+    by_topic = {board.topic: board for board in found.boards}
+    own = visit.chosen.own([topic for topic in by_topic if topic is not None])
+    return [*([by_topic[None]] if None in by_topic else []), *(by_topic[topic] for topic in own)]
 
 
 def ranks(found: Front) -> dict[str, Any]:
@@ -75,18 +104,10 @@ def ranks(found: Front) -> dict[str, Any]:
 
 
 def top_story(hot: Sequence[Story], latest: Sequence[Story]) -> Story | None:
-    """The hottest story that has a picture and that several brought, else the hottest, else the newest."""
+    """The hottest story that has a picture and that several brought, else the hottest with a picture, else the hottest, else the newest."""
     reported = [story for story in hot if story.count > 1]
-    pictured = [story for story in reported if thumbnail(story.head.images)]
-    return next(iter([*pictured, *reported, *(story for story in latest if thumbnail(story.head.images)), *latest]), None)
-
-
-def seconds(lead: Story | None, hottest: Sequence[Story], latest: Sequence[Story]) -> list[Story]:
-    """What stands below a top story without a picture, so that the column is as long as the hottest beside it."""
-    if lead is None or thumbnail(lead.head.images):
-        return []
-    shown = {lead.id, *(story.id for story in hottest)}
-    return [story for story in latest if story.id not in shown][:SECONDS]
+    pictured = [story for story in (*reported, *hot, *latest) if thumbnail(story.head.images)]
+    return next(iter([*pictured, *reported, *latest]), None)
 
 
 def notice(last: Run | None, words: NullTranslations) -> str | None:
@@ -98,12 +119,29 @@ def notice(last: Run | None, words: NullTranslations) -> str | None:
 
 @router.get("/settings")
 def settings(request: Request, visit: Here) -> Response:
+    """``topic`` (each) in their order with ``topics``: the reader's own; ``up``, ``down``: one of them moves."""
     back = safe_next(visit.asked.get("next"))
-    if any(visit.asked.get(key) in allowed for key, allowed in CHOICES.items()):
+    asked = dict(visit.asked)
+    if TOPICS in visit.asked:
+        asked[TOPICS] = written_topics(moved(visit.asked.getlist("topic"), visit.text("up"), visit.text("down")))
+    if found := chosen_in(asked):
         answer = RedirectResponse(back if "next" in visit.asked else "/settings", 303, headers={"cache-control": "no-store"})
-        remember(answer, dict(visit.asked))
+        remember(answer, found)
+        if visit.keeps and visit.signed_in is not None:
+            visit.portal.accounts.preferences.keep(visit.signed_in.person.id, found)
         return answer
-    return render(request, "settings.html", groups=groups(visit), back="/settings")
+    own, known = visit.chosen.topics, visit.portal.site.topics
+    topics = [(name, not own or name in own) for name in dict.fromkeys((*(name for name in own if name in known), *known))]
+    return render(request, "settings.html", groups=groups(visit), back="/settings", own_topics=topics)
+
+
+def moved(topics: list[str], up: str | None, down: str | None) -> list[str]:
+    """``topics`` with one of them a place further up or down."""
+    for name, step in ((up, -1), (down, 1)):
+        if name in topics and 0 <= topics.index(name) + step < len(topics):
+            place = topics.index(name)
+            topics.insert(place + step, topics.pop(place))
+    return topics
 
 
 def groups(visit: Visit) -> list[dict[str, Any]]:
@@ -111,7 +149,7 @@ def groups(visit: Visit) -> list[dict[str, Any]]:
     labels = {
         "auto": say("As the system"), "light": say("Light"), "dark": say("Dark"), "serif": say("Serif"), "sans": say("Sans serif"),
         "small": say("Small"), "medium": say("Medium"), "large": say("Large"), "original": say("As published"),
-        "simplified": say("Simplified"), "traditional": say("Traditional"), "newest": say("Time line"), "ranked": say("Ranking"),
+        "simplified": say("Simplified"), "traditional": say("Traditional"), "newest": say("Newest"), "ranked": say("Hottest"),
         **LANGUAGES,
     }  # fmt: skip
     headings = {

@@ -100,9 +100,21 @@ def names(visit: Visit) -> dict[str, dict[str | None, str]]:
     say = visit.say
     return {
         "when": {None: say("any time"), "day": say("24 hours"), "week": say("7 days"), "month": say("a month"), "year": say("a year")},
-        "kind": {None: say("All kinds"), "article": say("Articles"), "thread": say("Forum threads"), "photos": say("Photo stories")},
+        "kind": {None: say("All kinds"), **kinds(visit)},
         "folds": {None: say("one hit a story"), "open": say("every version")},
     }
+
+
+def kinds(visit: Visit) -> dict[str | None, str]:
+    """The kinds of documents that the store has."""
+    sources = visit.portal.tally().by_source
+    threads, photos = any(map(is_thread, sources)), any(map(is_gallery, sources))
+    named = (
+        ("article", visit.say("Articles"), True),
+        ("thread", visit.say("Forum threads"), threads),
+        ("photos", visit.say("Photo stories"), photos),
+    )
+    return {name: label for name, label, there in named if there}
 
 
 def chips(asked: SearchRequest, visit: Visit) -> list[Chip]:
@@ -123,7 +135,7 @@ def facets(asked: SearchRequest, results: Results, visit: Visit) -> list[Facet]:
     named = names(visit)
     labels = {"topic": visit.say("Topic"), "site": visit.say("Site"), "category": visit.say("Category"), "day": visit.say("Day")}
     listed = [Facet(visit.say("Time"), plain(asked, "when", named["when"]))]
-    if any(is_thread(source) or is_gallery(source) for source in visit.portal.tally().by_source):
+    if len(kinds(visit)) > 1:
         listed.append(Facet(visit.say("Kind"), plain(asked, "kind", named["kind"])))
     counted = [Facet(labels[name], choices(asked, name, results.facets.get(name, {}))) for name in FACETS]
     folds = Facet(visit.say("Versions"), plain(asked, "folds", named["folds"]))

@@ -5,6 +5,10 @@
   const lost = document.querySelector("#lost");
   if (!said || !lost) return;
 
+  /* Browsers without ::details-content: beside the page the menu stands open, above it it is closed. */
+  const menu = document.querySelector(".desk-menu");
+  if (!CSS.supports("selector(::details-content)")) menu.open = matchMedia("(min-width: 52.01rem)").matches;
+
   /* What asks again by itself rests while somebody is in it: a log that is read stands still. */
   document.addEventListener("htmx:beforeRequest", (event) => {
     const { elt, target, requestConfig } = event.detail;

@@ -5,6 +5,7 @@
   const find = (selector, from = document) => from.querySelector(selector);
   let stories = [...document.querySelectorAll("[data-story]")];
   const help = find("[data-help]");
+  const menu = find("[data-menu]");
   let chosen = -1;
   let going = 0; // when "g" was pressed
 
@@ -54,6 +55,7 @@
     document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
     const button = find("[data-theme-button]");
     if (button) button.value = now;
+    if (menu) fetch(`/settings?theme=${root.dataset.theme}`, { redirect: "manual" }).catch(() => {}); // kept with the account
   }
 
   const only = () => stories[chosen] || find("[data-article]") || (stories.length === 1 ? stories[0] : null);
@@ -76,7 +78,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
     if (find(".pswp")) return; // the viewer has keys of its own
-    if (event.key === "Escape") document.activeElement?.blur();
+    if (event.key === "Escape") { if (menu) menu.open = false; document.activeElement?.blur(); }
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
     if (help?.open && event.key !== "?") return;
     const soon = Date.now() - going < 1500;
@@ -86,6 +88,8 @@
     const act = keys[event.key];
     if (act) { event.preventDefault(); act(); }
   });
+
+  document.addEventListener("click", (event) => { if (menu && !menu.contains(event.target)) menu.open = false; });
 
   /* Passing a story on: the address of this page, without what led here. Nobody is told. */
   const share = find("[data-share]");

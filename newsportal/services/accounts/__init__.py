@@ -22,6 +22,7 @@ from newsportal.services.accounts.base import Signed as Signed
 from newsportal.services.accounts.base import Token as Token
 from newsportal.services.accounts.marks import Marks, Searches
 from newsportal.services.accounts.people import People
+from newsportal.services.accounts.preferences import ChosenPreferences
 from newsportal.services.accounts.sessions import Attempts, Sessions, Tokens
 from newsportal.services.accounts.tables import METADATA
 from newsportal.services.accounts.trail import Trail
@@ -54,6 +55,7 @@ class Accounts:
         self.alerts = Alerts(self._engine)
         self.marks = Marks(self._engine)
         self.searches = Searches(self._engine)
+        self.preferences = ChosenPreferences(self._engine)
 
     def give_back(self, *, whole: bool = False) -> int:
         """As ``Pruning.give_back`` of the store."""

@@ -175,6 +175,14 @@ FEED_KEYS = Table(
 )
 """The secret in the address of a person's own feeds. It opens these feeds alone, and he must see it again, so it is kept as it is."""
 
+PREFERENCES = Table(
+    "preferences",
+    METADATA,
+    Column("person_id", String(ID_CHARS), primary_key=True),
+    Column("chosen", JSON, nullable=False),
+)
+"""What a person chose: name → value, as in the cookies."""
+
 FOLLOWED = Table(
     "followed",
     METADATA,

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from newsportal.errors import StoreError
 from newsportal.search.base import Index, Query
+from newsportal.search.overview import AROUND, similar
 from newsportal.services.editing.blocks import Block, blocks_of, read, typed
 from newsportal.services.editing.differences import Likeness, likeness
 from newsportal.store.corrections import Correction
-from newsportal.store.results import StoredArticle, Story
+from newsportal.store.results import StoredArticle, Story, StoryFilter
 from newsportal.store.store import Store
 
 TOLD: Final = 200  # characters of a value that are written down; the article's revisions have the whole
@@ -128,13 +129,17 @@ def story_id_of(text: str) -> str:
     return (rest if found else text.strip()).split("/")[0].split("?")[0].split("#")[0][:100]
 
 
-def candidates(store: Store, index: Index | None, article: StoredArticle, asked: str) -> list[Candidate]:
-    """Stories that are found by ``asked``, the most alike first."""
-    ids = [story_id_of(asked)]
-    if index is not None:
+def candidates(store: Store, index: Index | None, article: StoredArticle, asked: str | None = None) -> list[Candidate]:
+    """Stories that ``asked`` finds, the most alike first. None: stories about the same things, without an index the newest around it."""
+    ids = [story_id_of(asked)] if asked else []
+    if asked and index is not None:
         ids += [hit.story_id for hit in index.search(Query(asked, limit=HITS)).hits]
-    stories = [story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id]
-    chosen = list({story.id: story for story in stories}.values())[:CANDIDATES]
-    whole = {head.id: head for head in store.articles([story.head.id for story in chosen])}
-    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in chosen if story.head.id in whole]
-    return sorted(found, key=lambda one: -one.likeness.shared)
+    elif not asked and index is not None:
+        ids += [hit.story_id for hit in similar(index, article, limit=HITS)]
+    elif not asked:
+        around = StoryFilter(since=article.moment - AROUND, until=article.moment + AROUND, limit=HITS)
+        ids += [story.id for story in store.stories(around).stories]
+    stories = {story.id: story for story in store.listed(list(dict.fromkeys(ids))).values() if story.id != article.story_id}
+    whole = {head.id: head for head in store.articles([story.head.id for story in stories.values()])}
+    found = [Candidate(story, likeness(article, whole[story.head.id])) for story in stories.values() if story.head.id in whole]
+    return sorted(found, key=lambda one: (-one.likeness.shared, one.likeness.apart))[:CANDIDATES]

@@ -6,7 +6,6 @@ words: those that the words find come in, those that only former words brought g
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -174,11 +173,6 @@ def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:
     if key in ("enabled", "auto_classify") and value is None:
         return given is None or given is (key == "enabled")
     return bool(given == value)
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Words as people type them: one a line, or between commas of either kind. Each once."""
-    return tuple(dict.fromkeys(word.strip() for word in re.split(r"[\r\n,，、;；]", text) if word.strip()))
 
 
 AT_ONCE: Final = 200  # articles of a transaction: a crawl that writes beside waits for its end

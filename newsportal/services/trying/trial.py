@@ -182,7 +182,7 @@ def query_for(engine: str, sources: Sources) -> str:
 def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
     found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     links = (
-        Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published or entry.updated)
+        Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published or entry.updated)
         for entry in found.entries
         if entry.url
     )
@@ -207,7 +207,7 @@ def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
     left = (Message(f"left.{why}", number=number) for why, number in sorted(chosen.left.items()))
-    listed = (Link(entry.url, source.key, entry.title, None, source.site, entry.moment) for entry in chosen.entries)
+    listed = (Link(entry.url, source.key, entry.title, None, source.publisher, entry.moment) for entry in chosen.entries)
     return tuple(listed), (Message("look.entries", number=len(found.entries)), *left, *warned(found.warnings))
 
 

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.cli.exchange import parquet
-from newsportal.cli.exchange.form import SCHEMA, incoming, plain, whole
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
+from newsportal.services.exchange import parquet
+from newsportal.services.exchange.form import SCHEMA, incoming, plain, whole
 from newsportal.store import open_store
 from newsportal.store.store import Store
 

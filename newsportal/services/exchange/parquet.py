@@ -10,9 +10,9 @@ from importlib import import_module
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
-from newsportal.cli.exchange.cells import more_of
-from newsportal.cli.exchange.form import LISTS, MOMENTS, NUMBERS, TEXTS
 from newsportal.errors import DependencyMissing, NewsportalError
+from newsportal.services.exchange.cells import more_of
+from newsportal.services.exchange.form import LISTS, MOMENTS, NUMBERS, TEXTS
 from newsportal.store.dialects import chunks
 
 GROUP: Final = 1000  # rows of a row group: some megabytes of articles

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from newsportal.cli.exchange.cells import COLUMNS, cell, is_formula, read, text_of, write
+from newsportal.services.exchange.cells import COLUMNS, cell, is_formula, read, text_of, write
 
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", " =1", "＝1", "\r=1", "'=1", "''=1"])
@@ -89,7 +89,7 @@ def field_limit() -> Iterator[None]:
 
 @pytest.mark.usefixtures("field_limit")
 def test_no_line_and_no_cell_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.cli.exchange.cells.LONGEST", 100)
+    monkeypatch.setattr("newsportal.services.exchange.cells.LONGEST", 100)
     with pytest.raises(ValueError, match="a line of more than 100 characters"):
         list(read(io.StringIO("url,title,text\n" + "u" * 101)))
     rows = list(read(io.StringIO('url,title,text\nu,t,"never closed\n' + "a line\n" * 50)))

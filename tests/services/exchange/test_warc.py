@@ -12,11 +12,11 @@ from backports import zstd
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.cli.exchange.warc import HEADERS, page, read, write_warc
 from newsportal.errors import ArchiveError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.net import archive
+from newsportal.services.exchange.warc import HEADERS, page, read, write_warc
 from newsportal.store import open_store
 from newsportal.text import dom
 
@@ -81,7 +81,7 @@ def test_pages_are_read_however_they_were_packed(encodings: str, tmp_path: Path)
 
 
 def test_a_packed_page_that_fills_the_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.cli.exchange.warc.LONGEST", 100_000)
+    monkeypatch.setattr("newsportal.services.exchange.warc.LONGEST", 100_000)
     with archive.Writer(tmp_path / "bomb.warc.gz") as writer:
         writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", "br")), brotli.compress(bytes(10**6)), when=NOW))
     ((_, found),) = read(tmp_path / "bomb.warc.gz")
