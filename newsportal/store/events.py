@@ -76,6 +76,15 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Teller:
+    """A site that reported of an event: when first, and in how many articles."""
+
+    site: str
+    first: datetime
+    articles: int
+
+
+@dataclass(frozen=True, slots=True)
 class EventPage:
     events: tuple[Event, ...]
     next: str | None = None
@@ -140,7 +149,9 @@ class Events(Part):
             _write_vectors(connection, vectors)
             for story_id, (_, to) in edit.moves.items():
                 moved = update(EVENT_STORIES).where(EVENT_STORIES.c.story_id == story_id)
-                connection.execute(moved.values(event_id=to, score=1.0, words=[], by=name(edit.by)))
+                connection.execute(moved.values(event_id=to, score=1.0, words=[]))
+            if edit.moves:  # what he left where it was he saw, too
+                connection.execute(update(EVENT_STORIES).where(EVENT_STORIES.c.event_id.in_(edit.events)).values(by=name(edit.by)))
             row = update(EVENTS).where(EVENTS.c.id == edit.event_id)
             if edit.title is not None:
                 connection.execute(row.values(title=None if edit.title[1] is None else storable(edit.title[1])))
@@ -189,6 +200,10 @@ class Events(Part):
         last = found[limit - 1] if len(found) > limit else None
         return EventPage(tuple(found[:limit]), cursor(last.heat if order == "hottest" else last.last, last.id) if last else None)
 
+    def pinned(self) -> list[Event]:
+        """Those that editors keep on top, the latest first."""
+        return self._events(select(*READ).where(EVENTS.c.pinned.is_not(None)).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
+
     def changed_since(self, changed: int, limit: int = PAGE) -> list[Event]:
         """Events that changed after this number, in its order."""
         return self._events(select(*READ).where(EVENTS.c.changed > changed).order_by(EVENTS.c.changed, EVENTS.c.id).limit(limit))
@@ -206,6 +221,13 @@ class Events(Part):
         for row in sorted(rows, key=lambda row: (row["moment"], row["story_id"])):
             found.setdefault(row["event_id"], []).append(_placed(row))
         return found
+
+    def tellers(self, event_id: str) -> list[Teller]:
+        """The sites that reported of an event, the first one first."""
+        first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
+        told = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
+        wanted = told.where(EVENT_STORIES.c.event_id == event_id, ARTICLES.c.hidden.is_(None)).group_by(ARTICLES.c.publisher)
+        return [Teller(row.publisher, row.first, row.number) for row in self._rows(wanted.order_by(first, ARTICLES.c.publisher))]
 
     def _events(self, wanted: Any) -> list[Event]:
         """The head's title is read beside: one query more, none an event."""
@@ -256,12 +278,12 @@ EMPTY: Final = {"head_id": None, "stories": 0, "sites": 0, "first": EPOCH, "last
 
 def _expect(connection: Connection, edit: Edit) -> None:
     row = connection.execute(select(EVENTS.c.title, EVENTS.c.pinned).where(EVENTS.c.id == edit.event_id)).one_or_none()
-    if row is None:
+    if row is None and not edit.moves:
         raise StoreError(f"no event {edit.event_id!r}")
     where = {row["story_id"]: row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, edit.moves)}
     same = all(where.get(story) == event for story, (event, _) in edit.moves.items())
-    same = same and (edit.title is None or row.title == edit.title[0])
-    if not (same and (edit.pinned is None or (row.pinned is not None) == edit.pinned[0])):
+    same = same and (edit.title is None or (row is not None and row.title == edit.title[0]))
+    if not (same and (edit.pinned is None or (row is not None and (row.pinned is not None) == edit.pinned[0]))):
         raise StoreError(f"event {edit.event_id!r} was changed meanwhile: look at it again")
 
 

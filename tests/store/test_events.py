@@ -94,8 +94,9 @@ def test_editors_move_rename_and_pin_and_it_stays(store: Store) -> None:
     assert (named.title, named.renamed, named.pinned) == ("桥的事", True, NOW)
     assert [edit.kind for edit in store.events.edits("e1")] == ["pin", "rename", "split"]
     assert store.events.edits(after=number)[0].title == (None, "桥的事")
+    place(store, ("c", "e1"), ("d", "e2"))
     assert store.events.clear() == ["e1", "e9"], "what editors made is left, the rest is placed anew"
-    assert set(store.events.of(stories.values())) == {stories["b"]}
+    assert {one.by for one in store.events.of(stories.values()).values()} == {"林"}, "he saw both sides of what he took apart"
 
 
 def test_an_edit_is_refused_where_something_else_stands_by_now(store: Store) -> None:
