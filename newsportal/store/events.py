@@ -160,10 +160,10 @@ class Events(Part):
             _refresh(connection, edit.events)
             moves = {"stories": {story: list(move) for story, move in edit.moves.items()}, "title": edit.title, "pinned": edit.pinned}
             written = {"kind": edit.kind, "event_id": edit.event_id, "at": edit.at, "by": name(edit.by), "moves": moves}
-            number = int(connection.execute(insert(EVENT_EDITS).values(written)).inserted_primary_key[0])
+            (number,) = connection.execute(insert(EVENT_EDITS).values(written)).inserted_primary_key or (0,)
             if undoes is not None:
                 connection.execute(update(EVENT_EDITS).where(EVENT_EDITS.c.number == undoes).values(undone=number))
-            return number
+            return int(number)
 
     def edits(self, event_id: str | None = None, *, after: int = 0, limit: int = 50) -> list[Edit]:
         """Of an event the latest first; of all those after a number, the earliest first."""
@@ -256,7 +256,7 @@ def _edit(row: Mapping[Any, Any]) -> Edit:
     moves = row["moves"]
     title, pinned = (tuple(moves[key]) if moves[key] is not None else None for key in ("title", "pinned"))
     stories = {story: (move[0], move[1]) for story, move in moves["stories"].items()}
-    return Edit(row["kind"], row["event_id"], row["at"], row["by"], stories, title, pinned, row["number"], row["undone"])  # type: ignore[arg-type]
+    return Edit(row["kind"], row["event_id"], row["at"], row["by"], stories, title, pinned, row["number"], row["undone"])
 
 
 def _still_there(connection: Connection, placed: Sequence[Placed]) -> list[Placed]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from newsportal.store.events import Event
 from newsportal.store.store import Store
 
 MOST: Final = 500
@@ -28,7 +29,8 @@ class EventSummary:
 
 def events_of(store: Store, *, since: datetime, topic: str | None = None) -> list[EventSummary]:
     """Events that had a story since then, the weightiest first, also those of one story; ``topic``: with a story of it."""
-    found, cursor = [], None
+    found: list[Event] = []
+    cursor: str | None = None
     while len(found) < MOST:
         page = store.events.listed(since=since, topic=topic, least=1, before=cursor, limit=AT_ONCE)
         found += page.events

@@ -1,5 +1,7 @@
 """Tables of events over stories: filled by whoever follows the change log next."""
 
+from typing import Any
+
 from alembic import op
 from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKeyConstraint, Integer, LargeBinary, PrimaryKeyConstraint, String, Text
 from sqlalchemy.dialects import mysql
@@ -16,11 +18,11 @@ def upgrade() -> None:
     id, name, title = (exact(type_, database) for type_ in (String(20), String(255), Text()))
     vector = mysql.LONGBLOB() if database in COLLATIONS else LargeBinary()
     number = Integer() if database == "sqlite" else BigInteger()
-    options = {}
+    options: dict[str, Any] = {}
     if database in COLLATIONS:
         options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "collate": COLLATIONS[database]}.items()}
 
-    def make(table, *columns, key, **more):
+    def make(table: str, *columns: Any, key: str, **more: Any) -> None:
         op.create_table(table, *columns, PrimaryKeyConstraint(key, name=f"pk_{table}"), **options, **more)
 
     make(

@@ -8,6 +8,7 @@ import pytest
 from event_texts import CATCH, FIRE, TRIAL, add
 from factories import NOW
 
+from newsportal.events import EventClusters
 from newsportal.items import Link
 from newsportal.services.events import events_of, following
 from newsportal.services.events.following import EventFollower, rebuild, state_of, story_of, vector_of
@@ -99,7 +100,7 @@ def test_all_is_placed_anew_the_same_way(store: Store) -> None:
 
 
 def test_what_is_remembered_comes_back_as_it_was() -> None:
-    clusters = following.EventClusters()
+    clusters = EventClusters()
     clusters.add(story_of("1", "老城灯笼作坊起火", FIRE, NOW))
     state = clusters.state("1")
     back = state_of("1", vector_of(state).encode())
