@@ -52,6 +52,9 @@ FEW_STORIES: Final = 8
 VERY_LIKE: Final = 0.3
 """The cosine from which another place does not matter; 0.35 parts real events (one point and a half of F1)."""
 
+SAME_WORDS: Final = 0.45
+"""The same where both titles name their places: short reports of two fires share most of their words."""
+
 RECENT: Final = 20
 """Stories of an event whose titles are compared for periodic news."""
 
@@ -214,7 +217,9 @@ class EventClusters:
     @staticmethod
     def _is_elsewhere(story: Story, event: _Event, score: float) -> bool:
         """Whether the story is of other places than an event of few stories."""
-        if score >= VERY_LIKE or event.stories >= FEW_STORIES or not story.places or not event.places:
+        if score >= SAME_WORDS or event.stories >= FEW_STORIES or not story.places or not event.places:
+            return False
+        if score >= VERY_LIKE and not (_names_any(story.title, story.places) and _names_any(event.titles[0][0], event.places)):
             return False
         return not any(4 * event.places.get(place, 0) >= event.stories for place in story.places)
 
@@ -267,6 +272,10 @@ def _title_form(title: str, published: datetime | None) -> _TitleForm:
     letters = NO_WORD.sub("", NUMBER.sub("", title))
     pairs = frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
     return _TitleForm(pairs, tuple(NUMBER.findall(title)), published)
+
+
+def _names_any(title: str, places: Iterable[str]) -> bool:
+    return any(place in title for place in places)
 
 
 def _is_periodic(title: _TitleForm, event: _Event) -> bool:

@@ -77,9 +77,9 @@ def rename(
 ) -> None:
     """Give an event a title of one's own."""
     with changing(sources) as (store, log):
-        number = editing.rename(store, id, title, **who())
+        number = editing.rename(store, id, title, **edited_now())
         log("event.rename", id, {"title": title})
-        told(id, number, as_json)
+        print_edit(id, number, as_json)
 
 
 def pin(
@@ -87,17 +87,17 @@ def pin(
 ) -> None:
     """Keep an event above the others."""
     with changing(sources) as (store, log):
-        number = editing.pin(store, id, not off, **who())
+        number = editing.pin(store, id, not off, **edited_now())
         log("event.pin", id, {"pinned": not off})
-        told(id, number, as_json)
+        print_edit(id, number, as_json)
 
 
 def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
     """Take stories out of an event into one of their own, for good."""
     with changing(sources) as (store, log):
-        new, number = editing.split(store, id, stories, **who())
+        new, number = editing.split(store, id, stories, **edited_now())
         log("event.split", id, {"to": new, "stories": stories})
-        told(new, number, as_json)
+        print_edit(new, number, as_json)
 
 
 def join(
@@ -108,9 +108,9 @@ def join(
 ) -> None:
     """Put all stories of another event into this one."""
     with changing(sources) as (store, log):
-        number = editing.join(store, id, other, **who())
+        number = editing.join(store, id, other, **edited_now())
         log("event.join", id, {"from": other})
-        told(id, number, as_json)
+        print_edit(id, number, as_json)
 
 
 def undo(
@@ -120,16 +120,16 @@ def undo(
 ) -> None:
     """Take an edit back, as long as nobody changed the same since."""
     with changing(sources) as (store, log):
-        done = editing.undo(store, number, **who())
+        done = editing.undo(store, number, **edited_now())
         log("event.undo", done.event_id, {"edit": number, "kind": done.kind})
-        told(done.event_id, number, as_json)
+        print_edit(done.event_id, number, as_json)
 
 
-def who() -> dict[str, Any]:
+def edited_now() -> dict[str, Any]:
     return {"by": getpass.getuser(), "now": datetime.now(UTC)}
 
 
-def told(event: str, number: int, as_json: bool) -> None:
+def print_edit(event: str, number: int, as_json: bool) -> None:
     if as_json:
         print_json({"event": event, "edit": number})
     else:

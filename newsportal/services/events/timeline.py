@@ -77,7 +77,7 @@ def view(store: Store, event: Event, zone: tzinfo) -> EventView:
     placed = {one.story_id: one for one in store.events.members([event.id]).get(event.id, [])[-MOST_STORIES:]}
     stories = tuple(sorted(store.listed(list(placed)).values(), key=lambda story: (story.head.moment, story.id)))
     texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
-    points = turning_points(stories, [texts.get(story.id, story.head) for story in stories], zone)
+    points = milestones(stories, [texts.get(story.id, story.head) for story in stories], zone)
     return EventView(event, stories, points, tuple(store.events.tellers(event.id)), placed)
 
 
@@ -95,7 +95,7 @@ def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
     return Neighbourhood(event, before, after)
 
 
-def turning_points(stories: Sequence[Story], articles: Sequence[StoredArticle], zone: tzinfo) -> tuple[Point, ...]:
+def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone: tzinfo) -> tuple[Point, ...]:
     """The days of an event, the earliest first. ``articles``: the originals of ``stories``, with their texts."""
     by_day: dict[date, list[Point]] = {}
     for story, article in zip(stories, articles, strict=True):
