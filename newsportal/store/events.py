@@ -180,9 +180,13 @@ class Events(Part):
         return found[0] if found else None
 
     def joined(self, id: str) -> str | None:
-        """The event that an editor joined this one with."""
-        joins = self._mappings(select(EVENT_EDITS).where(EVENT_EDITS.c.kind == "join", EVENT_EDITS.c.undone.is_(None)))
-        return next((row["event_id"] for row in joins if any(move[0] == id for move in row["moves"]["stories"].values())), None)
+        """The event that editors joined this one with, in the end."""
+        wanted = select(EVENT_EDITS).where(EVENT_EDITS.c.kind == "join", EVENT_EDITS.c.undone.is_(None)).order_by(EVENT_EDITS.c.number)
+        found = None
+        for row in self._mappings(wanted):
+            if any(move[0] == (found or id) for move in row["moves"]["stories"].values()):
+                found = row["event_id"]
+        return found
 
     def listed(
         self, *, since: datetime | None = None, topic: str | None = None, least: int = 2, order: str = "hottest", before: str | None = None,

@@ -119,6 +119,12 @@ def test_an_event_that_was_joined_with_another_is_found_there_until_it_is_undone
     number = store.events.edit(join, {"e1": "[]"})
     assert store.events.event("e2") is None
     assert store.events.joined("e2") == "e1"
+    place(store, ("c", "e3"))
+    both = {stories["a"]: ("e1", "e3"), stories["b"]: ("e1", "e3")}
+    again = store.events.edit(Edit("join", "e3", NOW, "林", both), {"e3": "[]"})
+    assert (store.events.joined("e2"), store.events.joined("e1")) == ("e3", "e3")
+    back = {story: (to, come) for story, (come, to) in both.items()}
+    store.events.edit(Edit("undo", "e3", NOW, "林", back), {"e1": "[]", "e3": "[]"}, undoes=again)
     store.events.edit(Edit("undo", "e1", NOW, "林", {stories["b"]: ("e1", "e2")}), {"e1": "[]", "e2": "[]"}, undoes=number)
     assert store.events.joined("e2") is None
     assert store.events.event("e2") is not None
