@@ -86,6 +86,16 @@ def test_a_story_shows_its_event_and_its_neighbours_in_time(client: httpx.Client
     assert 'id="event-name"' not in client.get(f"/story/{alone}").text
 
 
+def test_the_front_page_has_the_weightiest_events_with_those_on_top_first(editor: httpx.Client, shelf: Store) -> None:
+    assert "大桥垮塌" in editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
+    kelp = shelf.made[3]  # type: ignore[attr-defined]
+    editor.post("/event/kelp", data={"do": "pin"})
+    part = editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
+    assert re.findall(r'href="/event/(\w+)"', part) == ["kelp", "bridge"]
+    assert 'title="Weight' in editor.get("/?lang=en").text
+    assert kelp not in part
+
+
 def test_an_event_has_feeds(client: httpx.Client) -> None:
     for ending in ("rss", "atom", "json"):
         answer = client.get(f"/event/bridge/feed.{ending}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import timedelta
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -22,6 +23,7 @@ from newsportal.text import clean
 router = APIRouter()
 
 PAGE = 30
+ON_FRONT, FRESH = 4, timedelta(days=3)
 RELATED = 5
 PICTURES = 6
 EDITS = 10  # changes of editors that an event's page shows them
@@ -37,6 +39,12 @@ class Weighed:
 
 def weighed(portal: Portal, event: Event) -> Weighed:
     return Weighed(event, math.pow(2.0, min(60.0, event.heat - (portal.now() - EPOCH) / HEAT_HALF_LIFE)))
+
+
+def front_events(portal: Portal) -> list[Weighed]:
+    """For the front page: those that editors keep on top, then the weightiest that went on these days."""
+    found = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
+    return [weighed(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
 
 
 @router.get("/events")

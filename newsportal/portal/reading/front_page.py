@@ -16,6 +16,7 @@ from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import LANGUAGES, by_day
 from newsportal.portal.monitor.runs import failures_of
 from newsportal.portal.preferences import CHOICES, last_visit, remember, remember_visit, safe_next
+from newsportal.portal.reading.events import front_events
 from newsportal.portal.reading.feeds import feed_addresses
 from newsportal.portal.reading.for_you import further
 from newsportal.portal.reading.front_cache import COUNTED, HOTTEST, Front
@@ -59,6 +60,7 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
     wall = visit.portal.store.galleries.wall(WallFilter(limit=PHOTOS)).stories
     return {
         "lead": lead,
+        "events": front_events(visit.portal),
         "hottest": hottest,
         "seconds": seconds(lead, hottest, found.latest.stories),
         "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall],
