@@ -18,13 +18,17 @@ Two rules keep apart what only reads alike:
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict, deque
+import sys
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from math import sqrt
+from functools import lru_cache
+from math import inf, sqrt
 from operator import itemgetter
 from typing import Final
+
+import numpy as np
 
 from newsportal.text import fold_characters
 from newsportal.text.characters import made_once
@@ -47,6 +51,9 @@ FEW_STORIES: Final = 8
 
 VERY_LIKE: Final = 0.3
 """The cosine from which another place does not matter; 0.35 parts real events (one point and a half of F1)."""
+
+SAME_WORDS: Final = 0.45
+"""The same where both titles name their places: short reports of two fires share most of their words."""
 
 RECENT: Final = 20
 """Stories of an event whose titles are compared for periodic news."""
@@ -109,63 +116,148 @@ class _TitleForm:
         return 2 * len(self.pairs & other.pairs) >= SAME_FORM * (len(self.pairs) + len(other.pairs))
 
 
+@dataclass(frozen=True, slots=True)
+class EventState:
+    """What is remembered of an event from run to run: the sum of its stories' vectors, where they were, the titles of its last ones."""
+
+    id: str
+    stories: int
+    terms: Mapping[str, float]
+    places: Mapping[str, int]
+    titles: tuple[tuple[str, datetime | None], ...]
+
+
 @dataclass(slots=True)
 class _Event:
+    """Names and weights of its terms stand side by side: of a hundred thousand events a dictionary each is too much."""
+
     id: str
-    terms: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    length: float = 1.0
+    number: int
+    names: list[str] = field(default_factory=list)
+    weights: array[float] = field(default_factory=lambda: array("f"))
     stories: int = 0
-    places: Counter[str] = field(default_factory=Counter)
-    titles: deque[_TitleForm] = field(default_factory=lambda: deque(maxlen=RECENT))
+    places: dict[str, int] = field(default_factory=dict)
+    titles: list[tuple[str, datetime | None]] = field(default_factory=list)
+
+    @property
+    def terms(self) -> dict[str, float]:
+        return dict(zip(self.names, self.weights, strict=True))
+
+    @property
+    def state(self) -> EventState:
+        return EventState(self.id, self.stories, self.terms, dict(self.places), tuple(self.titles))
 
 
 class EventClusters:
-    """Events of stories that are added in time order. Time a story grows with the events that share its terms, memory with events."""
+    """Events of stories that are added in time order. Time a story grows with the events that share its terms, memory with stories."""
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self._threshold = threshold
         self._events: dict[str, _Event] = {}
-        self._events_of: defaultdict[str, dict[str, _Event]] = defaultdict(dict)  # term -> events by their id
+        self._by_number: list[_Event] = []
+        self._lengths = array("d")  # by number; infinite for an event that is gone
+        self._postings: dict[str, array[float]] = {}  # term -> number of an event, what a story added to it, number, …
+
+    def __len__(self) -> int:
+        return len(self._events)
 
     def add(self, story: Story) -> Membership:
         """Put a story into its event. A story without terms is an event by itself; one of a known id counts again."""
         terms = _unit_vector(story.terms)
-        title = _title_form(story)
-        scores: defaultdict[str, float] = defaultdict(float)
-        for term, weight in terms.items():
-            for id, event in self._events_of.get(term, {}).items():
-                scores[id] += weight * event.terms[term] / event.length
-        for id, score in sorted(scores.items(), key=lambda pair: -pair[1])[:CANDIDATES]:
-            event = self._events[id]
+        title = _title_form(story.title, story.published)
+        for score, event in self._candidates(terms):
             if score < self._threshold:
                 break
             if self._is_elsewhere(story, event, score) or _is_periodic(title, event):
                 continue
-            shared = sorted(((weight * event.terms[term], term) for term, weight in terms.items() if term in event.terms), reverse=True)
-            self._join(event, story, terms, title)
-            return Membership(id, min(1.0, score), tuple(term for _, term in shared[:EXPLAINED]))
-        event = self._events.setdefault(story.id, _Event(story.id))
-        self._join(event, story, terms, title)
+            known = event.terms
+            shared = sorted(((weight * known[term], term) for term, weight in terms.items() if term in known), reverse=True)
+            self._join(event, story, terms)
+            return Membership(event.id, min(1.0, score), tuple(term for _, term in shared[:EXPLAINED]))
+        self._join(self._events.get(story.id) or self._new(story.id), story, terms)
         return Membership(story.id, 1.0, tuple(list(terms)[:EXPLAINED]))
+
+    def state(self, id: str) -> EventState:
+        return self._events[id].state
+
+    def restore(self, state: EventState) -> None:
+        """Put an event there as it was remembered, in place of the one of its id."""
+        self.remove(state.id)
+        event = self._new(state.id)
+        event.stories, event.places, event.titles = state.stories, dict(state.places), list(state.titles)
+        self._write(event, state.terms)
+        for term, weight in state.terms.items():
+            self._postings.setdefault(sys.intern(term), array("f")).extend((event.number, weight))
+
+    def remove(self, id: str) -> None:
+        """Forget an event, if it is there."""
+        if (event := self._events.pop(id, None)) is not None:
+            self._lengths[event.number] = inf
+            event.names, event.weights = [], array("f")
+
+    def _new(self, id: str) -> _Event:
+        event = self._events[id] = _Event(id, len(self._by_number))
+        self._by_number.append(event)
+        self._lengths.append(1.0)
+        return event
+
+    def _candidates(self, terms: Mapping[str, float]) -> list[tuple[float, _Event]]:
+        """The events of the highest cosines, the highest first; of equals the earlier."""
+        found = [(weight, np.frombuffer(self._postings[term], np.float32)) for term, weight in terms.items() if term in self._postings]
+        if not found:
+            return []
+        numbers = np.concatenate([pairs[::2] for _, pairs in found]).astype(np.intp)
+        sums = np.bincount(numbers, np.concatenate([weight * pairs[1::2].astype(float) for weight, pairs in found]))
+        scores = sums / np.frombuffer(self._lengths)[: len(sums)]
+        best = np.argpartition(-scores, CANDIDATES)[:CANDIDATES] if len(scores) > CANDIDATES else np.arange(len(scores))
+        return [
+            (float(scores[at]), self._by_number[at]) for at in sorted(best.tolist(), key=lambda at: (-scores[at], at)) if scores[at] > 0
+        ]
 
     @staticmethod
     def _is_elsewhere(story: Story, event: _Event, score: float) -> bool:
         """Whether the story is of other places than an event of few stories."""
-        if score >= VERY_LIKE or event.stories >= FEW_STORIES or not story.places or not event.places:
+        if score >= SAME_WORDS or event.stories >= FEW_STORIES or not story.places or not event.places:
             return False
-        return not any(4 * event.places[place] >= event.stories for place in story.places)
+        if score >= VERY_LIKE and not (_names_any(story.title, story.places) and _names_any(event.titles[0][0], event.places)):
+            return False
+        return not any(4 * event.places.get(place, 0) >= event.stories for place in story.places)
 
-    def _join(self, event: _Event, story: Story, terms: Mapping[str, float], title: _TitleForm) -> None:
+    def _join(self, event: _Event, story: Story, terms: Mapping[str, float]) -> None:
         event.stories += 1
-        event.titles.append(title)
-        event.places.update(story.places)
+        event.titles = [*event.titles, (story.title, story.published)][-RECENT:]
+        for place in story.places:
+            event.places[place] = event.places.get(place, 0) + 1
+        summed = event.terms
         for term, weight in terms.items():
-            event.terms[term] += weight
-            self._events_of[term][event.id] = event
-        if len(event.terms) > 2 * EVENT_TERMS:
-            for term in sorted(event.terms, key=event.terms.__getitem__)[:-EVENT_TERMS]:
-                del event.terms[term], self._events_of[term][event.id]
-        event.length = sqrt(sum(weight * weight for weight in event.terms.values())) or 1.0
+            summed[term] = summed.get(term, 0.0) + weight
+            self._postings.setdefault(sys.intern(term), array("f")).extend((event.number, weight))
+        if len(summed) > 2 * EVENT_TERMS:
+            for term in sorted(summed, key=summed.__getitem__)[:-EVENT_TERMS]:
+                del summed[term]
+                self._forget(term, event)
+        self._write(event, summed)
+
+    def _write(self, event: _Event, terms: Mapping[str, float]) -> None:
+        event.names, event.weights = [sys.intern(term) for term in terms], array("f", terms.values())
+        self._lengths[event.number] = sqrt(sum(weight * weight for weight in terms.values())) or 1.0
+
+    def _forget(self, term: str, event: _Event) -> None:
+        pairs = np.frombuffer(self._postings[term], np.float32).reshape(-1, 2)
+        left = array("f", pairs[pairs[:, 0] != event.number].tobytes())
+        if left:
+            self._postings[term] = left
+        else:
+            del self._postings[term]
+
+
+def summed_up(id: str, stories: Iterable[Story]) -> EventState:
+    """The event of these stories, whatever they are like: an editor put them together."""
+    clusters = EventClusters()
+    event = clusters._new(id)
+    for story in stories:
+        clusters._join(event, story, _unit_vector(story.terms))
+    return event.state
 
 
 def _unit_vector(weights: Mapping[str, float]) -> dict[str, float]:
@@ -175,12 +267,17 @@ def _unit_vector(weights: Mapping[str, float]) -> dict[str, float]:
     return {term: sqrt(weight) / length for term, weight in largest} if length else {}
 
 
-def _title_form(story: Story) -> _TitleForm:
-    letters = NO_WORD.sub("", NUMBER.sub("", story.title))
+@lru_cache(maxsize=4096)
+def _title_form(title: str, published: datetime | None) -> _TitleForm:
+    letters = NO_WORD.sub("", NUMBER.sub("", title))
     pairs = frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
-    return _TitleForm(pairs, tuple(NUMBER.findall(story.title)), story.published)
+    return _TitleForm(pairs, tuple(NUMBER.findall(title)), published)
+
+
+def _names_any(title: str, places: Iterable[str]) -> bool:
+    return any(place in title for place in places)
 
 
 def _is_periodic(title: _TitleForm, event: _Event) -> bool:
     """Whether most of an event's last stories are other issues of the report with this title."""
-    return 2 * sum(title.is_other_issue(earlier) for earlier in event.titles) >= len(event.titles)
+    return 2 * sum(title.is_other_issue(_title_form(*earlier)) for earlier in event.titles) >= len(event.titles)

@@ -8,15 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.classify.keywords import keywords
 from newsportal.cli.options import OutFile
 from newsportal.dedup.document import Document
-from newsportal.events import TERMS, EventClusters, Story, places_among
+from newsportal.events import EventClusters, Story
+from newsportal.services.events import following
 from newsportal_lab.dedup import document_of
 from newsportal_lab.documents import answer_file
-
-PLACES_AMONG = 20
-"""Keywords of a document among which its places are looked for: further down stand places that it only mentions."""
 
 
 def events(
@@ -45,5 +42,4 @@ def answers(lines: Iterable[bytes], clusters: EventClusters) -> Iterator[dict[st
 
 
 def story_of(document: Document) -> Story:
-    terms = {one.word: one.weight for one in keywords(document.title, document.text, TERMS)}
-    return Story(document.id, document.title, document.published, terms, places_among(list(terms)[:PLACES_AMONG]))
+    return following.story_of(document.id, document.title, document.text, document.published)

@@ -34,6 +34,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Articles": {
         "story": "Show a story and its versions; fold and unfold versions.",
+        "event": "List, rebuild, name, pin, split and join events.",
         "photos": "List photo stories with their pages and missing pages.",
         "pictures": "List frequent pictures and show the state of the picture cache.",
         "publish": "Publish new articles to the targets of sources.yaml.",

@@ -24,6 +24,7 @@ from newsportal.services.alerts.base import Unclear
 from newsportal.services.alerts.opening import EVERY, work_of
 from newsportal.services.alerts.preview import DAYS, preview
 from newsportal.services.alerts.run import Work, follow_conditions, send_test, step
+from newsportal.services.events.following import EventFollower
 from newsportal.services.publishing.base import PutOff, Refused
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="An alert, or how its id begins; see newsportal alert list.")]
@@ -105,10 +106,14 @@ def send(
     sources: SourcesFile = None,
 ) -> None:
     """Send alerts without the portal: for servers on which no serve or up runs."""
+    events = EventFollower()
     with open_work(sources) as work:
         while True:
             if work.index is not None:
                 work.index.follow(work.store)
+            if any(alert.about == "event" for alert in work.accounts.alerts.all()):
+                while events.follow(work.store):
+                    pass
             follow_conditions(work)
             tally = step(work)
             counts = pick(tally, "found", "sent", "failed", "put_off", "unclear")

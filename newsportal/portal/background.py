@@ -23,6 +23,7 @@ from newsportal.search.base import Index
 from newsportal.search.words import query_words
 from newsportal.services.accounts import Accounts
 from newsportal.services.daily import DailySums
+from newsportal.services.events.following import EventFollower
 from newsportal.services.periodic import PeriodicThread
 from newsportal.sources import Sources
 from newsportal.store.store import Store
@@ -127,6 +128,7 @@ class BackgroundThreads:
         yield from (thread for thread in (state.follower, state.subscriber, state.reloading, state.sender) if thread is not None)
         if followed:
             yield Follower(self.accounts.marks, self.store, self.every, "marks")
+            yield Follower(EventFollower(), self.store, self.every, "events")
         if self.daily is not None and followed:
             yield Follower(self.daily, self.store, self.every, "daily sums")
         if followed:

@@ -44,7 +44,13 @@ def _recommends(visit: Visit) -> bool:
 FRONT, LATEST = Entry("/", _("Front page")), Entry("/latest", _("Latest"))
 FOR_YOU, STARRED = Entry("/for-you", _("For you"), condition=_recommends), Entry("/starred", _("Starred"), Right.KEEP)
 
-READING = (FRONT, LATEST, Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True), FOR_YOU)
+READING = (
+    FRONT,
+    LATEST,
+    Entry("/events", _("Events")),
+    Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
+    FOR_YOU,
+)
 """The topics of ``sources.yaml`` follow."""
 
 ACCOUNT = (

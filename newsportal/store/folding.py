@@ -17,6 +17,7 @@ from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
 from newsportal.store.article_rows import visible
 from newsportal.store.columns import EPOCH, shifted, storable
 from newsportal.store.dialects import chunks, insert_new, upsert
+from newsportal.store.event_tables import EVENT_STORIES
 from newsportal.store.gallery_tables import GALLERIES
 from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
 
@@ -114,6 +115,7 @@ VERSIONS = (
 NEW_LABELS = insert(LABELS)
 NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
 FIGURES = update(STORIES).where(STORIES.c.id == _STORY)
+NO_EVENT = delete(EVENT_STORIES).where(EVENT_STORIES.c.story_id == _STORY)
 NO_STORY = delete(STORIES).where(STORIES.c.id == _STORY)
 STORY_TOPICS = (
     select(TOPICS.c.topic)
@@ -212,6 +214,7 @@ def refresh(connection: Connection, story_id: str) -> None:
     versions = [dict(row) for row in connection.execute(VERSIONS, {"story": story_id}).mappings()]
     connection.execute(NO_LABELS, {"story": story_id})
     if not versions:
+        connection.execute(NO_EVENT, {"story": story_id})
         connection.execute(NO_STORY, {"story": story_id})
         return
     counted = figures(versions)

@@ -17,11 +17,23 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Column, ColumnElement, Connection, MetaData, Table, delete, func, select, tuple_, types
 
-from newsportal.store import crawl_state, gallery_tables, link_tables, models, outbox, pictures, readers, schema, tables, threads
+from newsportal.store import (
+    crawl_state,
+    event_tables,
+    gallery_tables,
+    link_tables,
+    models,
+    outbox,
+    pictures,
+    readers,
+    schema,
+    tables,
+    threads,
+)
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 
-DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, threads, outbox)
+DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, threads, outbox, event_tables)
 """Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40

@@ -16,6 +16,7 @@ from newsportal.store.corpora import Corpora
 from newsportal.store.crawl_state import CrawlState, Subscriptions, Visits
 from newsportal.store.dialects import open_engine
 from newsportal.store.editing import Editing
+from newsportal.store.events import Events
 from newsportal.store.galleries import Galleries
 from newsportal.store.links import Links
 from newsportal.store.lists import Lists
@@ -46,6 +47,7 @@ class Store(Articles, Lists, Writing, Editing, CrawlState):
         self.links = Links(self._engine)
         self.records = Records(self._engine)
         self.pruning = Pruning(self._engine)
+        self.events = Events(self._engine)
         try:
             prepare(self._engine, unfinished=unfinished)
         except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from newsportal.services.accounts.alerts import Alert
 from newsportal.services.accounts.base import random_id
 from newsportal.sources import load
 from newsportal.store import open_store
+from newsportal.store.results import StoryFilter
 
 SOURCES = "topics: [{name: 旅游, engines: [bing_news]}]\nstore: sqlite:///store.db\n"
 
@@ -63,3 +65,14 @@ def test_no_such_alert(file: Path) -> None:
 def test_a_test_that_fails_says_why(file: Path) -> None:
     (row,) = json.loads(run(file, "list", "--json"))
     assert "allow_private" in run(file, "test", row["id"])
+
+
+def test_sending_places_stories_in_events_where_an_alert_follows_one(file: Path) -> None:
+    known, now = load(file), datetime.now(UTC)
+    with closing(open_store(known.store)) as store, closing(open_accounts(known.accounts_uri)) as accounts:
+        (story,) = store.stories(StoryFilter()).stories
+        (topical,) = accounts.alerts.all()
+        accounts.alerts.add(replace(topical, id=random_id(), name="观景桥", about="event", of=story.id, created=now - timedelta(hours=1)))
+    assert json.loads(run(file, "send", "--once", "--json"))["found"] == 2
+    with closing(open_store(known.store)) as store:
+        assert store.events.position() == store.last_seq()

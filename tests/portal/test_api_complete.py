@@ -39,6 +39,8 @@ SAME: Final = {
     "POST /corpora/{name}/delete": "DELETE /corpora/{name}",
     "POST /corpora/{name}/label": "PUT /corpora/{name}/documents/{id}/label",
     "GET /corrections": "GET /editing/articles",
+    "POST /event/{event_id}": "PATCH /events/{id}",
+    "POST /event/{event_id}/undo/{number}": "POST /events/edits/{number}/undo",
     "GET /jobs": "GET /jobs",
     "GET /jobs/{id}": "GET /jobs/{id}",
     "POST /jobs/{id}/cancel": "DELETE /jobs/{id}",

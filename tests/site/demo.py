@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from madeup import MadeUpWeb, readers
+from madeup import MadeUpWeb, events, readers
 from madeup.photos import MadeUpPhotos
 
 from newsportal.cli import main as newsportal
@@ -75,6 +75,7 @@ def read(file: Path) -> None:
             continue
         try:
             if any(run.ended for run in store.runs(1)):
+                events.fill(store, datetime.now(UTC))
                 made = readers.fill(store, datetime.now(UTC))
                 readers.earlier_months(open_engine(uri, create=False), datetime.now(UTC))
                 print(TOLD.format(readers=made.readers, views=made.views), flush=True)

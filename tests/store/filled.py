@@ -14,6 +14,7 @@ from newsportal.items.report import Run
 from newsportal.items.visits import Visit
 from newsportal.recommend.base import Recommendation
 from newsportal.store.crawl_state import Subscription
+from newsportal.store.events import Edit, Placed
 from newsportal.store.labels import NewDocument
 from newsportal.store.link_tables import Task
 from newsportal.store.outbox import Result
@@ -34,6 +35,7 @@ def fill(store: Store) -> None:
     _articles(store)
     _threads_and_galleries(store)
     _learnt(store)
+    _events(store)
     _memory(store)
 
 
@@ -77,6 +79,13 @@ def _threads_and_galleries(store: Store) -> None:
     shown = StoryPictures(f"{7:020x}", "pic.example", "t", frozenset({"static.example/logo.png"}))
     store.pictures.saw(shown, [Picture("static.example/logo.png", "https://static.example/logo.png", 3, 4, "png", looked=NOW)], now=NOW)
     store.pictures.mark({"static.example/logo.png": "logo"}, now=LATER)
+
+
+def _events(store: Store) -> None:
+    stories = [one.story_id for one in store.all_articles()][:2]
+    placed = [Placed(id, "event", 0.5, ("图书馆", NASTY)) for id in dict.fromkeys(stories)]
+    assert store.events.place(placed, {"event": '[1,{"桥":1.0},{},[]]'}, after=0, upto=store.last_seq())
+    store.events.edit(Edit("rename", "event", LATER, "林编辑", title=(None, NASTY)), {})
 
 
 def _learnt(store: Store) -> None:

@@ -103,7 +103,7 @@ def alerts(request: Request, visit: Here) -> Response:
 @router.get("/alerts/new")
 def new_form(request: Request, visit: Here) -> Response:
     channel = visit.text("channel") or ""
-    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "name")}
+    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "event", "name")}
     if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
         return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
     language = visit.language if visit.language in LANGUAGES else "zh"
@@ -218,6 +218,7 @@ def written(alert: Alert) -> dict[str, str]:
         "about": alert.about,
         "topic": alert.of if alert.about == "topic" else "",
         "search": alert.of if alert.about == "search" else "",
+        "event": alert.of if alert.about == "event" else "",
         "channel": alert.channel,
         "when": "digest" if alert.digest else "once",
         "hours": ", ".join(map(str, alert.digest)),

@@ -17,6 +17,7 @@ from newsportal.portal.api import (
     alerts,
     articles,
     categories,
+    events,
     extraction_rules,
     marks,
     models,
@@ -36,6 +37,8 @@ PREFIX: Final = "/api/v1"
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     stories.router,
     stories.search_router,
+    events.router,
+    events.editing_router,
     monitor.router,
     alerts.router,
     people.router,

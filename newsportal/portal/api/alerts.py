@@ -28,13 +28,13 @@ from newsportal.services.publishing.base import PutOff, Refused
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=describe(404))
 
-AboutName = Literal["topic", "search", "sources", "disk", "crawl"]
+AboutName = Literal["topic", "search", "event", "sources", "disk", "crawl"]
 
 
 class AlertIn(BaseModel):
     name: str = Field("", max_length=100, description="By default as the topic or the search.")
     about: AboutName = "topic"
-    of: str = Field("", max_length=500, description="The topic's name, or the words of the search.")
+    of: str = Field("", max_length=500, description="The topic's name, the words of the search, or the id of the event.")
     channel: str = Field(description=f"One of: {', '.join(SERVICES)}.")
     fields: dict[str, str] = Field({}, description="What the channel needs. Secrets that are left out stay as they are.")
     digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once.")
@@ -162,7 +162,7 @@ def test(request: Request, portal: ThisPortal, id: str) -> None:
 def checked(request: Request, asked: AlertIn, before: Alert | None = None) -> Alert:
     quiet = asked.quiet or ("", "")
     given = {
-        "name": asked.name, "about": asked.about, "topic": asked.of, "search": asked.of, "channel": asked.channel,
+        "name": asked.name, "about": asked.about, "topic": asked.of, "search": asked.of, "event": asked.of, "channel": asked.channel,
         "when": "digest" if asked.digest else "once", "hours": ", ".join(map(str, asked.digest)), "quiet_from": str(quiet[0]),
         "quiet_to": str(quiet[1]), "per_hour": str(asked.per_hour), "language": asked.language,
     }  # fmt: skip

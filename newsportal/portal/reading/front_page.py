@@ -25,6 +25,7 @@ from newsportal.portal.preferences import (
     safe_next,
     written_topics,
 )
+from newsportal.portal.reading.events import front_events
 from newsportal.portal.reading.feeds import feed_addresses
 from newsportal.portal.reading.for_you import further
 from newsportal.portal.reading.front_cache import BOARD_STORIES, COUNTED, HOTTEST, LATEST, Board, Front
@@ -80,6 +81,7 @@ def stories(visit: Visit, found: Front) -> dict[str, Any]:
     boards = [replace(board, stories=tuple(first(board.stories, BOARD_STORIES))) for board in own_boards(visit, found)]
     return {
         "lead": lead,
+        "events": front_events(visit.portal),
         "hottest": hottest,
         "seconds": beside,
         "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall[:PHOTOS]],

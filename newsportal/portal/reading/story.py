@@ -17,7 +17,9 @@ from newsportal.portal.reading.for_you import Suggested, further
 from newsportal.portal.reading.picture_proxy import address_of, picture_addresses
 from newsportal.portal.render import address, render
 from newsportal.portal.safe_text import body, minutes, paragraphs, pictures, title
+from newsportal.search.base import Hit
 from newsportal.services.editing.differences import DiffLine, difference, in_line, is_same
+from newsportal.services.events.timeline import Neighbourhood, neighbourhood
 from newsportal.store.gallery_tables import StoredGallery, StoredPicture
 from newsportal.store.lists import cursor_of
 from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
@@ -251,11 +253,19 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
     if gallery is not None:
         return gallery_view(request, found, article, gallery, (older, newer))
     shown = picture_addresses(visit.portal, article)
+    near = neighbourhood(visit.portal.store, found.id)
     return render(
         request, "story.html", story=found, article=article, versions=found.versions, body=body(article, shown),
         pictures=pictures(article, shown), older=older, newer=newer, topic=topic, suggested=further(visit, found.id),
-        headlines=headlines(found, article), minutes=minutes(article.text), similar=visit.portal.similar(article),
+        headlines=headlines(found, article), minutes=minutes(article.text), event_near=near,
+        similar=unlike(visit.portal.similar(article), near),
     )  # fmt: skip
+
+
+def unlike(hits: Sequence[Hit], near: Neighbourhood | None) -> list[Hit]:
+    """Those that do not stand on the page already as neighbours in the event."""
+    shown = {story.id for story in (near.before, near.after) if story is not None} if near else set()
+    return [hit for hit in hits if hit.story_id not in shown]
 
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:

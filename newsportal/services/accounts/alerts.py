@@ -21,10 +21,13 @@ from newsportal.store.columns import build
 from newsportal.store.dialects import Part, insert_new, upsert
 from newsportal.store.outbox import storable_reason
 
-About = Literal["topic", "search", "sources", "disk", "crawl"]
-"""Stories of a topic, stories that a search finds; a source fails, the disk gets full, no crawl has come to an end."""
+About = Literal["topic", "search", "event", "sources", "disk", "crawl"]
+"""Stories of a topic, stories that a search finds, stories of an event; a source fails, the disk gets full, no crawl has come to an end."""
 
 State = Literal["waiting", "sending", "sent", "failed", "unknown", "withdrawn"]
+
+OF_STORIES: Final[tuple[About, ...]] = ("topic", "search", "event")
+"""What tells of stories, as they come; all else of conditions of the portal."""
 
 SETTINGS: Final = ("name", "about", "of", "channel", "fields", "digest", "quiet", "per_hour", "language")
 HOUR: Final = timedelta(hours=1)
@@ -33,9 +36,10 @@ CHANGES, SENDER = "changes", "sender"
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """``of``: the topic's name or the words of the search. ``fields``: what the channel needs, secrets too. ``digest``: hours of the day
-    at which all that is new is told at once; none: as it comes. ``quiet``: from this hour to that nothing is sent. ``per_hour``: messages
-    at most; what is more waits and goes into the next. ``after``: the change of the store since which it tells."""
+    """``of``: the topic's name, the words of the search or the event's id. ``fields``: what the channel needs, secrets too. ``digest``:
+    hours of the day at which all that is new is told at once; none: as it comes. ``quiet``: from this hour to that nothing is sent.
+    ``per_hour``: messages at most; what is more waits and goes into the next. ``after``: the change of the store since which it tells.
+    """
 
     id: str
     person_id: str

@@ -83,6 +83,11 @@ def _about(form: Mapping[str, str], terms: Terms, faults: dict[str, Message]) ->
         if topic not in terms.topics:
             faults["topic"] = Message("alert.no-topic")
         return "topic", topic
+    if about == "event":
+        event = form.get("event", "").strip()
+        if not event or len(event) > MAX_NAME:
+            faults["event"] = Message("alert.no-event")
+        return "event", event[:MAX_NAME]
     if about == "search":
         words = clean(form.get("search", ""))
         if not words or len(words) > MAX_SEARCH:

@@ -12,6 +12,7 @@ from typing import Final
 
 from newsportal.search.base import Index, Query
 from newsportal.services.accounts.alerts import HOUR, Alert
+from newsportal.store.events import Events
 from newsportal.store.results import StoredArticle
 
 GRACE: Final = timedelta(days=1)
@@ -55,8 +56,14 @@ def found_by(
     return found
 
 
+def of_event(alert: Alert, articles: Sequence[StoredArticle], events: Events) -> list[StoredArticle]:
+    """Those in the event, or in the one that it was joined with."""
+    event, places = events.joined(alert.of) or alert.of, events.of([article.story_id for article in articles])
+    return [article for article in articles if (place := places.get(article.story_id)) is not None and place.event_id == event]
+
+
 def matches(
-    alerts: Iterable[Alert], articles: Mapping[str, tuple[StoredArticle, int]], index: Index | None, zone: tzinfo
+    alerts: Iterable[Alert], articles: Mapping[str, tuple[StoredArticle, int]], index: Index | None, zone: tzinfo, events: Events
 ) -> dict[str, list[StoredArticle]]:
     """Alert → the articles that it is about. ``articles``: id → the article and the last change that tells of it."""
     found: dict[str, list[StoredArticle]] = {}
@@ -64,6 +71,8 @@ def matches(
         new = [article for article, seq in articles.values() if is_new(article, alert, seq)]
         if alert.about == "topic":
             chosen = of_topic(alert, new)
+        elif alert.about == "event":
+            chosen = of_event(alert, new, events)
         elif alert.about == "search" and index is not None:
             chosen = of_search(alert, new, index, zone)
         else:

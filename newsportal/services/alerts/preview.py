@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from newsportal.services.accounts.alerts import Alert
+from newsportal.services.accounts.alerts import OF_STORIES, Alert
 from newsportal.services.alerts.base import Item
 from newsportal.services.alerts.matching import GRACE, found_by, is_new, of_topic, schedule_messages
 from newsportal.services.alerts.run import TOGETHER, Work, allowed, conditions, item
@@ -41,14 +41,14 @@ class Preview:
 def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
     """Raises ``StoreError``, and ``SearchError`` for a search."""
     now = work.now()
-    if alert.about not in ("topic", "search"):
+    if alert.about not in OF_STORIES:
         if not allowed(work, alert):
             return Preview((), 0, capped=False)
         items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
         return Preview((Planned(now, items),) if items else (), len(items), capped=False)
     since = now - timedelta(days=days)
     then = replace(alert, created=since, after=0, per_hour=min(alert.per_hour, work.per_hour))
-    stories = _of_topic(work, then) if alert.about == "topic" else _of_search(work, then, now)
+    stories = _of_search(work, then, now) if alert.about == "search" else OF[alert.about](work, then)
     found = sorted(((moment, one.id, one) for one, moment in stories if moment is not None and moment <= now), key=lambda told: told[:2])
     messages = schedule_messages([moment for moment, _, _ in found], then, work.zone, TOGETHER)
     planned = [Planned(at, tuple(item(found[place][2], work.url) for place in places)) for at, places in messages]
@@ -69,6 +69,17 @@ def _of_topic(work: Work, alert: Alert) -> list[Found]:
         whole = work.store.story(story.id) if story.count > 1 else None
         dated.append((story, _first(alert, of_topic(alert, whole.versions if whole is not None else (story.head,)))))
     return dated
+
+
+def _of_event(work: Work, alert: Alert) -> list[Found]:
+    event = work.store.events.joined(alert.of) or alert.of
+    placed = work.store.events.members([event]).get(event, [])
+    stories = work.store.listed([one.story_id for one in placed][-MOST:]).values()
+    whole = [found for story in stories if (found := work.store.story(story.id)) is not None]
+    return [(story, _first(alert, story.versions)) for story in whole]
+
+
+OF: Final[Mapping[str, Callable[[Work, Alert], list[Found]]]] = {"topic": _of_topic, "event": _of_event}
 
 
 def _of_search(work: Work, alert: Alert, now: datetime) -> list[Found]:

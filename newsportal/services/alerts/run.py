@@ -21,7 +21,7 @@ from typing import Final
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
 from newsportal.services.accounts import Accounts
-from newsportal.services.accounts.alerts import Alert, Message
+from newsportal.services.accounts.alerts import OF_STORIES, Alert, Message
 from newsportal.services.accounts.alerts import State as State
 from newsportal.services.alerts.base import Item, Setting, Unclear, headline, message_of, test_message
 from newsportal.services.alerts.matching import due_at, in_quiet_hours, matches
@@ -87,7 +87,7 @@ def follow(work: Work, tally: Tally) -> None:
     if position is not None and position > (last := work.store.last_seq()):
         work.accounts.alerts.shorten(last)
     while not work.stopped():
-        alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in ("topic", "search")]
+        alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in OF_STORIES]
         after = work.accounts.alerts.position()
         if not alerts or after is None:
             begin = min((alert.after for alert in alerts), default=work.store.last_seq())
@@ -100,12 +100,15 @@ def follow(work: Work, tally: Tally) -> None:
         if work.index is not None and any(alert.about == "search" for alert in alerts):
             reached = work.index.position()
             changes = [change for change in changes if change.seq <= reached]  # what the index does not know yet waits
+        if any(alert.about == "event" for alert in alerts):
+            reached = work.store.events.position()
+            changes = [change for change in changes if change.seq <= reached]  # as does what is in no event yet
         if not changes:
             return
         seqs = {change.id: change.seq for change in changes if change.kind == "article"}
         shown = [article for article in work.store.articles(list(seqs)) if article.hidden is None]
         articles = {article.id: (article, seqs[article.id]) for article in shown}
-        messages = list(_messages(work, alerts, matches(alerts, articles, work.index, work.zone)))
+        messages = list(_messages(work, alerts, matches(alerts, articles, work.index, work.zone, work.store.events)))
         if work.accounts.alerts.follow(messages, after=after, upto=changes[-1].seq):
             tally.found += len(messages)
 
@@ -147,7 +150,7 @@ def allowed(work: Work, alert: Alert) -> bool:
     owner = work.accounts.people.get(alert.person_id)
     if owner is None or owner.disabled:
         return False
-    needed, service = "keep" if alert.about in ("topic", "search") else "watch", SERVICES.get(alert.channel)
+    needed, service = "keep" if alert.about in OF_STORIES else "watch", SERVICES.get(alert.channel)
     return needed in owner.rights and (service is None or service.needs in owner.rights)
 
 
@@ -192,7 +195,7 @@ def _put_off(work: Work, alert: Alert, held: list[Message], error: PutOff, tally
 
 def item_of(work: Work, alert: Alert, message: Message) -> Item | None:
     """What a message says of a thing as it is now; ``None`` for a story that is not there any more."""
-    if alert.about not in ("topic", "search"):
+    if alert.about not in OF_STORIES:
         return Item(message.thing, message.title, "", f"{work.url}/monitor" if work.url else "")
     article = next(iter(work.store.articles([message.article_id])), None)
     story = next(iter(work.store.listed([article.story_id]).values()), None) if article is not None else None
@@ -258,7 +261,7 @@ def conditions(work: Work, about: Collection[str]) -> list[Condition]:
 
 def follow_conditions(work: Work) -> int:
     """Keep what operators are to be told of now. Answers how many messages are new."""
-    alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about not in ("topic", "search")]
+    alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about not in OF_STORIES]
     if not alerts:
         return 0
     now, found = work.now(), conditions(work, {alert.about for alert in alerts})

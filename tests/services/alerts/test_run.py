@@ -19,6 +19,7 @@ from newsportal.services.alerts.run import LEASE, TOGETHER, send_test, step
 from newsportal.services.publishing.base import FIRST_WAIT, Refused
 from newsportal.sources.watched import Watched
 from newsportal.store import open_store
+from newsportal.store.events import Edit, Placed
 
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise looks for it in Python 3.11
 
@@ -77,6 +78,45 @@ def test_a_search_tells_of_what_a_reader_would_find(desk: Any, receiver: Any) ->
     desk.write("海港码头扩建", topics=())
     step(desk.work)
     assert receiver.stories == ["云岭观景桥开放"]
+
+
+def test_an_event_is_followed_once_its_stories_are_placed_also_where_it_was_joined(desk: Any, receiver: Any) -> None:
+    store = desk.work.store
+    first = desk.write("青河大桥垮塌", topics=())
+
+    def place(id: str, event: str) -> None:
+        assert store.events.place([Placed(id, event, 1.0)], {event: "[0,{},{},[]]"}, after=store.events.position(), upto=store.last_seq())
+
+    place(first.story_id, "bridge")
+    desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge")
+    second, other = desk.write("大桥开始清理", topics=()), desk.write("海带丰收", topics=())
+    step(desk.work)
+    assert receiver.stories == [], "nobody knows yet what it belongs to"
+    assert store.events.place(
+        [Placed(second.story_id, "bridge", 1.0), Placed(other.story_id, "kelp", 1.0)],
+        {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"},
+        after=store.events.position(), upto=store.last_seq(),
+    )  # fmt: skip
+    step(desk.work)
+    assert receiver.stories == ["大桥开始清理"]
+    store.events.edit(
+        Edit("join", "kelp", desk.clock[0], "林", {first.story_id: ("bridge", "kelp"), second.story_id: ("bridge", "kelp")}),
+        {"kelp": "[0,{},{},[]]"},
+    )
+    third = desk.write("负责人获刑", topics=())
+    place(third.story_id, "kelp")
+    step(desk.work)
+    assert receiver.stories == ["大桥开始清理", "负责人获刑"]
+
+
+def test_a_preview_of_an_event_has_what_it_would_have_told(desk: Any, receiver: Any) -> None:
+    store = desk.work.store
+    first = desk.write("青河大桥垮塌", topics=())
+    assert store.events.place([Placed(first.story_id, "bridge", 1.0)], {"bridge": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    desk.pass_time(minutes=5)
+    found = preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="bridge"))
+    assert [item.title for one in found.planned for item in one.items] == ["青河大桥垮塌"]
+    assert preview(desk.work, desk.alert("webhook", {"url": receiver.address}, about="event", of="none")).planned == ()
 
 
 def test_a_search_waits_for_the_index(desk: Any, receiver: Any) -> None:

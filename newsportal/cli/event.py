@@ -1,0 +1,155 @@
+"""``newsportal event``: the events of the store, and what editors do to them."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+import typer
+
+from newsportal.cli.context import moment, open_record
+from newsportal.cli.hints import counted
+from newsportal.cli.options import AsJson, AsJsonLine, SourcesFile, command_group
+from newsportal.cli.output import WIDEST, count_bar, make_table, pick, print_json, print_rows, print_table
+from newsportal.cli.story import changing
+from newsportal.messages import format_time
+from newsportal.services.events import editing, following
+from newsportal.services.events.timeline import EventView, view
+from newsportal.store.events import Event
+from newsportal.text import clean
+
+Id = Annotated[str, typer.Argument(metavar="EVENT", help="An event, as `event list` shows it.")]
+Stories = Annotated[list[str], typer.Argument(metavar="STORY...", help="Stories of the event, as `event show` lists them.")]
+COLUMNS = ("id", "title", "stories", "sites", "first", "last", "pinned")
+
+
+def list_(
+    topic: Annotated[str | None, typer.Option(help="Only those with a story of this topic.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only those with a story since (2026-03-01).")] = None,
+    least: Annotated[int, typer.Option(min=1, help="Stories at least.")] = 2,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 30,
+    newest: Annotated[bool, typer.Option("--newest", help="The newest first; default: the weightiest.")] = False,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """List events, the weightiest first: reports count half after twelve hours."""
+    with open_record(sources) as (_, store):
+        order = "newest" if newest else "hottest"
+        found = store.events.listed(since=moment(since), topic=topic, least=least, order=order, limit=limit).events
+        print_rows([plain(event) for event in found], COLUMNS, as_json)
+
+
+def show(id: Id, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Show an event: its turning points, its stories with the words that put them there, who reported, what editors changed."""
+    with open_record(sources) as (known, store):
+        event = editing.existing(store, store.events.joined(id) or id)
+        seen, edits = view(store, event, ZoneInfo(known.portal.timezone)), store.events.edits(id)
+    values = whole(seen) | {"edits": [pick(one, "number", "kind", "at", "by", "undone") for one in edits]}
+    if as_json:
+        print_json(values)
+        return
+    typer.echo(f"{clean(event.title)}\n{event.id}, {counted(event.stories, 'story')} on {counted(event.sites, 'site')}")
+    for point in seen.points:
+        typer.echo(f"{point.day}  {clean(point.sentence)}")
+    rows = [
+        (row["id"], format_time(row["moment"]), row["title"], " · ".join(row["words"]) or (row["by"] or "")) for row in values["stories"]
+    ]
+    print_table(make_table(("story", "time", "title", "why"), rows), width=WIDEST)
+
+
+def rebuild(as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Put all stories into events anew; those that editors put somewhere stay there. May be stopped: the portal goes on."""
+    with open_record(sources) as (_, store), count_bar(quiet=as_json) as tell:
+        done = following.rebuild(store, lambda position, last: tell("changes", position, last))
+    if as_json:
+        print_json({"changes": done})
+    else:
+        typer.echo(f"{counted(done, 'change')} read, all stories are in events")
+
+
+def rename(
+    id: Id,
+    title: Annotated[str, typer.Argument(help="Its title; empty: that of the story that most sites told.")],
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Give an event a title of one's own."""
+    with changing(sources) as (store, log):
+        number = editing.rename(store, id, title, **edited_now())
+        log("event.rename", id, {"title": title})
+        print_edit(id, number, as_json)
+
+
+def pin(
+    id: Id, off: Annotated[bool, typer.Option("--off", help="No longer.")] = False, as_json: AsJsonLine = False, sources: SourcesFile = None
+) -> None:
+    """Keep an event above the others."""
+    with changing(sources) as (store, log):
+        number = editing.pin(store, id, not off, **edited_now())
+        log("event.pin", id, {"pinned": not off})
+        print_edit(id, number, as_json)
+
+
+def split(id: Id, stories: Stories, as_json: AsJsonLine = False, sources: SourcesFile = None) -> None:
+    """Take stories out of an event into one of their own, for good."""
+    with changing(sources) as (store, log):
+        new, number = editing.split(store, id, stories, **edited_now())
+        log("event.split", id, {"to": new, "stories": stories})
+        print_edit(new, number, as_json)
+
+
+def join(
+    id: Id,
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="The event whose stories come over.")],
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Put all stories of another event into this one."""
+    with changing(sources) as (store, log):
+        number = editing.join(store, id, other, **edited_now())
+        log("event.join", id, {"from": other})
+        print_edit(id, number, as_json)
+
+
+def undo(
+    number: Annotated[int, typer.Argument(min=1, help="The edit, as `event show` lists it.")],
+    as_json: AsJsonLine = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Take an edit back, as long as nobody changed the same since."""
+    with changing(sources) as (store, log):
+        done = editing.undo(store, number, **edited_now())
+        log("event.undo", done.event_id, {"edit": number, "kind": done.kind})
+        print_edit(done.event_id, number, as_json)
+
+
+def edited_now() -> dict[str, Any]:
+    return {"by": getpass.getuser(), "now": datetime.now(UTC)}
+
+
+def print_edit(event: str, number: int, as_json: bool) -> None:
+    if as_json:
+        print_json({"event": event, "edit": number})
+    else:
+        typer.echo(f"event {event}, edit {number}; take it back with: newsportal event undo {number}")
+
+
+def plain(event: Event) -> dict[str, Any]:
+    return pick(event, "id", "title", "stories", "sites", "first", "last", "heat", "pinned")
+
+
+def whole(seen: EventView) -> dict[str, Any]:
+    stories = [
+        {"id": story.id, "title": story.head.title, "moment": story.head.moment, "sites": story.sites}
+        | pick(seen.placed[story.id], "score", "words", "by")
+        for story in seen.stories
+        if story.id in seen.placed
+    ]
+    points = [{"day": one.day, "sentence": one.sentence, "story": one.story.id, "dated": one.dated} for one in seen.points]
+    tellers = [pick(one, "site", "first", "articles") for one in seen.tellers]
+    return plain(seen.event) | {"points": points, "stories": stories, "tellers": tellers}
+
+
+group = command_group("Events: what happened and how it went on.", list_, show, rebuild, rename, pin, split, join, undo)

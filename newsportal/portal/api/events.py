@@ -1,0 +1,178 @@
+"""Events: lists, one with its time line, and what editors do to them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import AliasPath, AwareDatetime, BaseModel, Field
+
+from newsportal.errors import StoreError
+from newsportal.portal.access import needs
+from newsportal.portal.api.articles import Id, Ids
+from newsportal.portal.api.paging import Cursor, Limit, Page, tagged
+from newsportal.portal.api.stories import LIMIT, Filter, StoryOut
+from newsportal.portal.api_errors import ApiError, describe
+from newsportal.portal.context import Here, ThisPortal
+from newsportal.portal.desk import event_editing
+from newsportal.services.accounts import Right
+from newsportal.services.events.timeline import view
+from newsportal.store.events import Event, EventPage
+
+router = APIRouter(tags=["Events"])
+
+
+class EventOut(BaseModel):
+    id: str
+    title: str
+    stories: int
+    sites: int
+    first: datetime
+    last: datetime
+    heat: float = Field(description="Orders events: a report counts half after 12 hours.")
+    pinned: datetime | None = Field(description="Since when editors keep it on top.")
+
+
+class PointOut(BaseModel):
+    day: date
+    sentence: str
+    story: str = Field(validation_alias=AliasPath("story", "id"))
+    dated: bool = Field(description="The text names the day; else it is that of publication.")
+    more: int = Field(description="Other stories of the day.")
+
+
+class TellerOut(BaseModel):
+    site: str
+    first: datetime
+    articles: int
+
+
+class MemberOut(BaseModel):
+    story: StoryOut
+    score: float = Field(description="How like the event it was; 1 for the first, and where an editor put it.")
+    words: list[str] = Field(description="Those that decided.")
+    by: str | None = Field(description="The editor who saw that it belongs there.")
+
+
+class EventWhole(BaseModel):
+    event: EventOut
+    points: list[PointOut] = Field(description="Turning points, the earliest first.")
+    tellers: list[TellerOut] = Field(description="Who reported, the first one first.")
+    members: list[MemberOut] = Field(description="The earliest first.")
+
+
+class EventIn(BaseModel):
+    """What is left out stays."""
+
+    title: str | None = Field(None, max_length=200, description="Empty: that of the story that most sites told.")
+    pinned: bool | None = None
+
+
+class EditOut(BaseModel):
+    number: int = Field(description="By which it is taken back.")
+    event: str
+
+
+class EditRow(BaseModel):
+    number: int
+    kind: str
+    at: datetime
+    by: str
+    undone: int | None = Field(description="The edit that took it back.")
+
+
+@router.get("/events", summary="Events, the weightiest or the newest first", response_model=Page[EventOut])
+def events(
+    request: Request,
+    portal: ThisPortal,
+    topic: Filter = None,
+    since: AwareDatetime | None = None,
+    order: Literal["hottest", "newest"] = "hottest",
+    least: Annotated[int, Field(ge=1, le=1000, description="Stories at least.")] = 2,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
+) -> Response:
+    page: EventPage = portal.store.events.listed(since=since, topic=topic, least=least, order=order, before=cursor, limit=limit)
+    return tagged(request, Page[EventOut], {"items": page.events, "next": page.next})
+
+
+@router.get("/events/{id}", summary="An event with its stories and turning points", response_model=EventWhole, responses=describe(404))
+def event(request: Request, portal: ThisPortal, id: str) -> Response:
+    seen = view(portal.store, _existing(portal, id), portal.site.zone)
+    members = [
+        {"story": story, "score": placed.score, "words": placed.words, "by": placed.by}
+        for story in seen.stories
+        if (placed := seen.placed.get(story.id)) is not None
+    ]
+    return tagged(request, EventWhole, {"event": seen.event, "points": seen.points, "tellers": seen.tellers, "members": members})
+
+
+def _existing(portal: ThisPortal, id: str) -> Event:
+    found = portal.store.events.event(id)
+    if found is None:
+        joined = portal.store.events.joined(id)
+        raise ApiError(404, "no-event", "There is no such event.", f"It was joined with {joined}." if joined else "")
+    return found
+
+
+editing_router = APIRouter(tags=["Events"], dependencies=[needs(Right.EDIT)], responses=describe(404, 409))
+
+
+@editing_router.get("/events/{id}/edits", summary="What editors did to an event, the latest first")
+def edits(portal: ThisPortal, id: str) -> list[EditRow]:
+    _existing(portal, id)
+    return [EditRow.model_validate(one, from_attributes=True) for one in portal.store.events.edits(id)]
+
+
+@editing_router.patch("/events/{id}", summary="Name or pin an event")
+def change(visit: Here, id: str, asked: EventIn) -> list[EditOut]:
+    _existing(visit.portal, id)
+    made = []
+    try:
+        if asked.title is not None:
+            made.append(event_editing.rename(visit, id, asked.title))
+        if asked.pinned is not None:
+            made.append(event_editing.pin(visit, id, asked.pinned))
+    except StoreError as error:
+        raise _conflict(error) from error
+    return [EditOut(number=number, event=id) for number in made]
+
+
+class SplitIn(BaseModel):
+    stories: Ids
+
+
+class JoinIn(BaseModel):
+    other: Id = Field(description="The event whose stories come over.")
+
+
+@editing_router.post("/events/{id}/split", summary="Take stories out into an event of their own")
+def split(visit: Here, id: str, asked: SplitIn) -> EditOut:
+    _existing(visit.portal, id)
+    try:
+        new, number = event_editing.split(visit, id, asked.stories)
+    except StoreError as error:
+        raise _conflict(error) from error
+    return EditOut(number=number, event=new)
+
+
+@editing_router.post("/events/{id}/join", summary="Put the stories of another event into this one")
+def join(visit: Here, id: str, asked: JoinIn) -> EditOut:
+    _existing(visit.portal, id)
+    try:
+        return EditOut(number=event_editing.join(visit, id, asked.other), event=id)
+    except StoreError as error:
+        raise _conflict(error) from error
+
+
+@editing_router.post("/events/edits/{number}/undo", summary="Take an edit back")
+def undo(visit: Here, number: int) -> EditOut:
+    try:
+        return EditOut(event=event_editing.undo(visit, number), number=number)
+    except StoreError as error:
+        raise _conflict(error) from error
+
+
+def _conflict(error: StoreError) -> ApiError:
+    return ApiError(409, "conflict", str(error), "Read the event again, then send the change again.")

@@ -1,0 +1,109 @@
+"""Events: their list, the page of one with its time line, and its feed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.portal.context import Here, Portal, Visit
+from newsportal.portal.reading.feeds import ENTRIES, FeedAddresses, answer
+from newsportal.portal.reading.picture_proxy import headline_picture
+from newsportal.portal.render import address, render
+from newsportal.services.events.timeline import view
+from newsportal.store.columns import EPOCH
+from newsportal.store.events import Event
+from newsportal.store.folding import HEAT_HALF_LIFE
+from newsportal.store.results import StoredArticle
+from newsportal.text import clean
+
+router = APIRouter()
+
+PAGE = 30
+ON_FRONT, FRESH = 4, timedelta(days=3)
+RELATED = 5
+PICTURES = 6
+EDITS = 10  # changes of editors that an event's page shows them
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """An event of a list. ``weight``: its reports, each counting half after 12 hours."""
+
+    event: Event
+    weight: float
+
+
+def weighed(portal: Portal, event: Event) -> Weighed:
+    return Weighed(event, math.pow(2.0, min(60.0, event.heat - (portal.now() - EPOCH) / HEAT_HALF_LIFE)))
+
+
+def front_events(portal: Portal) -> list[Weighed]:
+    """For the front page: those that editors keep on top, then the weightiest that went on these days."""
+    found = (*portal.store.events.pinned(), *portal.store.events.listed(since=portal.now() - FRESH, limit=ON_FRONT).events)
+    return [weighed(portal, event) for event in {event.id: event for event in found}.values()][:ON_FRONT]
+
+
+@router.get("/events")
+def events(request: Request, visit: Here) -> Response:
+    """Those of several stories, the weightiest first; ``?topic=``: with a story of it."""
+    topic, before = visit.text("topic"), visit.text("before")
+    portal = visit.portal
+    page = portal.store.events.listed(topic=topic, before=before, limit=PAGE)
+    pinned = portal.store.events.pinned() if not (topic or before) else []
+    listed = [*pinned, *(event for event in page.events if event.pinned is None or topic or before)]
+    heads = portal.store.listed([event.head_id for event in listed if event.head_id])
+    return render(
+        request, "events.html", events=[weighed(portal, event) for event in listed], heads=heads, topic=topic, topics=portal.topics(),
+        next=address("/events", topic=topic, before=page.next) if page.next else None,
+        later=address("/events", topic=topic) if before else None,
+    )  # fmt: skip
+
+
+@router.get("/event/{event_id}/feed.{ending}")
+def feed(visit: Here, event_id: str, ending: str) -> Response:
+    """The newest stories of an event."""
+    event = existing(visit.portal, event_id)
+    ids = [one.story_id for one in visit.portal.store.events.members([event.id]).get(event.id, [])][-ENTRIES:]
+    heads = [story.head.id for story in visit.portal.store.listed(ids[::-1]).values()]
+    return answer(visit, ending, f"{event.title} · {visit.portal.site.title}", f"/event/{event.id}", heads)
+
+
+@router.get("/event/{event_id}")
+def event(request: Request, visit: Here, event_id: str) -> Response:
+    """An event. The id of one that was joined with another leads there, that of one with a single story to its story."""
+    store = visit.portal.store
+    found = store.events.event(event_id)
+    if found is None or not found.stories:
+        moved = store.events.joined(event_id)
+        if moved is None:
+            raise HTTPException(404)
+        return RedirectResponse(f"/event/{moved}", 303)
+    seen = view(store, found, visit.portal.site.zone)
+    head = next((story.head for story in seen.stories if story.id == found.head_id), None)
+    pictures = filter(None, (headline_picture(visit.portal, story.head) for story in seen.stories))
+    return render(
+        request, "event.html", view=seen, pictures=list(dict.fromkeys(pictures))[:PICTURES],
+        weighed=weighed(visit.portal, found), related=related(visit, found, head),
+        feed=FeedAddresses.below(f"/event/{found.id}", found.title),
+        edits=store.events.edits(found.id, limit=EDITS) if visit.may("edit") else (),
+    )  # fmt: skip
+
+
+def existing(portal: Portal, event_id: str) -> Event:
+    found = portal.store.events.event(event_id)
+    if found is None or not found.stories:
+        raise HTTPException(404)
+    return found
+
+
+def related(visit: Visit, event: Event, head: StoredArticle | None) -> list[Event]:
+    """Other events of stories about the same things."""
+    hits = visit.portal.similar(head) if head is not None else ()
+    store = visit.portal.store
+    ids = dict.fromkeys(one.event_id for one in store.events.of([hit.story_id for hit in hits]).values() if one.event_id != event.id)
+    found = (store.events.event(id) for id in ids)
+    return [one for one in found if one is not None and one.stories and clean(one.title)][:RELATED]

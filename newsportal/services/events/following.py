@@ -1,0 +1,135 @@
+"""Put the stories of the record into events, as the change log brings them. What stands in the record alone is the truth: the clusters
+in memory are read from it at the start, when somebody else was quicker, and when an editor changed them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Final
+
+from newsportal.classify.keywords import keywords
+from newsportal.errors import StoreError
+from newsportal.events import TERMS, EventClusters, EventState, Story, places_among, summed_up
+from newsportal.store.events import Placed
+from newsportal.store.results import StoredArticle, is_thread
+from newsportal.store.store import Store
+
+CHANGES: Final = 100
+"""Rows of the change log whose stories are placed in one transaction."""
+
+AT_ONCE: Final = 5
+"""Transactions of one call: who calls is asked to end in between, and a portal serves its readers."""
+
+MOST_EVENTS: Final = 100_000
+"""Events that are remembered, those that were alive last: about a kilobyte each. A story begins a new event where its own is older."""
+
+PLACES_AMONG: Final = 20
+"""Keywords of a story among which its places are looked for: further down stand places that it only mentions."""
+
+
+def story_of(id: str, title: str, text: str, published: datetime | None) -> Story:
+    """What :mod:`newsportal.events` asks of an article."""
+    terms = {one.word: one.weight for one in keywords(title, text, TERMS)}
+    return Story(id, title, published, terms, places_among(list(terms)[:PLACES_AMONG]))
+
+
+def vector_of(state: EventState) -> str:
+    """What is remembered of an event, as the store keeps it."""
+    titles = [(title, published.isoformat() if published else None) for title, published in state.titles]
+    terms = {term: round(weight, 4) for term, weight in state.terms.items()}
+    return json.dumps([state.stories, terms, state.places, titles], separators=(",", ":"))
+
+
+def state_of(id: str, vector: bytes) -> EventState:
+    stories, terms, places, titles = json.loads(vector)
+    dated = ((title, datetime.fromisoformat(published) if published else None) for title, published in titles)
+    return EventState(id, stories, terms, places, tuple(dated))
+
+
+def vector_over(id: str, articles: Iterable[StoredArticle]) -> str:
+    """The vector of an event whose stories have these heads."""
+    return vector_of(summed_up(id, (story_of(one.story_id, one.title, one.text, one.moment) for one in articles)))
+
+
+class EventFollower:
+    """One for a process. ``follow`` may be called again and again; it raises the errors of stores."""
+
+    def __init__(self) -> None:
+        self._clusters: EventClusters | None = None
+        self._position = self._edit = 0
+
+    def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Place what is new since the last call, as far as one call goes; answers how many rows of the change log were read."""
+        done = 0
+        for _ in range(AT_ONCE):
+            read = 0 if stopped() else self._step(store)
+            done += read
+            if not read:
+                break
+        return done
+
+    def _step(self, store: Store) -> int:
+        after = store.events.position()
+        if after > store.last_seq():  # an older backup was restored
+            store.events.clear()
+            after, self._clusters = 0, None
+        changes = store.changes(after, CHANGES)
+        if not changes:
+            return 0
+        clusters = self._present(store, after)
+        articles = [one for one in store.articles(list({change.id for change in changes if change.kind == "article"})) if _counts(one)]
+        known = store.events.of([one.story_id for one in articles])
+        latest_first = sorted(articles, key=lambda one: (one.moment, one.id), reverse=True)
+        new = {one.story_id: one for one in latest_first if one.story_id not in known}  # of each story its earliest article
+        in_order = sorted(new.values(), key=lambda one: (one.moment, one.id))
+        placed = [_place(clusters, one) for one in in_order]
+        vectors = {event: vector_of(clusters.state(event)) for event in {one.event_id for one in placed}}
+        moved = any(change.kind != "article" for change in changes)
+        self._clusters = None  # until it is written: what was added here is not to be remembered if it is not
+        if store.events.place(placed, vectors, after=after, upto=changes[-1].seq, touched=list(known), again=moved):
+            self._clusters, self._position = clusters, changes[-1].seq
+        return len(changes)
+
+    def _present(self, store: Store, after: int) -> EventClusters:
+        """The clusters as the record has them."""
+        if self._clusters is None or self._position != after or len(self._clusters) > 1.2 * MOST_EVENTS:
+            self._edit = store.events.last_edit()
+            self._clusters = EventClusters()
+            for id, vector in store.events.vectors(MOST_EVENTS):
+                self._clusters.restore(state_of(id, vector))
+        for edit in store.events.edits(after=self._edit):
+            self._edit = edit.number
+            for id in edit.events:
+                self._clusters.remove(id)
+            for id, vector in store.events.vectors(MOST_EVENTS, edit.events):
+                self._clusters.restore(state_of(id, vector))
+        return self._clusters
+
+
+def _counts(article: StoredArticle) -> bool:
+    """What people say in forums is not told as news."""
+    return article.hidden is None and not is_thread(article.source)
+
+
+def _place(clusters: EventClusters, article: StoredArticle) -> Placed:
+    found = clusters.add(story_of(article.story_id, article.title, article.text, article.moment))
+    return Placed(article.story_id, found.event, found.score, found.terms)
+
+
+def rebuild(store: Store, progress: Callable[[int, int], object]) -> int:
+    """Place all stories anew; those that editors put somewhere stay there. Answers how many changes of the log were read.
+
+    ``progress``: the position in the log, and its end. May be stopped at any time: who follows the log goes on.
+    """
+    for id in store.events.clear():
+        placed = store.events.members([id]).get(id, [])
+        heads = [story.head for one in placed if (story := store.story(one.story_id)) is not None]
+        store.events.remember({id: vector_over(id, heads)})
+    follower, done = EventFollower(), 0
+    while read := follower.follow(store):
+        done += read
+        progress(store.events.position(), store.last_seq())
+    if store.events.position() < store.last_seq():
+        raise StoreError("the events could not be written up to the end of the change log: another process writes them, too; run it again")
+    return done

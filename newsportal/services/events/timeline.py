@@ -1,0 +1,147 @@
+"""An event as its page shows it: its turning points by the days that its texts name, who told of it and when, its stories in time.
+
+A turning point is a day on which something happened. Its day is the last one that the beginning of a story names (「3月5日」, 「昨日」) and
+that is not after its publication; where it names none, the day of publication.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Final
+
+from newsportal.store.events import Event, Placed, Teller
+from newsportal.store.results import StoredArticle, Story
+from newsportal.store.store import Store
+
+MOST_STORIES: Final = 200
+"""Stories of an event that are looked at, the latest."""
+
+MOST_POINTS: Final = 20
+"""Turning points at most: of more days those whose stories most sites told."""
+
+LOOKED_AT: Final = 400
+"""Characters of a text in which its day is looked for: further down stands what happened before."""
+
+BACK: Final = timedelta(days=60)
+"""A day further back than this before publication is background."""
+
+SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]?")
+MOST_SENTENCE: Final = 120
+SHORTEST: Final = 10
+"""Characters of a sentence that is quoted."""
+
+DAY: Final = re.compile(
+    r"(?:(?P<year>20\d\d)[年/.-])?(?P<month>1[0-2]|0?[1-9])[月/.-](?P<day>3[01]|[12]\d|0?[1-9])(?=日|号|\D|$)日?"
+    r"|(?<![\d月])(?P<alone>3[01]|[12]\d|[1-9])日(?![内前后至起均常益])"
+    r"|(?P<named>今[天日晨晚早]|昨[天日晨晚夜]|前[天日](?!发))"
+)
+NAMED: Final = {"今": 0, "昨": 1, "前": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What happened on a day: a ``sentence`` of the story that most sites told; ``more``: other stories of the day. ``dated``: the text
+    names the day."""
+
+    day: date
+    sentence: str
+    story: Story
+    dated: bool
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """``stories``, the earliest first; ``tellers``: who reported, the first one first. ``placed``: why each story is in it."""
+
+    event: Event
+    stories: tuple[Story, ...]
+    points: tuple[Point, ...]
+    tellers: tuple[Teller, ...]
+    placed: dict[str, Placed]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """A story in its event, with its neighbours in time."""
+
+    event: Event
+    before: Story | None
+    after: Story | None
+
+
+def view(store: Store, event: Event, zone: tzinfo) -> EventView:
+    placed = {one.story_id: one for one in store.events.members([event.id]).get(event.id, [])[-MOST_STORIES:]}
+    stories = tuple(sorted(store.listed(list(placed)).values(), key=lambda story: (story.head.moment, story.id)))
+    texts = {one.story_id: one for one in store.articles([story.head.id for story in stories])}
+    points = milestones(stories, [texts.get(story.id, story.head) for story in stories], zone)
+    return EventView(event, stories, points, tuple(store.events.tellers(event.id)), placed)
+
+
+def neighbourhood(store: Store, story_id: str) -> Neighbourhood | None:
+    """Where a story stands in its event; None for a story that is alone in it."""
+    placed = store.events.of([story_id]).get(story_id)
+    event = store.events.event(placed.event_id) if placed else None
+    if event is None or event.stories < 2:
+        return None
+    ids = [one.story_id for one in store.events.members([event.id]).get(event.id, [])]
+    at = ids.index(story_id) if story_id in ids else len(ids)
+    wanted = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
+    found = store.listed([id for id in wanted if id is not None])
+    before, after = (found.get(id) if id is not None else None for id in wanted)
+    return Neighbourhood(event, before, after)
+
+
+def milestones(stories: Sequence[Story], articles: Sequence[StoredArticle], zone: tzinfo) -> tuple[Point, ...]:
+    """The days of an event, the earliest first. ``articles``: the originals of ``stories``, with their texts."""
+    by_day: dict[date, list[Point]] = {}
+    for story, article in zip(stories, articles, strict=True):
+        day, sentence = dated_sentence(article.text, article.moment.astimezone(zone))
+        said = sentence or _first_sentence(article.text) or article.title
+        point = Point(day or article.moment.astimezone(zone).date(), said, story, day is not None)
+        by_day.setdefault(point.day, []).append(point)
+    chosen = []
+    for same in by_day.values():
+        best = max(same, key=lambda point: (point.story.sites, point.dated, -point.story.head.moment.timestamp()))
+        chosen.append(Point(best.day, best.sentence, best.story, best.dated, len(same) - 1))
+    most = sorted(chosen, key=lambda point: (-point.story.sites - point.more, point.day))[:MOST_POINTS]
+    return tuple(sorted(most, key=lambda point: point.day))
+
+
+def dated_sentence(text: str, published: datetime) -> tuple[date | None, str | None]:
+    """The last day that the beginning of a text names, and the sentence that names it."""
+    found: tuple[date | None, str | None] = None, None
+    for sentence in SENTENCE.finditer(text[:LOOKED_AT]):
+        for match in DAY.finditer(sentence[0]):
+            day = _day(match, published)
+            if day is not None and (found[0] is None or day > found[0]):
+                found = day, _cut(sentence[0])
+    return found
+
+
+def _day(match: re.Match[str], published: datetime) -> date | None:
+    today = published.date()
+    if match["named"]:
+        return today - timedelta(days=NAMED[match["named"][0]])
+    try:
+        if match["alone"]:
+            day = today.replace(day=int(match["alone"]))
+            day = day if day <= today else (today.replace(day=1) - timedelta(days=1)).replace(day=int(match["alone"]))
+        else:
+            day = date(int(match["year"] or today.year), int(match["month"]), int(match["day"]))
+            day = day if match["year"] or day <= today else day.replace(year=today.year - 1)
+    except ValueError:
+        return None
+    return day if today - BACK <= day <= today else None
+
+
+def _first_sentence(text: str) -> str | None:
+    return next((_cut(match[0]) for match in SENTENCE.finditer(text[:LOOKED_AT]) if len(match[0].strip()) >= SHORTEST), None)
+
+
+def _cut(sentence: str) -> str:
+    one = " ".join(sentence.split())
+    return one if len(one) <= MOST_SENTENCE else one[: MOST_SENTENCE - 1] + "…"

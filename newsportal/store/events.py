@@ -1,0 +1,338 @@
+"""Events over stories (docs/algorithms/events.md): which stories tell how one thing went on, and what editors say of it.
+
+- a story is in one event; what editors put there stays there;
+- ``place`` is one transaction with the position up to which the change log was read: two followers never write the same changes twice;
+- each change of an event grows ``events.changed``, so that a reader of :meth:`Events.changed_since` misses nothing;
+- an edit is kept with what it changed from and to, and is undone by its opposite as long as nobody changed the same since.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import log2
+from typing import Any, Final
+
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.store.columns import EPOCH, name, storable
+from newsportal.store.dialects import PAGE, Part, chunks, select_in, upsert
+from newsportal.store.event_tables import EVENT_EDITS, EVENT_POSITION, EVENT_STORIES, EVENTS
+from newsportal.store.lists import behind, cursor, edge
+from newsportal.store.tables import ARTICLES, LABELS, STORIES
+
+READ: Final = [column for column in EVENTS.c if column.name != "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """``title``: an editor's, else that of the story that most sites told. ``heat`` orders events as that of stories does; ``pinned``:
+    since when editors keep it on top. ``changed`` grows with each change of any event."""
+
+    id: str
+    title: str
+    head_id: str
+    stories: int
+    sites: int
+    first: datetime
+    last: datetime
+    heat: float
+    pinned: datetime | None = None
+    changed: int = 0
+    renamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A story in its event: how like it is, the words that decided, and the editor who put it there (None: the algorithm)."""
+
+    story_id: str
+    event_id: str
+    score: float
+    words: tuple[str, ...] = ()
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """``moves``: story -> (from, to), of events; ``title``, ``pinned``: (from, to), None where they were left alone."""
+
+    kind: str
+    event_id: str
+    at: datetime
+    by: str
+    moves: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    title: tuple[str | None, str | None] | None = None
+    pinned: tuple[bool, bool] | None = None
+    number: int = 0
+    undone: int | None = None
+
+    @property
+    def events(self) -> set[str]:
+        return {self.event_id, *(event for move in self.moves.values() for event in move)}
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """A site that reported of an event: when first, and in how many articles."""
+
+    site: str
+    first: datetime
+    articles: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    events: tuple[Event, ...]
+    next: str | None = None
+
+
+class Events(Part):
+    def position(self) -> int:
+        """Up to which change of the log stories are in events."""
+        return self._scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0
+
+    def vectors(self, limit: int, ids: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        """What the algorithm remembers of the events that were alive last, or of those of these ids."""
+        with self._read() as connection:
+            columns = select(EVENTS.c.id, EVENTS.c.vector)
+            if ids is not None:
+                rows: Iterable[Any] = select_in(connection, columns, EVENTS.c.id, ids)
+            else:
+                newest = columns.order_by(EVENTS.c.last.desc(), EVENTS.c.id).limit(limit)
+                rows = connection.execute(newest, execution_options={"yield_per": PAGE}).mappings()
+            for row in rows:
+                yield row["id"], zlib.decompress(row["vector"])
+
+    def place(
+        self, placed: Sequence[Placed], vectors: Mapping[str, str], *, after: int, upto: int, touched: Collection[str] = (),
+        again: bool = False,
+    ) -> bool:  # fmt: skip
+        """Put stories into events, and remember the ``vectors`` of these, unless another was quicker (False: nothing was written).
+
+        ``after`` and ``upto``: the changes of the log that brought them. ``touched``: stories whose events are counted anew.
+        ``again``: some may have gone or moved, so that every event that no longer agrees with its stories is.
+        """
+        with self._write() as connection:
+            if (connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "log")) or 0) != after:
+                return False
+            new = _still_there(connection, placed)
+            _write_vectors(connection, {one.event_id: vectors[one.event_id] for one in new})
+            upsert(connection, EVENT_STORIES, [_row(one) for one in new])
+            counted = {row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, touched)}
+            _refresh(connection, {one.event_id for one in new} | counted | (_outdated(connection) if again else set()))
+            upsert(connection, EVENT_POSITION, [{"name": "log", "seq": upto}], update=("seq",))
+        return True
+
+    def clear(self) -> list[str]:
+        """Take all stories out of their events, but for those that editors put there: who follows the log begins anew. Answers the events
+        that are left."""
+        with self._write() as connection:
+            connection.execute(delete(EVENT_STORIES).where(EVENT_STORIES.c.by.is_(None)))
+            _refresh(connection, set(connection.scalars(select(EVENTS.c.id))))
+            upsert(connection, EVENT_POSITION, [{"name": "log", "seq": 0}], update=("seq",))
+            return list(connection.scalars(select(EVENTS.c.id)))
+
+    def remember(self, vectors: Mapping[str, str]) -> None:
+        """Keep what the algorithm remembers of events."""
+        with self._write() as connection:
+            _write_vectors(connection, vectors)
+
+    def edit(self, edit: Edit, vectors: Mapping[str, str], *, undoes: int | None = None) -> int:
+        """Apply an edit; answers its number. ``vectors``: of the events that it moves stories between. Raises ``StoreError`` if something
+        of what it changes from does not stand there any more."""
+        with self._write() as connection:
+            _expect(connection, edit)
+            _write_vectors(connection, vectors)
+            for story_id, (_, to) in edit.moves.items():
+                moved = update(EVENT_STORIES).where(EVENT_STORIES.c.story_id == story_id)
+                connection.execute(moved.values(event_id=to, score=1.0, words=[]))
+            if edit.moves:  # what he left where it was he saw, too
+                connection.execute(update(EVENT_STORIES).where(EVENT_STORIES.c.event_id.in_(edit.events)).values(by=name(edit.by)))
+            row = update(EVENTS).where(EVENTS.c.id == edit.event_id)
+            if edit.title is not None:
+                connection.execute(row.values(title=None if edit.title[1] is None else storable(edit.title[1])))
+            if edit.pinned is not None:
+                connection.execute(row.values(pinned=edit.at if edit.pinned[1] else None))
+            _refresh(connection, edit.events)
+            moves = {"stories": {story: list(move) for story, move in edit.moves.items()}, "title": edit.title, "pinned": edit.pinned}
+            written = {"kind": edit.kind, "event_id": edit.event_id, "at": edit.at, "by": name(edit.by), "moves": moves}
+            (number,) = connection.execute(insert(EVENT_EDITS).values(written)).inserted_primary_key or (0,)
+            if undoes is not None:
+                connection.execute(update(EVENT_EDITS).where(EVENT_EDITS.c.number == undoes).values(undone=number))
+            return int(number)
+
+    def edits(self, event_id: str | None = None, *, after: int = 0, limit: int = 50) -> list[Edit]:
+        """Of an event the latest first; of all those after a number, the earliest first."""
+        wanted = select(EVENT_EDITS).where(EVENT_EDITS.c.number > after).limit(limit)
+        if event_id is not None:
+            wanted = wanted.where(EVENT_EDITS.c.event_id == event_id).order_by(EVENT_EDITS.c.number.desc())
+        return [_edit(row) for row in self._mappings(wanted if event_id else wanted.order_by(EVENT_EDITS.c.number))]
+
+    def last_edit(self) -> int:
+        return self._scalar(select(func.max(EVENT_EDITS.c.number))) or 0
+
+    def event(self, id: str) -> Event | None:
+        found = self._events(select(*READ).where(EVENTS.c.id == id))
+        return found[0] if found else None
+
+    def joined(self, id: str) -> str | None:
+        """The event that editors joined this one with, in the end."""
+        wanted = select(EVENT_EDITS).where(EVENT_EDITS.c.kind == "join", EVENT_EDITS.c.undone.is_(None)).order_by(EVENT_EDITS.c.number)
+        found = None
+        for row in self._mappings(wanted):
+            if any(move[0] == (found or id) for move in row["moves"]["stories"].values()):
+                found = row["event_id"]
+        return found
+
+    def listed(
+        self, *, since: datetime | None = None, topic: str | None = None, least: int = 2, order: str = "hottest", before: str | None = None,
+        limit: int = 30,
+    ) -> EventPage:  # fmt: skip
+        """Events of at least so many stories, the weightiest first or the newest. ``topic``: with a story of it. ``before``: a cursor."""
+        key = EVENTS.c.heat if order == "hottest" else EVENTS.c.last
+        wanted = select(*READ).where(EVENTS.c.stories >= least, *behind(edge(before, order), key, EVENTS.c.id))
+        if since is not None:
+            wanted = wanted.where(EVENTS.c.last >= since)
+        if topic is not None:
+            of = select(EVENT_STORIES.c.event_id).join(LABELS, LABELS.c.story_id == EVENT_STORIES.c.story_id)
+            wanted = wanted.where(EVENTS.c.id.in_(of.where(LABELS.c.kind == "topic", LABELS.c.value == name(topic))))
+        found = self._events(wanted.order_by(key.desc(), EVENTS.c.id.desc()).limit(limit + 1))
+        last = found[limit - 1] if len(found) > limit else None
+        return EventPage(tuple(found[:limit]), cursor(last.heat if order == "hottest" else last.last, last.id) if last else None)
+
+    def pinned(self) -> list[Event]:
+        """Those that editors keep on top, the latest first."""
+        return self._events(select(*READ).where(EVENTS.c.pinned.is_not(None)).order_by(EVENTS.c.pinned.desc(), EVENTS.c.id))
+
+    def changed_since(self, changed: int, limit: int = PAGE) -> list[Event]:
+        """Events that changed after this number, in its order."""
+        return self._events(select(*READ).where(EVENTS.c.changed > changed).order_by(EVENTS.c.changed, EVENTS.c.id).limit(limit))
+
+    def of(self, story_ids: Collection[str]) -> dict[str, Placed]:
+        """Story -> where it is, of those that are in an event."""
+        rows = self._select_in(select(EVENT_STORIES), EVENT_STORIES.c.story_id, story_ids)
+        return {row["story_id"]: _placed(row) for row in rows}
+
+    def members(self, event_ids: Collection[str]) -> dict[str, list[Placed]]:
+        """Event -> its stories, the earliest first; hidden ones are left out."""
+        columns = select(EVENT_STORIES, STORIES.c.moment).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
+        rows = self._select_in(columns.where(STORIES.c.count > 0), EVENT_STORIES.c.event_id, event_ids)
+        found: dict[str, list[Placed]] = {}
+        for row in sorted(rows, key=lambda row: (row["moment"], row["story_id"])):
+            found.setdefault(row["event_id"], []).append(_placed(row))
+        return found
+
+    def tellers(self, event_id: str) -> list[Teller]:
+        """The sites that reported of an event, the first one first."""
+        first, number = func.min(ARTICLES.c.moment).label("first"), func.count().label("number")
+        told = select(ARTICLES.c.publisher, first, number).join(EVENT_STORIES, EVENT_STORIES.c.story_id == ARTICLES.c.story_id)
+        wanted = told.where(EVENT_STORIES.c.event_id == event_id, ARTICLES.c.hidden.is_(None)).group_by(ARTICLES.c.publisher)
+        return [Teller(row.publisher, row.first, row.number) for row in self._rows(wanted.order_by(first, ARTICLES.c.publisher))]
+
+    def _events(self, wanted: Any) -> list[Event]:
+        """The head's title is read beside: one query more, none an event."""
+        with self._read() as connection:
+            rows = connection.execute(wanted).mappings().all()
+            titles = select(STORIES.c.id, ARTICLES.c.title).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)
+            heads = {row["id"]: row["title"] for row in select_in(connection, titles, STORIES.c.id, {row["head_id"] for row in rows})}
+        return [_event(row, heads.get(row["head_id"], "")) for row in rows]
+
+
+def _event(row: Mapping[Any, Any], head: str) -> Event:
+    values = {key: row[key] for key in ("id", "head_id", "stories", "sites", "first", "last", "heat", "pinned", "changed")}
+    return Event(title=row["title"] or head, renamed=row["title"] is not None, **values)
+
+
+def _placed(row: Mapping[Any, Any]) -> Placed:
+    return Placed(row["story_id"], row["event_id"], row["score"], tuple(row["words"]), row["by"])
+
+
+def _row(one: Placed) -> dict[str, Any]:
+    words = [storable(word) for word in one.words]
+    return {"story_id": one.story_id, "event_id": one.event_id, "score": one.score, "words": words, "by": one.by}
+
+
+def _edit(row: Mapping[Any, Any]) -> Edit:
+    moves = row["moves"]
+    title, pinned = (tuple(moves[key]) if moves[key] is not None else None for key in ("title", "pinned"))
+    stories = {story: (move[0], move[1]) for story, move in moves["stories"].items()}
+    return Edit(row["kind"], row["event_id"], row["at"], row["by"], stories, title, pinned, row["number"], row["undone"])
+
+
+def _still_there(connection: Connection, placed: Sequence[Placed]) -> list[Placed]:
+    """Those whose story exists, and that no editor put elsewhere meanwhile."""
+    ids = [one.story_id for one in placed]
+    there = {row["id"] for row in select_in(connection, select(STORIES.c.id), STORIES.c.id, ids)}
+    there -= {row["story_id"] for row in select_in(connection, select(EVENT_STORIES.c.story_id), EVENT_STORIES.c.story_id, ids)}
+    return [one for one in placed if one.story_id in there]
+
+
+def _write_vectors(connection: Connection, vectors: Mapping[str, str]) -> None:
+    rows = [{"id": id, "vector": zlib.compress(vector.encode()), **EMPTY} for id, vector in vectors.items()]
+    upsert(connection, EVENTS, rows, update=("vector",))
+
+
+EMPTY: Final = {"head_id": None, "stories": 0, "sites": 0, "first": EPOCH, "last": EPOCH, "heat": 0.0, "changed": 0}
+"""What stands in a new row until its stories are counted."""
+
+
+def _expect(connection: Connection, edit: Edit) -> None:
+    row = connection.execute(select(EVENTS.c.title, EVENTS.c.pinned).where(EVENTS.c.id == edit.event_id)).one_or_none()
+    if row is None and not edit.moves:
+        raise StoreError(f"no event {edit.event_id!r}")
+    where = {row["story_id"]: row["event_id"] for row in select_in(connection, select(EVENT_STORIES), EVENT_STORIES.c.story_id, edit.moves)}
+    same = all(where.get(story) == event for story, (event, _) in edit.moves.items())
+    same = same and (edit.title is None or (row is not None and row.title == edit.title[0]))
+    if not (same and (edit.pinned is None or (row is not None and (row.pinned is not None) == edit.pinned[0]))):
+        raise StoreError(f"event {edit.event_id!r} was changed meanwhile: look at it again")
+
+
+def _outdated(connection: Connection) -> set[str]:
+    """Events whose figures no longer agree with their stories: some were folded, hidden, or deleted."""
+    there = select(EVENT_STORIES.c.event_id, func.count().label("number")).join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id)
+    counted = there.where(STORIES.c.count > 0).group_by(EVENT_STORIES.c.event_id).subquery()
+    wanted = select(EVENTS.c.id).outerjoin(counted, counted.c.event_id == EVENTS.c.id)
+    return set(connection.scalars(wanted.where(EVENTS.c.stories != func.coalesce(counted.c.number, 0))))
+
+
+def _refresh(connection: Connection, ids: Collection[str]) -> None:
+    """Work out the figures of events from their stories; an event without any goes, unless an editor named or pinned it."""
+    figures, sites = _stories_of(connection, ids), _sites_of(connection, ids)
+    number = connection.scalar(select(EVENT_POSITION.c.seq).where(EVENT_POSITION.c.name == "changed")) or 0
+    for number, id in enumerate(sorted(ids), number + 1):  # noqa: B020  the last one is written below
+        row = update(EVENTS).where(EVENTS.c.id == id)
+        if shown := figures.get(id):
+            head = max(shown, key=lambda story: (story["sites"], -story["moment"].timestamp(), story["id"]))
+            moments, top = [story["moment"] for story in shown], max(story["heat"] for story in shown)
+            heat = top + log2(sum(2.0 ** (story["heat"] - top) for story in shown))
+            values = {"head_id": head["id"], "first": min(moments), "last": max(moments), "heat": heat, "sites": sites.get(id, 0)}
+            connection.execute(row.values(stories=len(shown), changed=number, **values))
+        else:
+            connection.execute(row.values(stories=0, changed=number))
+    left = [id for id in ids if id not in figures]
+    for chunk in chunks(left):
+        held = select(EVENT_STORIES.c.event_id).where(EVENT_STORIES.c.event_id.in_(chunk))
+        plain = (EVENTS.c.title.is_(None), EVENTS.c.pinned.is_(None), EVENTS.c.id.not_in(held.scalar_subquery()))
+        connection.execute(delete(EVENTS).where(EVENTS.c.id.in_(chunk), *plain))
+    upsert(connection, EVENT_POSITION, [{"name": "changed", "seq": number}], update=("seq",))
+
+
+def _stories_of(connection: Connection, ids: Collection[str]) -> dict[str, list[RowMapping]]:
+    """Event -> its stories that readers see."""
+    columns = select(EVENT_STORIES.c.event_id, *(STORIES.c[name] for name in ("id", "sites", "moment", "heat")))
+    wanted = columns.join(STORIES, STORIES.c.id == EVENT_STORIES.c.story_id).where(STORIES.c.count > 0)
+    found: dict[str, list[RowMapping]] = {}
+    for row in select_in(connection, wanted, EVENT_STORIES.c.event_id, ids):
+        found.setdefault(row["event_id"], []).append(row)
+    return found
+
+
+def _sites_of(connection: Connection, ids: Collection[str]) -> dict[str, int]:
+    number = func.count(ARTICLES.c.publisher.distinct()).label("number")
+    told = select(EVENT_STORIES.c.event_id, number).join(ARTICLES, ARTICLES.c.story_id == EVENT_STORIES.c.story_id)
+    wanted = told.where(ARTICLES.c.hidden.is_(None)).group_by(EVENT_STORIES.c.event_id)
+    return {row["event_id"]: row["number"] for row in select_in(connection, wanted, EVENT_STORIES.c.event_id, ids)}

@@ -1,0 +1,58 @@
+"""Tables of events over stories: filled by whoever follows the change log next."""
+
+from typing import Any
+
+from alembic import op
+from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKeyConstraint, Integer, LargeBinary, PrimaryKeyConstraint, String, Text
+from sqlalchemy.dialects import mysql
+
+from newsportal.store.dialect_mysql import COLLATIONS
+from newsportal.store.schema import MYSQL_TABLES, exact
+
+revision = "0014"
+down_revision = "0013"
+
+
+def upgrade() -> None:
+    database = op.get_bind().dialect.name
+    id, name, title = (exact(type_, database) for type_ in (String(20), String(255), Text()))
+    vector = mysql.LONGBLOB() if database in COLLATIONS else LargeBinary()
+    number = Integer() if database == "sqlite" else BigInteger()
+    options: dict[str, Any] = {}
+    if database in COLLATIONS:
+        options = {f"{database}_{key}": value for key, value in {**MYSQL_TABLES, "collate": COLLATIONS[database]}.items()}
+
+    def make(table: str, *columns: Any, key: str, **more: Any) -> None:
+        op.create_table(table, *columns, PrimaryKeyConstraint(key, name=f"pk_{table}"), **options, **more)
+
+    make(
+        "events",
+        Column("id", id, nullable=False), Column("head_id", id), Column("title", title), Column("pinned", BigInteger),
+        Column("stories", Integer, nullable=False), Column("sites", Integer, nullable=False), Column("first", BigInteger, nullable=False),
+        Column("last", BigInteger, nullable=False), Column("heat", Float(53), nullable=False),
+        Column("changed", BigInteger, nullable=False), Column("vector", vector, nullable=False),
+        key="id",
+    )  # fmt: skip
+    make(
+        "event_stories",
+        Column("story_id", id, nullable=False), Column("event_id", id, nullable=False), Column("score", Float(53), nullable=False),
+        Column("words", JSON, nullable=False), Column("by", name),
+        ForeignKeyConstraint(["story_id"], ["stories.id"], name="fk_event_stories_story_id"),
+        ForeignKeyConstraint(["event_id"], ["events.id"], name="fk_event_stories_event_id"),
+        key="story_id",
+    )  # fmt: skip
+    make(
+        "event_edits",
+        Column("number", number, nullable=False, autoincrement=True), Column("kind", exact(String(16), database), nullable=False),
+        Column("event_id", id, nullable=False), Column("at", BigInteger, nullable=False), Column("by", name, nullable=False),
+        Column("moves", JSON, nullable=False), Column("undone", BigInteger),
+        key="number", sqlite_autoincrement=True,
+    )  # fmt: skip
+    make(
+        "event_position", Column("name", exact(String(8), database), nullable=False), Column("seq", BigInteger, nullable=False), key="name"
+    )
+    for table, columns in (
+        ("events", ("heat", "id")), ("events", ("last", "id")), ("events", ("changed", "id")), ("event_stories", ("event_id",)),
+        ("event_edits", ("event_id", "number")),
+    ):  # fmt: skip
+        op.create_index(f"ix_{table}_{'_'.join(columns)}", table, columns)

@@ -1,0 +1,42 @@
+"""The made-up events: what only reads alike is apart, what goes on is together."""
+
+from __future__ import annotations
+
+import sys
+from itertools import combinations
+from pathlib import Path
+
+from factories import NOW, empty_store
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
+from datetime import timedelta
+
+from madeup.events import DEMO, DOCUMENTS, fill
+
+from newsportal.events import EventClusters
+from newsportal.services.events.following import EventFollower, story_of
+
+APART, TOGETHER = 0.95, 0.75
+"""Shares of pairs at least: of one kind and different events, and of one event."""
+
+
+def test_twins_and_periodic_news_are_apart_and_follow_ups_together() -> None:
+    clusters = EventClusters()
+    found = {one.id: clusters.add(story_of(one.id, one.title, one.text, NOW + timedelta(days=one.day))).event for one in DOCUMENTS}
+    pairs = [(one, other) for one, other in combinations(DOCUMENTS, 2)]
+    alike = [(one, other) for one, other in pairs if one.kind == other.kind and one.event != other.event]
+    same = [(one, other) for one, other in pairs if one.event == other.event]
+    wrong = [(one.title, other.title) for one, other in alike if found[one.id] == found[other.id]]
+    missed = [(one.title, other.title) for one, other in same if found[one.id] != found[other.id]]
+    assert len(alike) >= 40
+    assert 1 - len(wrong) / len(alike) >= APART, wrong
+    assert 1 - len(missed) / len(same) >= TOGETHER, missed
+
+
+def test_the_demo_shows_an_event_of_five_days() -> None:
+    store = empty_store()
+    assert fill(store, NOW) == 5
+    EventFollower().follow(store)
+    (event,) = store.events.listed().events
+    assert event.stories == sum(one.event == DEMO for one in DOCUMENTS)
+    assert event.last - event.first == timedelta(days=4)

@@ -1,0 +1,180 @@
+"""The pages, the feed and the API of events, and what editors do to them there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from factories import empty_store
+
+from newsportal.items import Image
+from newsportal.store.events import Placed
+from newsportal.store.store import Store
+
+EVIL = "<script>alert(1)</script>"
+TEXTS = (
+    "青河大桥5月16日晚垮塌，两人受伤，救援人员连夜赶到现场。",
+    "青河大桥17日开始清理，渡船临时开航，居民过河不再绕行。",
+    "法院宣布，施工方负责人获刑三年，这是一句没有日期的话。",
+)
+
+
+@pytest.fixture
+def shelf(newsroom: ModuleType) -> Store:
+    """An event of three stories on three days, one of a single story."""
+    store = empty_store()
+    titles = ("大桥垮塌", f"清理开始{EVIL}", "负责人获刑", "海带丰收")
+    texts = (*TEXTS, "沿海三县的海带丰收，渔民天不亮就出海割海带。")
+    picture = Image("https://pictures.example/1.jpg", width=640, height=480)
+    ids = []
+    for number, (title, text) in enumerate(zip(titles, texts, strict=True)):
+        made = newsroom.article(title, text * 3, site=f"站点{number}", topics=("旅游",), ago=(4 - number) * 1440)
+        ids += newsroom.write(store, replace(made, images=(picture,)))
+    placed = [Placed(id, "bridge", 0.5, ("青河", "垮塌")) for id in ids[:3]] + [Placed(ids[3], "kelp", 1.0)]
+    assert store.events.place(placed, {"bridge": "[0,{},{},[]]", "kelp": "[0,{},{},[]]"}, after=0, upto=store.last_seq())
+    store.made = ids  # type: ignore[attr-defined]
+    return store
+
+
+@pytest.fixture
+def client(serve: Any, shelf: Store) -> httpx.Client:
+    found: httpx.Client = serve(shelf)
+    return found
+
+
+@pytest.fixture
+def editor(serve: Any, shelf: Store) -> httpx.Client:
+    found: httpx.Client = serve(shelf, role="editor")
+    found.headers["origin"] = str(found.base_url).rstrip("/")
+    return found
+
+
+def test_the_list_has_events_of_several_stories_with_their_weight_explained(client: httpx.Client) -> None:
+    page = client.get("/events?lang=en").text
+    assert "大桥垮塌" in page
+    assert "海带丰收" not in page
+    assert re.search(r'title="Weight [\d.,]+: its reports, each counting half after 12 hours"', page)
+    assert "3 stories · 3 sites" in page
+    assert "大桥垮塌" in client.get("/events", params={"topic": "旅游"}).text
+    assert "暂无由多条报道组成的事件" in client.get("/events", params={"topic": "别的", "lang": "zh"}).text
+
+
+def test_the_page_has_the_time_line_of_the_texts_and_who_reported_first(client: httpx.Client) -> None:
+    answer = client.get("/event/bridge?lang=zh")
+    assert answer.status_code == 200
+    page = answer.text
+    assert re.findall(r'<time datetime="(\d{4}-\d\d-\d\d)">', page.split('id="points-name"')[1].split("</ol>")[0]) == [
+        "2026-05-16", "2026-05-17", "2026-05-18",
+    ]  # fmt: skip
+    assert "最早报道：站点0" in page
+    assert "归入依据：青河 · 垮塌" in page
+    assert "发布日期" in page, "the third text names no day"
+    assert EVIL not in page
+    assert "置顶" not in page, "readers are not shown what editors may do"
+
+
+def test_a_story_shows_its_event_and_its_neighbours_in_time(client: httpx.Client, shelf: Store) -> None:
+    first, second, third, alone = shelf.made  # type: ignore[attr-defined]
+    part = client.get(f"/story/{second}?lang=en").text.split('id="event-name"')[1].split("</section>")[0]
+    assert re.findall(r'href="/story/(\w+)"', part) == [first, third]
+    assert 'href="/event/bridge"' in part
+    assert 'id="event-name"' not in client.get(f"/story/{alone}").text
+
+
+def test_the_front_page_has_the_weightiest_events_with_those_on_top_first(editor: httpx.Client, shelf: Store) -> None:
+    assert "大桥垮塌" in editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
+    kelp = shelf.made[3]  # type: ignore[attr-defined]
+    editor.post("/event/kelp", data={"do": "pin"})
+    part = editor.get("/").text.split('id="events-name"')[1].split("</section>")[0]
+    assert re.findall(r'href="/event/(\w+)"', part) == ["kelp", "bridge"]
+    assert 'title="Weight' in editor.get("/?lang=en").text
+    assert kelp not in part
+
+
+def test_an_event_has_feeds(client: httpx.Client) -> None:
+    for ending in ("rss", "atom", "json"):
+        answer = client.get(f"/event/bridge/feed.{ending}")
+        assert answer.status_code == 200
+        assert "负责人获刑" in answer.text
+    assert client.get("/event/bridge/feed.xyz").status_code == 404
+    assert client.get("/event/none/feed.rss").status_code == 404
+    assert client.get("/event/none").status_code == 404
+
+
+def test_editors_name_pin_split_and_join_and_take_it_back(editor: httpx.Client, shelf: Store) -> None:
+    _first, second, *_rest = shelf.made  # type: ignore[attr-defined]
+
+    def change(**sent: Any) -> str:
+        assert editor.post("/event/bridge", data=sent).status_code == 303
+        return editor.get("/event/bridge?lang=en").text
+
+    assert "青河大桥垮塌案" in change(do="rename", title="青河大桥垮塌案")
+    assert "No longer on top" in change(do="pin")
+    assert "置顶" in editor.get("/events?lang=zh").text
+    assert "Keep on top" in change(do="unpin")
+    change(do="split", story=[second])
+    assert "2 stories" in editor.get("/event/bridge?lang=en").text
+    number = shelf.events.edits("bridge")[0].number
+    assert editor.post(f"/event/bridge/undo/{number}").status_code == 303
+    assert "3 stories" in editor.get("/event/bridge?lang=en").text
+    change(do="join", other="http://portal.example/event/kelp")
+    moved = editor.get("/event/kelp")
+    assert (moved.status_code, moved.headers["location"]) == (303, "/event/bridge")
+    actions = {entry.action for entry in editor.accounts.trail.entries(limit=20)}  # type: ignore[attr-defined]
+    assert actions >= {"event.rename", "event.pin", "event.split", "event.undo", "event.join"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ({"do": "split"}, "Choose some stories of the event, but not all of them."),
+        ({"do": "join", "other": "none"}, "No other event has this address."),
+        ({"do": "rename", "title": "长" * 300}, "The title is too long."),
+        ({"do": "unpin"}, "The event was changed."),
+    ],
+)
+def test_what_cannot_be_done_is_said(editor: httpx.Client, sent: dict[str, Any], told: str) -> None:
+    assert editor.post("/event/bridge?lang=en", data=sent).status_code == 303
+    assert told in editor.get("/event/bridge?lang=en").text
+
+
+def test_nobody_else_changes_events(client: httpx.Client, editor: httpx.Client) -> None:
+    assert client.post("/event/bridge", data={"do": "pin"}).status_code in (303, 401, 403)
+    assert editor.post("/event/none", data={"do": "pin"}).status_code == 404
+    assert editor.post("/event/bridge", data={"do": "paint"}).status_code == 422
+    assert editor.post("/event/bridge/undo/77").status_code == 303
+
+
+def test_the_api_has_events_with_stories_points_and_tellers(client: httpx.Client, shelf: Store) -> None:
+    listed = client.get("/api/v1/events").json()
+    assert [(one["id"], one["title"], one["stories"]) for one in listed["items"]] == [("bridge", "大桥垮塌", 3)]
+    assert len(client.get("/api/v1/events", params={"least": 1, "order": "newest"}).json()["items"]) == 2
+    since = datetime(2026, 5, 19, tzinfo=UTC) + timedelta(hours=1)
+    assert client.get("/api/v1/events", params={"since": since.isoformat()}).json()["items"] == []
+    whole = client.get("/api/v1/events/bridge").json()
+    assert [(one["day"], one["dated"]) for one in whole["points"]] == [("2026-05-16", True), ("2026-05-17", True), ("2026-05-18", False)]
+    assert [one["site"] for one in whole["tellers"]] == ["站点0", "站点1", "站点2"]
+    assert [one["story"]["id"] for one in whole["members"]] == shelf.made[:3]  # type: ignore[attr-defined]
+    assert whole["members"][0]["words"] == ["青河", "垮塌"]
+    assert client.get("/api/v1/events/none").status_code == 404
+
+
+def test_the_api_edits_events(editor: httpx.Client, shelf: Store) -> None:
+    second = shelf.made[1]  # type: ignore[attr-defined]
+    made = editor.patch("/api/v1/events/bridge", json={"title": "桥", "pinned": True}).json()
+    assert [one["event"] for one in made] == ["bridge", "bridge"]
+    split = editor.post("/api/v1/events/bridge/split", json={"stories": [second]}).json()
+    assert editor.get(f"/api/v1/events/{split['event']}").json()["event"]["stories"] == 1
+    assert editor.post(f"/api/v1/events/edits/{split['number']}/undo").json()["event"] == "bridge"
+    assert editor.post("/api/v1/events/bridge/join", json={"other": "kelp"}).json()["event"] == "bridge"
+    assert "joined with bridge" in editor.get("/api/v1/events/kelp").text
+    assert [one["kind"] for one in editor.get("/api/v1/events/bridge/edits").json()] == ["join", "undo", "split", "pin", "rename"]
+    for path, sent in (("split", {"stories": ["x"]}), ("join", {"other": "none"})):
+        assert editor.post(f"/api/v1/events/bridge/{path}", json=sent).status_code == 409
+    assert editor.post("/api/v1/events/edits/999/undo").status_code == 409
+    assert editor.patch("/api/v1/events/bridge", json={"pinned": True}).status_code == 200

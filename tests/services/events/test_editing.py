@@ -1,0 +1,80 @@
+"""Editors name, pin, split and join events; each edit is taken back by its opposite, and followers keep to it."""
+
+from __future__ import annotations
+
+import pytest
+from event_texts import CATCH, FIRE, TRIAL, add
+from factories import NOW
+
+from newsportal.errors import StoreError
+from newsportal.services.events import editing
+from newsportal.services.events.following import EventFollower, rebuild
+from newsportal.store.store import Store
+
+
+def test_a_title_of_ones_own_is_taken_back(store: Store) -> None:
+    fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
+    EventFollower().follow(store)
+    number = editing.rename(store, fire, " 灯笼作坊火灾 ", by="林", now=NOW)
+    assert editing.existing(store, fire).title == "灯笼作坊火灾"
+    assert editing.undo(store, number, by="林", now=NOW).kind == "rename"
+    assert editing.existing(store, fire).title == "老城灯笼作坊起火"
+    with pytest.raises(StoreError, match="no edit"):
+        editing.undo(store, number, by="林", now=NOW)
+    with pytest.raises(StoreError, match="may have 200"):
+        editing.rename(store, fire, "长" * 201, by="林", now=NOW)
+
+
+def test_what_somebody_else_changed_meanwhile_is_not_taken_back(store: Store) -> None:
+    fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
+    EventFollower().follow(store)
+    first = editing.rename(store, fire, "一", by="林", now=NOW)
+    editing.rename(store, fire, "二", by="陈", now=NOW)
+    with pytest.raises(StoreError, match="changed meanwhile"):
+        editing.undo(store, first, by="林", now=NOW)
+
+
+def test_pinned_events_stand_first(store: Store) -> None:
+    fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
+    EventFollower().follow(store)
+    number = editing.pin(store, fire, True, by="林", now=NOW)
+    assert [event.id for event in store.events.pinned()] == [fire]
+    editing.undo(store, number, by="林", now=NOW)
+    assert store.events.pinned() == []
+    assert {event.id for event in store.events.listed(least=1).events} == {fire, catch}
+
+
+def test_what_was_split_stays_apart_for_followers_and_rebuilds_and_comes_back(store: Store) -> None:
+    fire, trial = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "trial", "作坊主当庭认错", TRIAL, 184)
+    follower = EventFollower()
+    follower.follow(store)
+    new, number = editing.split(store, fire, [trial], by="林", now=NOW)
+    assert (editing.existing(store, fire).stories, editing.existing(store, new).stories) == (1, 1)
+    later = add(store, "later", "灯笼作坊案宣判", TRIAL.replace("今天", "昨天") + "作坊主赵远山当庭认错，被判缓刑。", 190)
+    follower.follow(store)
+    assert store.events.of([later])[later].event_id == new, "the words of the trial are those of the new event"
+    rebuild(store, lambda done, total: None)
+    assert store.events.of([trial])[trial].event_id == new
+    editing.undo(store, number, by="林", now=NOW)
+    assert store.events.of([trial])[trial].event_id == fire
+    for ids in ([], [fire, trial], ["nobody"]):
+        with pytest.raises(StoreError, match="not all of them"):
+            editing.split(store, fire, ids, by="林", now=NOW)
+
+
+def test_joined_events_take_what_fits_either(store: Store) -> None:
+    fire, catch = add(store, "fire", "老城灯笼作坊起火", FIRE), add(store, "catch", "海带丰收", CATCH, 19)
+    follower = EventFollower()
+    follower.follow(store)
+    number = editing.join(store, fire, catch, by="林", now=NOW)
+    assert store.events.joined(catch) == fire
+    again = add(store, "again", "海带又丰收", CATCH.replace("今年", "去年") + "海带晒干以后卖到各地。", 30)
+    follower.follow(store)
+    assert store.events.of([again])[again].event_id == fire
+    editing.undo(store, number, by="林", now=NOW)
+    assert editing.existing(store, catch).stories == 1
+    for other in (fire, "nobody"):
+        with pytest.raises(StoreError, match="no other event"):
+            editing.join(store, fire, other, by="林", now=NOW)
+    with pytest.raises(StoreError, match="no event 'nobody'"):
+        editing.pin(store, "nobody", True, by="林", now=NOW)

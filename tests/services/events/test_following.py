@@ -1,0 +1,119 @@
+"""Stories of the record come into events as the change log brings them, the same however often and by whom it is followed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from event_texts import CATCH, FIRE, TRIAL, add
+from factories import NOW
+
+from newsportal.events import EventClusters
+from newsportal.items import Link
+from newsportal.services.events import events_of, following
+from newsportal.services.events.following import EventFollower, rebuild, state_of, story_of, vector_of
+from newsportal.store.store import Store
+
+
+def fill(store: Store) -> tuple[str, str, str]:
+    fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
+    catch = add(store, "catch", "海带丰收", CATCH, days=19)
+    return fire, catch, add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
+
+
+def test_stories_come_into_events_with_the_words_that_decided(store: Store) -> None:
+    fire, catch, trial = fill(store)
+    assert EventFollower().follow(store) == store.last_seq()
+    found = store.events.of([fire, catch, trial])
+    assert {one.story_id: one.event_id for one in found.values()} == {fire: fire, catch: catch, trial: fire}
+    assert {"灯笼", "作坊"} & set(found[trial].words)
+    event = store.events.event(fire)
+    assert event is not None
+    assert (event.stories, event.first, event.last) == (2, NOW, NOW + timedelta(days=184))
+
+
+def test_a_follower_goes_on_from_what_the_record_remembers(store: Store) -> None:
+    fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
+    EventFollower().follow(store)
+    trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
+    assert EventFollower().follow(store) == 1
+    assert store.events.of([trial])[trial].event_id == fire
+    assert EventFollower().follow(store) == 0
+
+
+def test_two_followers_do_not_disturb_each_other(store: Store) -> None:
+    one, two = EventFollower(), EventFollower()
+    fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
+    one.follow(store)
+    add(store, "catch", "海带丰收", CATCH, days=19)
+    two.follow(store)
+    trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
+    one.follow(store)
+    assert store.events.of([trial])[trial].event_id == fire
+
+
+def test_threads_and_what_is_hidden_are_left_out(store: Store) -> None:
+    thread = add(store, "thread", "老城灯笼作坊起火", FIRE, link=Link("https://bbs.example/1", "forum:某论坛"))
+    hidden = add(store, "hidden", "海带丰收", CATCH)
+    store.hide([hidden], by="林", reason="误登", now=NOW)
+    EventFollower().follow(store)
+    assert store.events.of([thread, hidden]) == {}
+    store.show([hidden], now=NOW)
+    EventFollower().follow(store)
+    assert set(store.events.of([thread, hidden])) == {hidden}
+
+
+def test_a_log_that_is_shorter_than_what_was_read_is_read_anew(store: Store) -> None:
+    fire, _, trial = fill(store)
+    assert store.events.place([], {}, after=0, upto=1000)
+    EventFollower().follow(store)
+    assert store.events.of([trial])[trial].event_id == fire
+
+
+def test_many_changes_are_read_in_several_calls(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "CHANGES", 1)
+    monkeypatch.setattr(following, "AT_ONCE", 2)
+    fill(store)
+    follower = EventFollower()
+    assert [follower.follow(store) for _ in range(3)] == [2, 1, 0]
+    assert follower.follow(store, stopped=lambda: True) == 0
+
+
+def test_only_so_many_events_are_remembered(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "MOST_EVENTS", 1)
+    fire = add(store, "fire", "老城灯笼作坊起火", FIRE)
+    add(store, "catch", "海带丰收", CATCH, days=19)
+    EventFollower().follow(store)
+    trial = add(store, "trial", "作坊主当庭认错", TRIAL, days=184)
+    EventFollower().follow(store)
+    assert store.events.of([trial])[trial].event_id == trial != fire, "the fire was forgotten"
+
+
+def test_all_is_placed_anew_the_same_way(store: Store) -> None:
+    fill(store)
+    EventFollower().follow(store)
+    before = [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events]
+    seen: list[tuple[int, int]] = []
+    assert rebuild(store, lambda done, total: seen.append((done, total))) == store.last_seq()
+    assert [(event.id, event.title, event.stories) for event in store.events.listed(least=1).events] == before
+    assert seen[-1] == (store.last_seq(), store.last_seq())
+
+
+def test_what_is_remembered_comes_back_as_it_was() -> None:
+    clusters = EventClusters()
+    clusters.add(story_of("1", "老城灯笼作坊起火", FIRE, NOW))
+    state = clusters.state("1")
+    back = state_of("1", vector_of(state).encode())
+    assert (back.stories, back.places, back.titles) == (state.stories, state.places, state.titles)
+    assert back.terms == pytest.approx(state.terms, abs=1e-4)
+
+
+def test_other_services_ask_for_the_events_since_a_moment(store: Store) -> None:
+    fire, catch, trial = fill(store)
+    EventFollower().follow(store)
+    found = events_of(store, since=NOW + timedelta(days=1))
+    assert [(one.id, one.story_ids) for one in found] == [(fire, (fire, trial)), (catch, (catch,))]
+    assert (found[0].weight, found[0].title) == (1.0, "老城灯笼作坊起火")
+    assert found[1].weight < 1.0
+    assert [one.id for one in events_of(store, since=NOW + timedelta(days=100))] == [fire]
+    assert events_of(store, since=NOW, topic="别的") == []

@@ -1,0 +1,58 @@
+"""The time line of an event takes its days from what the texts say."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from factories import NOW, article, empty_store
+
+from newsportal.services.events.timeline import dated_sentence, neighbourhood, view
+from newsportal.store.events import Placed
+
+PUBLISHED = datetime(2026, 3, 6, 8, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "sentence"),
+    [
+        ("青河大桥3月5日晚垮塌。救援正在进行。", date(2026, 3, 5), "青河大桥3月5日晚垮塌。"),
+        ("记者从青河获悉，5日凌晨一桥垮塌。", date(2026, 3, 5), "记者从青河获悉，5日凌晨一桥垮塌。"),
+        ("昨天，法院宣判。", date(2026, 3, 5), "昨天，法院宣判。"),
+        ("2025年12月31日，桥通车。昨晚它垮塌了。", date(2026, 3, 5), "昨晚它垮塌了。"),
+        ("去年12月31日，桥通车。", None, None),
+        ("28日，桥通车。", date(2026, 2, 28), "28日，桥通车。"),
+        ("2月30日，什么也没有发生。", None, None),
+        ("会议持续3日内结束，预计9月12日验收。", None, None),
+        ("没有日期的一句话。", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_day_of_a_text_is_the_last_that_its_beginning_names(text: str, day: date | None, sentence: str | None) -> None:
+    assert dated_sentence(text, PUBLISHED) == (day, sentence)
+
+
+def test_a_view_has_days_tellers_and_stories_and_a_story_its_neighbours() -> None:
+    store = empty_store(None)
+    texts = ("青河大桥2月27日晚垮塌，两人受伤。", "青河大桥28日开始清理。", "这里没有日期，但有一句足够长的话。")
+    stories = []
+    for number, text in enumerate(texts):
+        moment = NOW + timedelta(days=number)
+        made = article(f"a{number}", title=f"标题{number}", text=text * 3, published=moment, site=f"site{number}")
+        stories.append(store.add(made, now=moment).story_id)
+    store.events.place([Placed(id, "e", 1.0) for id in stories], {"e": "[]"}, after=0, upto=store.last_seq())
+    event = store.events.event("e")
+    assert event is not None
+    seen = view(store, event, UTC)
+    assert [(point.day, point.dated) for point in seen.points] == [
+        (date(2026, 2, 27), True), (date(2026, 2, 28), True), ((NOW + timedelta(days=2)).date(), False),
+    ]  # fmt: skip
+    assert [(one.site, one.articles) for one in seen.tellers] == [("site0", 1), ("site1", 1), ("site2", 1)]
+    assert [story.id for story in seen.stories] == stories
+    near = neighbourhood(store, stories[1])
+    assert near is not None
+    assert near.before is not None
+    assert near.after is not None
+    assert (near.before.id, near.after.id) == (stories[0], stories[2])
+    alone = store.add(article("z", text="别的事" * 30), now=NOW).story_id
+    assert neighbourhood(store, alone) is None
