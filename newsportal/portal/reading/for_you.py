@@ -14,9 +14,10 @@ from newsportal.portal.context import Here, Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading.reader_profile import Reader, reader_of
 from newsportal.portal.render import render
-from newsportal.portal.safe_text import shorten, title
+from newsportal.portal.safe_text import title
 from newsportal.recommend.base import Recommendation
 from newsportal.store.results import Story
+from newsportal.summaries import shorten
 
 log = logging.getLogger(__name__)
 
