@@ -39,6 +39,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "pictures": "List frequent pictures and show the state of the picture cache.",
         "publish": "Publish new articles to the targets of sources.yaml.",
         "unpublish": "Withdraw articles from the targets.",
+        "briefing": "Sum up a day's events in sentences of their articles.",
         "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
         "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
         "corpus": "Import, correct, list and export sets of labelled texts.",

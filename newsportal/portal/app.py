@@ -52,7 +52,7 @@ from newsportal.portal.monitor.figures import FiguresCache
 from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
 from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
-from newsportal.portal.reading import events, feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
+from newsportal.portal.reading import briefing, events, feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
@@ -67,7 +67,7 @@ from newsportal.store.store import Store
 ROUTERS: tuple[APIRouter, ...] = (
     front_page.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
-    *(page.router for page in (story_lists, photos)),
+    *(page.router for page in (story_lists, photos, briefing)),
     picture_router,
     *(page.router for page in (events, event_editing)),
     *(page.router for page in (article_editing, articles, story, reader_profile, for_you, alerts, search)),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from threading import Lock
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
@@ -29,6 +30,7 @@ from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview, similar
 from newsportal.services.accounts import Accounts, Right, Signed
 from newsportal.services.accounts.marks import Marked
+from newsportal.services.briefing import Briefing, compile_briefing
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.timing import ENGINE, refusal
 from newsportal.sources.watched import Judged, Watched, judged, watched
@@ -49,6 +51,7 @@ HEALTH_SECONDS, HEALTH_SPARE = 60.0, 10.0
 
 READING_SECONDS = 60.0  # the months of the monitor may be this old: counting them reads every view and offer
 OVERVIEW_SECONDS = 120.0  # a topic's numbers may be this old: each takes a search through thousands of reports
+BRIEFING_SECONDS = 300.0  # a briefing may be this old
 SIMILAR = 4
 SIMILAR_SECONDS = 900.0
 
@@ -96,6 +99,8 @@ class Portal:
     crawls: bool = False
     _reading: TtlCache[ReadingFigures] = field(default_factory=lambda: TtlCache(READING_SECONDS, 1), repr=False, compare=False)
     _overviews: TtlCache[Overview] = field(default_factory=lambda: TtlCache(OVERVIEW_SECONDS, 200), repr=False, compare=False)
+    _briefings: TtlCache[Briefing] = field(default_factory=lambda: TtlCache(BRIEFING_SECONDS, 100), repr=False, compare=False)
+    _compiling: Lock = field(default_factory=Lock, repr=False, compare=False)
     _similar: BackgroundCache[tuple[Hit, ...]] = field(
         default_factory=lambda: BackgroundCache(TtlCache(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
     )
@@ -154,6 +159,12 @@ class Portal:
             return self._overviews.get(topic, lambda: overview(index, topic, now=now, zone=self.site.zone))
         except SearchError:
             return None
+
+    def briefing(self, since: datetime, until: datetime, topic: str | None = None) -> Briefing:
+        """The briefing of a time, some minutes old; they are made one after the other: each reads hundreds of texts."""
+        key = topic, *(moment.timestamp() // BRIEFING_SECONDS for moment in (since, until))
+        with self._compiling:
+            return self._briefings.get(key, lambda: compile_briefing(self.store, since, until, topic=topic))
 
     def similar(self, article: StoredArticle) -> tuple[Hit, ...]:
         """Stories about the same things; none without an index, while it is away, and until they are found."""

@@ -48,6 +48,7 @@ READING = (
     FRONT,
     LATEST,
     Entry("/events", _("Events")),
+    Entry("/briefing", _("Briefing")),
     Entry("/photos", _("Photo stories"), condition=lambda visit: visit.has_photos, stored=True),
     FOR_YOU,
 )

@@ -87,9 +87,9 @@ def safe_next(target: str | None) -> str:
     return target
 
 
-def last_visit(request: Request, now: datetime) -> tuple[datetime | None, str]:
+def last_visit(request: Request, now: datetime, name: str = VISIT_COOKIE) -> tuple[datetime | None, str]:
     """When the visit before this one ended (None: there was none), and what the cookie says from now on."""
-    found = WELL_FORMED.fullmatch(request.cookies.get(VISIT_COOKIE, ""))
+    found = WELL_FORMED.fullmatch(request.cookies.get(name, ""))
     ended, last = (int(part) for part in found.groups()) if found else (0, 0)
     present = int(now.timestamp())
     if last > present or ended > last:  # a clock that was put back, or somebody's own making
@@ -99,5 +99,5 @@ def last_visit(request: Request, now: datetime) -> tuple[datetime | None, str]:
     return (datetime.fromtimestamp(ended, UTC) if ended else None), f"{ended}.{present}"
 
 
-def remember_visit(answer: Response, cookie: str) -> None:
-    answer.set_cookie(VISIT_COOKIE, cookie, max_age=YEAR, samesite="lax", path="/", httponly=True)
+def remember_visit(answer: Response, cookie: str, name: str = VISIT_COOKIE) -> None:
+    answer.set_cookie(name, cookie, max_age=YEAR, samesite="lax", path="/", httponly=True)

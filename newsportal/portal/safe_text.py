@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from newsportal.extractors.article.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
 from newsportal.store.results import StoredArticle
+from newsportal.summaries import beginning
 from newsportal.text import CJK, CONTROL, clean
 from newsportal.text.scripts import CONVERSIONS, convert, convert_html
 from newsportal.text.scripts import TAGS as SCRIPT_TAGS
@@ -55,8 +56,6 @@ PLAIN = nh3.Cleaner(tags=set(), clean_content_tags={"script", "style"}, attribut
 EXCERPT_CHARS = 140  # two to three lines of a list on a telephone
 MIN_EXCERPT_CHARS = 20  # a shorter beginning is a dateline or a label: the summary says more
 MIN_THUMBNAIL = 120  # pixels: smaller pictures are icons, counters and avatars
-LEADING = " \u3000:：|-—·。，,；;、"  # what stands between a repeated title and the text
-HALF_WORD = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
 CHINESE_A_MINUTE = 400  # characters: some 260 words of one and a half (Brysbaert, How many words do we read per minute?, 2019, on Chinese)
 WORDS_A_MINUTE = 238  # of English non-fiction (the same)
 LATIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’.-]*")
@@ -150,25 +149,15 @@ def title(article: StoredArticle) -> str:
 
 
 def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
-    """The beginning of the text, else the summary a list page gave; never the title once more."""
+    """How the text begins, else the summary a list page gave, in whole sentences; never the title once more."""
     name = title(article)
-    said, summary = (text.removeprefix(name).lstrip(LEADING) for text in (clean(article.text), plain(article.summary or "")))
-    return shorten(said if len(said) >= MIN_EXCERPT_CHARS or not summary else summary, limit)
+    said = beginning(name, article.text, limit)
+    return beginning(name, plain(article.summary), limit) or said if len(said) < MIN_EXCERPT_CHARS and article.summary else said
 
 
 def plain(fragment: str) -> str:
     """HTML as one line of text: summaries of feeds come with tags and entities."""
     return clean(html.unescape(PLAIN.clean(CONTROL.sub("", fragment))))
-
-
-def shorten(text: str, limit: int) -> str:
-    """``text`` cut to ``limit`` characters with an ellipsis; Latin words are not cut in two."""
-    if len(text) <= limit:
-        return text
-    cut = text[: limit - 1]
-    if text[limit - 1].isascii() and text[limit - 1].isalnum():
-        cut = HALF_WORD.sub("", cut) or cut
-    return cut.rstrip(" ,;:，；：、") + "…"
 
 
 def minutes(text: str) -> int:

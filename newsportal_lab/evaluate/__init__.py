@@ -1,7 +1,7 @@
 """``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
 
 from newsportal.cli.options import command_group
-from newsportal_lab.evaluate import classify, dedup, events, extraction, forum, papers, recommend
+from newsportal_lab.evaluate import classify, dedup, events, extraction, forum, papers, recommend, summaries
 
 group = command_group(
     "Scores for one's own gold data.",
@@ -12,4 +12,5 @@ group = command_group(
     forum.forum,
     papers.papers,
     recommend.recommend,
+    summaries.summaries,
 )

@@ -105,11 +105,6 @@ def test_excerpts_say_what_the_title_does_not(text: str, summary: str | None, ex
     assert safe_text.excerpt(replace(PLAIN, text=text, summary=summary)) == expected
 
 
-def test_a_latin_word_is_not_cut_in_two() -> None:
-    assert safe_text.shorten("The committee published its report", 16) == "The committee…"
-    assert safe_text.shorten("委员会公布了报告", 5) == "委员会公…"
-
-
 def test_the_site_is_named_by_its_host_when_nobody_named_it() -> None:
     assert safe_text.site_name(PLAIN) == "a.example"
     assert safe_text.site_name(replace(PLAIN, site=" 甲\u202e报 ")) == "甲报"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,11 +12,13 @@ from newsportal.extractors.article.sanitise import sanitise
 from newsportal.portal.access import may
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of, tagged
 from newsportal.portal.api_errors import ApiError, describe
-from newsportal.portal.context import ThisPortal, Visit
+from newsportal.portal.context import Here, ThisPortal, Visit
+from newsportal.portal.reading.briefing import day_of, topic_of
 from newsportal.portal.reading.search_query import MAX_PAGES, PAGE, search_index
 from newsportal.search.base import Index
 from newsportal.search.base import Query as Asked
 from newsportal.services.accounts import Right
+from newsportal.services.briefing import DAY, as_dict, day_range
 from newsportal.store.gallery_tables import WallFilter, WallOrder
 from newsportal.store.results import StoredArticle, StoryFilter, Tally
 
@@ -98,6 +100,37 @@ class Revisions(BaseModel):
     items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
 
 
+class Sentence(BaseModel):
+    text: str
+    story: str
+    title: str
+    site: str
+    url: str
+
+
+class BriefStory(BaseModel):
+    id: str
+    title: str
+    url: str
+
+
+class BriefEventOut(BaseModel):
+    title: str
+    sites: int
+    follows: bool = Field(description="Whether it was told the day before.")
+    last: datetime = Field(description="When something new came last.")
+    stories: list[BriefStory]
+    sentences: list[Sentence]
+
+
+class BriefingOut(BaseModel):
+    topic: str | None
+    since: datetime
+    until: datetime
+    stories: int
+    events: list[BriefEventOut] = Field(description="The most reported first.")
+
+
 @router.get("/topics", summary="The topics, with how many stories each has")
 def topics(portal: ThisPortal) -> list[TopicSummaryOut]:
     counted = portal.tally().by_topic
@@ -127,6 +160,14 @@ def stories(
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = portal.store.stories(which)
     return tagged(request, Page[StoryOut], {"items": page.stories, "next": page.next})
+
+
+@router.get("/briefing", summary="The events of a day that matter, in sentences of their articles", responses=describe(404))
+def briefing(visit: Here, day: date | None = None, topic: Filter = None) -> BriefingOut:
+    """Of the last 24 hours by default. What was told the day before is not told again."""
+    now = visit.clock.now
+    since, until = day_range(day_of(visit, str(day)), visit.portal.site.zone) if day else (now - DAY, now)
+    return BriefingOut.model_validate(as_dict(visit.portal.briefing(since, until, topic_of(visit))))
 
 
 @router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])

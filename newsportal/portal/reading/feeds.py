@@ -136,16 +136,21 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
     """The feed or file in the format ``ending``, or 304 when the reader has the feed already."""
     if ending in EXPORTS:
         return exported(ending, visit.portal.store.articles(ids))
-    write = FORMATS.get(ending)
-    if write is None:
+    if ending not in FORMATS:
         raise HTTPException(404)
     base = base_address(visit.request)
     portal = visit.portal
     entries = [
         pictured(entry_of(article, portal, base), article, portal, base) for article in portal.store.articles(ids) if article.hidden is None
     ]
+    return feed_answer(visit, ending, title, page, entries)
+
+
+def feed_answer(visit: Visit, ending: str, title: str, page: str, entries: Sequence[Entry]) -> Response:
+    """The feed of ``entries``; ``ending`` is one of :data:`FORMATS`."""
+    base = base_address(visit.request)
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
-    content = write(feed)
+    content = FORMATS[ending](feed)
     headers = {
         "etag": f'W/"{blake2b(content, digest_size=10).hexdigest()}"',
         "last-modified": format_datetime(feed.updated, usegmt=True),

@@ -17,9 +17,10 @@ from newsportal.portal.preferences import YEAR
 from newsportal.portal.reading.reader_profile import STORY, Reader, reader_of
 from newsportal.portal.render import render
 from newsportal.portal.request_body import Form
-from newsportal.portal.safe_text import shorten, title
+from newsportal.portal.safe_text import title
 from newsportal.recommend.base import Recommendation
 from newsportal.store.results import Story
+from newsportal.summaries import shorten
 
 log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from newsportal.extractors.article.sanitise import sanitise
 from newsportal.sources import templates
 from newsportal.store.columns import storable
 from newsportal.store.results import StoredArticle, host, is_gallery, is_thread
+from newsportal.summaries import beginning
 
 SUMMARY_CHARS: Final = 200  # of a text that stands in for a summary: two lines of a list
 WEB: Final = ("https://", "http://")
@@ -35,8 +36,7 @@ def body(article: StoredArticle) -> str:
 def _summary(article: StoredArticle) -> str:
     if article.summary:
         return article.summary
-    text = " ".join(article.text.split())
-    return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1] + "…"
+    return beginning(article.title, article.text, SUMMARY_CHARS)
 
 
 def _pictures(article: StoredArticle) -> tuple[str, ...]:

@@ -1,0 +1,110 @@
+"""``/briefing`` (the last 24 hours) and ``/briefing/2026-05-20``: what matters in sentences of its articles; their feed."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from hashlib import blake2b
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from markupsafe import Markup
+
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.preferences import last_visit, remember_visit
+from newsportal.portal.reading.feed_formats import FORMATS, Entry
+from newsportal.portal.reading.feeds import FeedAddresses, base_address, feed_answer
+from newsportal.portal.render import address, render
+from newsportal.services.briefing import DAY, Briefing, by_source, day_range
+from newsportal.summaries import shorten
+from newsportal.text import clean
+
+router = APIRouter()
+
+DAYS = 7  # of the feed
+COOKIE = "briefed"
+
+
+@router.get("/briefing")
+def today(request: Request, visit: Here) -> Response:
+    now = visit.clock.now
+    return page(request, visit, None, now - DAY, now)
+
+
+@router.get("/briefing/feed.{ending}")
+def feed(visit: Here, ending: str) -> Response:
+    """One entry a day, of ``?topic=`` alone where one is asked for."""
+    if ending not in FORMATS:
+        raise HTTPException(404)
+    topic, base = topic_of(visit), base_address(visit.request)
+    here, entries = visit.clock.local(visit.clock.now).date(), []
+    for back in range(1, DAYS + 1):
+        day = here - back * DAY
+        made = of_day(visit, day, topic)
+        if made.events:
+            entries.append(entry(visit, made, day, base))
+    title = " · ".join(part for part in (topic and clean(topic), visit.say("Briefing"), visit.portal.site.title) if part)
+    return feed_answer(visit, ending, title, address("/briefing", topic=topic), entries)
+
+
+@router.get("/briefing/{day}")
+def one_day(request: Request, visit: Here, day: str) -> Response:
+    chosen = day_of(visit, day)
+    return page(request, visit, chosen, *day_range(chosen, visit.portal.site.zone))
+
+
+def day_of(visit: Visit, text: str) -> date:
+    """Raises a 404 for what is no day, or lies ahead."""
+    try:
+        day = date.fromisoformat(text)
+        day - 2 * DAY  # the day before, and that before it, are asked for
+    except (ValueError, OverflowError) as error:
+        raise HTTPException(404) from error
+    if len(text) != 10 or day > visit.clock.local(visit.clock.now).date():
+        raise HTTPException(404)
+    return day
+
+
+def topic_of(visit: Visit) -> str | None:
+    topic = visit.text("topic")
+    if topic is not None and topic not in visit.portal.topics():
+        raise HTTPException(404)
+    return topic
+
+
+def of_day(visit: Visit, day: date, topic: str | None) -> Briefing:
+    return visit.portal.briefing(*day_range(day, visit.portal.site.zone), topic)
+
+
+def page(request: Request, visit: Visit, day: date | None, since: datetime, until: datetime) -> Response:
+    topic = topic_of(visit)
+    made = visit.portal.briefing(since, until, topic)
+    seen, cookie = last_visit(request, visit.clock.now, COOKIE)
+    here = visit.clock.local(visit.clock.now).date()
+    name = address("/briefing", topic=topic)
+    answer = render(
+        request, "briefing.html", made=made, day=day, topic=topic, topics=visit.portal.topics(), seen=seen, by_source=by_source,
+        new=sum(event.last > seen for event in made.events) if seen else 0,
+        earlier=address(f"/briefing/{(day or here) - DAY}", topic=topic),
+        later=(address(f"/briefing/{day + DAY}", topic=topic) if day < here else name) if day else None,
+        feed=FeedAddresses.below("/briefing", visit.say("Briefing"), topic=topic),
+    )  # fmt: skip
+    if day is None:
+        remember_visit(answer, cookie, COOKIE)
+    return answer
+
+
+def entry(visit: Visit, made: Briefing, day: date, base: str) -> Entry:
+    where = f"{base}{address(f'/briefing/{day}', topic=made.topic)}"
+    parts = []
+    for event in made.events:
+        parts.append(Markup("<h2>{}</h2>").format(clean(event.title)))
+        for quotes in by_source(event.quotes):
+            link = Markup('<a href="{}">{}</a>').format(f"{base}/story/{quotes[0].story}", clean(quotes[0].site))
+            parts.append(Markup("<p>{} {}</p>").format(" ".join(quote.text for quote in quotes), link))
+    id = blake2b(f"{made.topic or ''}\n{day}".encode(), digest_size=16).hexdigest()
+    ended = made.until.astimezone(UTC)
+    title = f"{visit.say('Briefing')} {day}"
+    summary = shorten("；".join(clean(event.title) for event in made.events), 300)
+    return Entry(
+        f"urn:newsportal:briefing:{id}", title, where, where, ended, ended, summary, str(Markup("\n").join(parts)),
+        visit.portal.site.title,
+    )  # fmt: skip

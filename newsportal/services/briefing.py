@@ -1,0 +1,150 @@
+"""The briefing: the events of some hours that matter, each in a few sentences of its articles (docs/algorithms/summaries.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from itertools import groupby
+from typing import Any, Final
+
+from newsportal.classify.keywords import keywords
+from newsportal.events import TERMS, EventClusters, places_among
+from newsportal.events import Story as Clustered
+from newsportal.store.results import StoredArticle, Story, StoryFilter
+from newsportal.store.store import Store
+from newsportal.summaries import Text, beginning, sentences, summarise
+
+EVENTS: Final = 10
+"""Events of a briefing: what is read in five minutes."""
+
+MOST: Final = 400
+"""Stories that are looked at, the newest; as many of the day before."""
+
+READ: Final = 8
+"""Stories of an event whose texts are read: those that most sites have."""
+
+BEGINNING: Final = 100
+"""Characters of a story of which no whole sentence can be taken."""
+
+PLACES_AMONG: Final = 20
+"""Keywords of a story among which its places are looked for."""
+
+DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence, and the article that has it."""
+
+    text: str
+    story: str
+    title: str
+    site: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class BriefEvent:
+    """``stories``: those of the time, the most reported first. ``sites``: how many have them. ``follows``: it was told the day before."""
+
+    title: str
+    sites: int
+    stories: tuple[Story, ...]
+    quotes: tuple[Quote, ...]
+    follows: bool
+
+    @property
+    def last(self) -> datetime:
+        """When something new came last."""
+        return max(story.first_seen for story in self.stories)
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """From ``since`` until before ``until``. ``stories``: how many there were; ``events``: those that matter, the most reported first."""
+
+    topic: str | None
+    since: datetime
+    until: datetime
+    stories: int
+    events: tuple[BriefEvent, ...]
+
+
+def day_range(day: date, zone: tzinfo) -> tuple[datetime, datetime]:
+    """Where a day begins and ends. Raises ``OverflowError`` at the edge of the calendar."""
+    return datetime.combine(day, time(), zone), datetime.combine(day + DAY, time(), zone)
+
+
+def compile_briefing(store: Store, since: datetime, until: datetime, *, topic: str | None = None, count: int = EVENTS) -> Briefing:
+    """The briefing of a time; what was told in the day before it is not told again. Raises ``StoreError``."""
+    new, before = (_stories(store, topic, *span) for span in ((since, until), (since - DAY, since)))
+    heads = {article.id: article for article in store.articles([story.head.id for story in (*before, *new)])}
+    fresh = {story.id for story in new if story.head.moment >= since}  # what sites only repeat was told
+    clusters = _clusters((*before, *new), heads)
+    ranked = sorted(((_weight(story for story in group if story.id in fresh), group) for group in clusters), key=lambda pair: pair[0])
+    events = (_event(group, fresh, heads) for weight, group in reversed(ranked) if weight[0])
+    found = [event for event, _ in zip((event for event in events if event.quotes), range(count), strict=False)]
+    return Briefing(topic, since, until, len(fresh), tuple(found))
+
+
+def _stories(store: Store, topic: str | None, since: datetime, until: datetime) -> list[Story]:
+    return list(store.stories(StoryFilter(topic=topic, since=since, until=until, limit=MOST)).stories)
+
+
+def _clusters(stories: Iterable[Story], heads: dict[str, StoredArticle]) -> list[list[Story]]:
+    """``stories`` by events, each once."""
+    in_order = sorted(
+        {story.id: story for story in stories if story.head.id in heads}.values(), key=lambda story: (story.first_seen, story.id)
+    )
+    clusters, of = EventClusters(), dict[str, list[Story]]()
+    for story in in_order:
+        head = heads[story.head.id]
+        terms = {one.word: one.weight for one in keywords(head.title, head.text, TERMS)}
+        places = places_among(list(terms)[:PLACES_AMONG])
+        found = clusters.add(Clustered(story.id, head.title, head.moment, terms, places))
+        of.setdefault(found.event, []).append(story)
+    return list(of.values())
+
+
+def _weight(stories: Iterable[Story]) -> tuple[int, float, str]:
+    """Sites that report, then heat; the id decides between equals."""
+    new = list(stories)
+    return sum(story.sites for story in new), max((story.heat for story in new), default=0.0), min((story.id for story in new), default="")
+
+
+def _event(group: Sequence[Story], fresh: set[str], heads: dict[str, StoredArticle]) -> BriefEvent:
+    told = [story for story in group if story.id not in fresh]
+    new = sorted((story for story in group if story.id in fresh), key=lambda story: (-story.sites, story.first_seen, story.id))
+    read = sorted(new[:READ], key=lambda story: (story.first_seen, story.id))
+    known = [sentence for story in told[-READ:] for sentence in sentences(heads[story.head.id].text)]
+    texts = [Text(story.id, heads[story.head.id].title, heads[story.head.id].text) for story in read]
+    found = summarise(texts, min(4, 1 + len(new)) if len(new) > 1 else 2, known)
+    by_id = {story.id: story for story in read}
+    quotes = [_quote(by_id[one.id], one.text) for one in found]
+    if not quotes and (start := beginning(texts[0].title, texts[0].text, BEGINNING)) and not known:
+        quotes = [_quote(read[0], start)]
+    sites = {story.head.publisher for story in new}
+    return BriefEvent(new[0].head.title, max(len(sites), max(story.sites for story in new)), tuple(new), tuple(quotes), bool(told))
+
+
+def _quote(story: Story, text: str) -> Quote:
+    return Quote(text, story.id, story.head.title, story.head.publisher, story.head.url)
+
+
+def by_source(quotes: Sequence[Quote]) -> list[list[Quote]]:
+    """Neighbouring sentences of one article together."""
+    return [list(same) for _, same in groupby(quotes, key=lambda quote: quote.story)]
+
+
+def as_dict(made: Briefing) -> dict[str, Any]:
+    """As commands and the API tell it."""
+    events = [
+        {
+            "title": event.title, "sites": event.sites, "follows": event.follows, "last": event.last,
+            "stories": [{"id": story.id, "title": story.head.title, "url": story.head.url} for story in event.stories],
+            "sentences": [asdict(quote) for quote in event.quotes],
+        }
+        for event in made.events
+    ]  # fmt: skip
+    return {"topic": made.topic, "since": made.since, "until": made.until, "stories": made.stories, "events": events}

@@ -1,0 +1,220 @@
+"""Extractive summaries: the beginning of one text, or the sentences that say most of several (docs/algorithms/summaries.md). Pure.
+
+Only whole sentences of the text are taken. What stands around them in news is left out: datelines, captions, headings, tables, appeals to
+follow or to scan, disclaimers, names of editors. Of several texts sentences are chosen one after the other, each by::
+
+    score(s) = form(s) · Σ weight(w) over the words of s that nothing chosen or known has
+    weight(w) = idf(w) · ln(1 + texts with w)        form(s) = 1 / √(length of s) · 1 / (1 + place / 2)^0.3 · penalties
+
+That the words which many texts share tell what an event is about is SumBasic's observation (Nenkova and Vanderwende 2005); to count each
+word once makes what is chosen cover much and repeat little (Lin and Bilmes, A Class of Submodular Functions for Document Summarization,
+2011), and to count those of earlier summaries too makes it novel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log, sqrt
+from typing import Final
+
+from newsportal.text import CJK, STOP_WORDS, clean, fold_characters, letters
+from newsportal.text.characters import made_once
+from newsportal.text.word_table import WordTable, cached_table
+from newsportal.text.words import cutter, dictionary_version, rarity
+
+READ_CHARS: Final = 4000
+"""Characters of a text that are looked at: the news stands in front."""
+
+MIN_CHARS: Final = 6
+"""Of a sentence; what is shorter (「有。」, 「图为现场」) says nothing by itself."""
+
+MAX_CHARS: Final = 160
+"""Of a sentence chosen from several texts: four lines on a telephone."""
+
+WITHOUT_END: Final = 40
+"""Characters from which a line with a comma is a sentence although its full stop is missing; shorter ones are headings and captions."""
+
+SIMILAR: Final = 0.6
+"""Share of the words of the shorter sentence in the other from which both say the same."""
+
+PLACE: Final[float] = 0.3
+"""How fast sentences further down lose: 0 covers one point more of the round-ups, but begins in the middle of the news."""
+
+USUAL_IDF: Final = 9.0
+"""Of words that the dictionary does not have: mostly new names."""
+
+ENDS: Final = "。！？!?…"
+CLOSING: Final = "”’」』）)】》\"'"
+BOUNDARY: Final = re.compile(
+    r"(?<=[。！？!?…])(?![。！？!?…”’」』）)】》\"'])|(?<=[。！？!?…][”’」』）)】》\"'])(?=[^，。、,；;：:的是”’」』）)】》\"'])"
+    r"|(?<=[a-z)\d][.])\s+(?=[A-Z“\"])"
+)
+PAIRS: Final = ("“”", "「」", "『』", "（）", "《》", "【】", "()")
+
+DATELINE: Final = re.compile(
+    r"^[\s;；·•*]*(?:【[^】]{1,20}】|\[[^\]]{1,20}\]|(?:编者按|导读|摘要|核心提示)[:：])?\s*"
+    r"(?:[^，。；：:,]{0,16}?(?:消息|\d日?[电讯]|(?:本报|网|社|报)[电讯])(?:\s*[（(][^）)]{1,30}[)）]\s*[:：]?|[:：,，]\s*|\s*)"
+    r"|据[^，。；：:,]{0,16}报道[，,]|(?:综合)?报道(?=\d|[^，。]{0,6}[“《])|\d{1,2}(?:\s+(?![日月年时点分岁个])(?=[\u4e00-\u9fff])|[、．])"
+    r"|[^，。；：:,]{0,10}[（(][^（()）]{0,8}(?:通讯员|记者)[^（()）]{0,30}[）)]\s*"
+    r"|[A-Z]{3,}[A-Za-z, .]{0,30}(?:\([A-Za-z ]+\))?\s*[-—–]+\s*)?"
+)
+"""「新华社合肥3月7日电（记者林岚）」, 「中新网3月7日电 」, 「本报讯（记者 …）」, 「央视网消息：」, ``BEIJING (Reuters) - ``."""
+
+AROUND: Final = re.compile(
+    r"关注(?:我们|本|微信|公众|官方)|欢迎(?:关注|订阅|投稿|下载|扫)|敬请(?:关注|期待)"
+    r"|更多[^，。]{0,12}(?:新闻|资讯|内容|精彩|报道|信息)[^。]{0,6}(?:关注|点击|访问|下载|请)|请(?:关注|点击|扫描|访问|下载)"
+    r"|风险提示|风险自担|投资(?:有风险|需谨慎)|仅供参考|不构成|免责声明|版权(?:所有|声明)|侵权|(?:未经|不作)[^，。]{0,6}(?:证实|保证)|未经[^，。]{0,8}(?:授权|许可)|转载请?"
+    r"|仅代表|不代表(?:本|[^，。]{0,8}(?:观点|立场))|扫(?:码|描|一扫)|二维码|公众号|客户端(?:下载|查看)|下载[^，。]{0,8}(?:客户端|app)"
+    r"|点击(?:这里|查看|进入|阅读|下载|上方|下方)|(?:查看|阅读)原文|(?:推荐|相关|延伸|更多)(?:阅读|新闻|报道|链接)|^[（(]?原标题"
+    r"|责任?编辑?[:：]|责编|[（(](?:编辑|来源|记者|作者|文章来源)[^）)]{0,30}[)）]$"
+    r"|^(?:来源|作者|编辑|文|图|审核|校对|监制|记者|关键词|标签|声明)\s*[|:：/丨]|(?:资料图|供图|摄影?|图片来源[^。]*)[。）)]*$"
+    r"|^图(?:为|片|[一二三四五六\d])|^左起|视频(?:加载|截图)|热线|爆料|<!--|-->|[》>]{3}|^往期|^热点|回复[^，。]{0,8}即可"
+    r"|本文(?:来自|首发|转自|为|由)|点个?(?:赞|在看)|subscribe|sign up|newsletter|click here|follow us|read more"
+    r"|all rights reserved|photo by|getty images|disclaimer|cookie|advertisement"
+)
+"""What stands in front of news and behind it and tells nothing of it; looked for in lower case."""
+
+DANGLING: Final = re.compile(
+    r"^(?:他|她|它|此外|但|而|同时|对此|其中|另外|因此|因而|所以|于是|然而|不过|另|该|这|那|据此|随后|之后|接着|此前|当时|也|还|并|则|与此|最后|首先|其次|其一|其二|一是|第[一二三四]|"
+    r"(?:he|she|it|they|but|and|this|that|these|however|also|meanwhile|then|so)\b)",
+    re.IGNORECASE,
+)
+"""Beginnings that refer to the sentence before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An article as summaries read it. ``text`` has one paragraph a line, cells of a table are parted by tabs."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the text ``id``; ``place`` counts its sentences from 0."""
+
+    id: str
+    text: str
+    place: int
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The whole sentences of the beginning of ``text`` that tell something, in order. Lines without any are left out."""
+    for line in text[:READ_CHARS].splitlines():
+        if "\t" not in line:  # else a row of a table
+            yield from filter(is_sentence, _joined(BOUNDARY.split(DATELINE.sub("", clean(line), count=1))))
+
+
+def is_sentence(part: str) -> bool:
+    """Whether ``part`` is a whole sentence of the article, as far as its form tells."""
+    if len(part) < MIN_CHARS or AROUND.search(part.lower()) or any(part.count(one) != part.count(other) for one, other in PAIRS):
+        return False
+    last = part.rstrip(CLOSING)[-1:]
+    if (last and last in ENDS) or (last == "." and " " in part):
+        return True
+    return len(part) >= WITHOUT_END and ("，" in part or "," in part) and last not in "：:，,、；;—-" and part.count(" ") * 6 < len(part)
+
+
+def _joined(parts: Iterable[str]) -> Iterable[str]:
+    """``parts`` of a line, those within quotation marks or brackets put together again."""
+    held = ""
+    for part in parts:
+        held += (" " if held and held[-1:] == "." else "") + part
+        if all(held.count(one) <= held.count(other) for one, other in PAIRS):
+            yield held.strip()
+            held = ""
+    if held.strip():
+        yield held.strip()
+
+
+@lru_cache(2000)  # lists show the same stories again and again
+def beginning(title: str, text: str, limit: int) -> str:
+    """How ``text`` begins, in whole sentences that are not the title once more; of a longer first one its clauses, of a text without
+    sentences its words. ``""`` for an empty text and for one of tables alone."""
+    name, found = letters(title), ""
+    text = text.lstrip().removeprefix(title).lstrip(LEADING) if title else text
+    for sentence in sentences(text):
+        if name and letters(sentence) in name:
+            continue
+        longer = found + (" " if found and found[-1].isascii() else "") + sentence
+        if len(longer) > limit and found:
+            break
+        found = longer
+    if not found:
+        lines = [line for line in map(str.strip, text[:READ_CHARS].splitlines()) if line and "\t" not in line]
+        found = clean(" ".join([line for line in lines if not AROUND.search(line.lower())] or lines))
+    return shorten(found, limit)
+
+
+LEADING: Final = " \u3000:：|-—·。，,；;、"
+"""What stands between a repeated title and the text."""
+
+HALF_WORD: Final = re.compile(r"(?a:\w{1,20})$")
+"""The cut end of a Latin word; a longer run is no word."""
+
+CLAUSE: Final = re.compile(r"[，；：,;:](?=[^，；：,;:]*$)")
+
+
+def shorten(text: str, limit: int) -> str:
+    """``text`` cut to ``limit`` characters with an ellipsis, behind a clause where one ends in the second half; Latin words stay whole."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    clause = CLAUSE.search(cut)
+    if clause and 2 * clause.start() > limit:
+        cut = cut[: clause.start()]
+    elif text[limit - 1].isascii() and text[limit - 1].isalnum():
+        cut = HALF_WORD.sub("", cut) or cut
+    return cut.rstrip(" ,;:，；：、") + "…"
+
+
+def summarise(texts: Sequence[Text], count: int = 3, known: Iterable[str] = ()) -> list[Sentence]:
+    """Up to ``count`` sentences that say most of what ``texts`` tell of one event and ``known`` sentences do not, in the order of the
+    texts."""
+    every = [Sentence(one.id, part, place) for one in texts for place, part in enumerate(sentences(one.text))]
+    words = {sentence: _words(sentence.text) for sentence in every}
+    spread = Counter(word for one in texts for word in {w for s in every if s.id == one.id for w in words[s]})
+    weights = {word: _idf(word) * log(1 + texts_with) for word, texts_with in spread.items()}
+    told = [_words(text) for text in known]
+    said = set[str]().union(*told)
+    forms = {one: _form(one) for one in every}
+    chosen: list[Sentence] = []
+    while forms and len(chosen) < count:
+        best = max(forms, key=lambda one: forms[one] * sum(weights[word] for word in words[one] - said))
+        del forms[best]
+        if not words[best] - said or any(len(words[best] & other) >= SIMILAR * len(words[best]) for other in told):
+            continue
+        chosen.append(best)
+        told.append(words[best])
+        said |= words[best]
+    order = {one.id: place for place, one in enumerate(texts)}
+    return sorted(chosen, key=lambda one: (order[one.id], one.place))
+
+
+def _form(sentence: Sentence) -> float:
+    """What place, length and form of a sentence count."""
+    text = sentence.text
+    last = text.rstrip(CLOSING)[-1:]
+    form: float = 1.0 / sqrt(len(text)) / (1 + sentence.place / 2) ** PLACE
+    form *= (0.4 if DANGLING.match(text) else 1.0) * (0.5 if text[0] in '“「"' or last in "？?！!" else 1.0)
+    return form * (0.3 if len(text) > MAX_CHARS or len(text) < 2 * MIN_CHARS or last not in f"{ENDS}." else 1.0)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in cutter().cut(fold_characters(text)) if (len(word) > 1 or word.isdecimal()) and word not in STOP_WORDS)
+
+
+@made_once
+def _rarity() -> WordTable:
+    return cached_table("rarity", dictionary_version(), rarity)
+
+
+def _idf(word: str) -> float:
+    found = _rarity().get(word)
+    return found if found is not None else USUAL_IDF if CJK.search(word) or word.isalpha() else USUAL_IDF / 3

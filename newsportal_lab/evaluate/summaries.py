@@ -1,0 +1,163 @@
+"""``newsportal evaluate summaries``: what daily summaries of an event tell of what a later round-up of it tells, beside lead and random."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Annotated, Final
+
+import typer
+
+from newsportal.cli.options import AsJsonRows
+from newsportal.cli.output import print_json, tracked
+from newsportal.dedup.document import Document
+from newsportal.errors import NewsportalError
+from newsportal.services.briefing import READ
+from newsportal.summaries import Text, summarise
+from newsportal.text import STOP_WORDS, clean
+from newsportal.text.words import segment
+from newsportal_lab.evaluate.events import read
+
+ROUND_UP: Final = re.compile("始末|回顾|梳理|时间[线轴]|全过程|来龙去脉|大事记|全记录|历程|timeline|what we know", re.IGNORECASE)
+"""Titles of articles that tell an event from its beginning."""
+
+MIN_ROUND_UP: Final = 300
+"""Characters; shorter ones tell only the last day."""
+
+SENTENCES: Final = 3
+"""A day and event, of every method."""
+
+SPLIT: Final = re.compile(r"(?<=[。！？!?])")
+"""As the baselines find sentences."""
+
+Day = Sequence[Document]
+Method = Callable[[Day, Sequence[str], int], list[str]]
+"""The day's articles, what was told of the event before, and the length of our summary in characters."""
+
+
+def ours(day: Day, known: Sequence[str], length: int = 0) -> list[str]:
+    return [one.text for one in summarise([Text(one.id, one.title, one.text) for one in day[:READ]], SENTENCES, known)]
+
+
+def lead(day: Day, known: Sequence[str], length: int) -> list[str]:
+    return _split(day[0].text)[:SENTENCES]
+
+
+def by_chance(day: Day, known: Sequence[str], length: int) -> list[str]:
+    return _shuffled(day)[:SENTENCES]
+
+
+def long_lead(day: Day, known: Sequence[str], length: int) -> list[str]:
+    return _as_long(_split(day[0].text), length)
+
+
+def long_chance(day: Day, known: Sequence[str], length: int) -> list[str]:
+    return _as_long(_shuffled(day), length)
+
+
+def _shuffled(day: Day) -> list[str]:
+    every = [part for one in day[:READ] for part in _split(one.text)]
+    return Random(day[0].id).sample(every, len(every))  # noqa: S311 - a baseline, the same each time
+
+
+def _as_long(parts: Sequence[str], length: int) -> list[str]:
+    """The first of ``parts`` that together have ``length`` characters."""
+    return [part for part, before in zip(parts, accumulate(map(len, parts), initial=0), strict=False) if before + len(part) / 2 < length]
+
+
+def _split(text: str) -> list[str]:
+    return [part for line in text.splitlines() for part in map(clean, SPLIT.split(line)) if part]
+
+
+METHODS: Final[Mapping[str, Method]] = {
+    "summaries": ours, "lead-3": lead, "random-3": by_chance, "lead, as long": long_lead, "random, as long": long_chance,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Score:
+    """``coverage``: a round-up's words that the summaries before it have. ``redundancy``: the words of a sentence that the event's earlier
+    sentence which is most like it has."""
+
+    coverage: list[float] = field(default_factory=list)
+    redundancy: list[float] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+
+
+def score(method: Method, documents: Sequence[Document], gold: Mapping[str, str | None]) -> Score:
+    """``documents`` in time order with the event of each."""
+    found = Score()
+    for event in dict.fromkeys(name for name in gold.values() if name):
+        told: list[str] = []
+        for day in _days([one for one in documents if gold[one.id] == event]):
+            news = [one for one in day if not ROUND_UP.search(one.title)]
+            covered = frozenset[str]().union(*map(_words, told))
+            for one in day:
+                if ROUND_UP.search(one.title) and len(one.text) >= MIN_ROUND_UP and told:
+                    found.coverage.append(_share(_words(one.text), covered))
+            for sentence in method(news, told, sum(map(len, ours(news, told)))) if news else ():
+                found.redundancy.append(max((_share(_words(sentence), _words(other)) for other in told), default=0.0))
+                found.lengths.append(len(sentence))
+                told.append(sentence)
+    return found
+
+
+def _days(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    by_day: defaultdict[str, list[Document]] = defaultdict(list)
+    for one in documents:
+        by_day[f"{one.published:%Y-%m-%d}" if one.published else ""].append(one)
+    yield from by_day.values()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word for word in segment(text) if len(word) > 1 and word not in STOP_WORDS)
+
+
+def _share(words: frozenset[str], others: frozenset[str]) -> float:
+    return len(words & others) / len(words) if words else 0.0
+
+
+def summaries(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Documents in time order, one a line; those of gold events have event.")],
+    sample: Annotated[int, typer.Option(min=0, help="Print so many sentences of ours instead, to be read.")] = 0,
+    as_json: AsJsonRows = False,
+) -> None:
+    """Coverage of the later round-ups of an event by its daily summaries, redundancy and length, of ours, lead-3 and random."""
+    documents, gold = read(file)
+    if sample:
+        found = [text for event in dict.fromkeys(gold.values()) for text in _summaries_of(documents, gold, event)]
+        for text in found[:: max(1, len(found) // sample)][:sample]:
+            typer.echo(text)
+        return
+    if not as_json:
+        typer.echo(f"{'':16}{'coverage':>10}{'redundancy':>12}{'sentences':>11}{'characters':>12}")
+    for name in tracked(list(METHODS), "summarising", beside_output=True):
+        result = score(METHODS[name], documents, gold)
+        if not result.coverage:
+            raise NewsportalError(f"{file}: no event has a round-up (title: 始末, 回顾, 梳理, timeline …) behind its first day")
+        row = {"coverage": fmean(result.coverage), "redundancy": fmean(result.redundancy)}
+        if as_json:
+            figures = {key: round(value, 4) for key, value in row.items()}
+            print_json({"algorithm": name, **figures, "round_ups": len(result.coverage), "characters": sum(result.lengths)})
+        else:
+            shares = f"{100 * row['coverage']:>10.1f}{100 * row['redundancy']:>12.1f}"
+            typer.echo(f"{name:16}{shares}{len(result.lengths):>11}{sum(result.lengths):>12}")
+
+
+def _summaries_of(documents: Sequence[Document], gold: Mapping[str, str | None], event: str | None) -> Iterator[str]:
+    """What ours says of an event, day by day; of documents of no event each is one."""
+    if event is None:
+        for one in documents:
+            if gold[one.id] is None:
+                yield from ours([one], ())
+        return
+    told: list[str] = []
+    for day in _days([one for one in documents if gold[one.id] == event]):
+        told += ours(day, told)
+    yield from told

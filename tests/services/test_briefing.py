@@ -1,0 +1,74 @@
+"""The briefing: events with something new, in sentences of their articles, without what was told the day before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from factories import empty_store
+
+from newsportal.items import Article, Link
+from newsportal.services.briefing import DAY, as_dict, by_source, compile_briefing, day_range
+from newsportal.store.store import Store
+
+NOW = datetime(2026, 5, 20, 8, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(empty_store(tmp_path / "store.db")) as opened:
+        yield opened
+
+
+def write(store: Store, title: str, text: str, *, ago: timedelta = HOUR, site: str = "晨光网", topics: tuple[str, ...] = ()) -> str:
+    url = f"https://{site}.example/{title}"
+    said: dict[str, Any] = {"site": site, "topics": topics, "published": NOW - ago, "language": "zh"}
+    made = Article(url=url, link=Link(url, f"feed:{site}"), fetched=NOW - ago, identity=url, title=title, text=text, **said)
+    return store.add(made, [], now=NOW - ago).story_id
+
+
+FERRY = "远山船厂的新渡轮今天下水，渡轮载客三百人。船长李林说，首航定在五月一日。"
+FERRY_TOO = "远山船厂的新渡轮今天下水，市民到船厂观看渡轮。渡轮票价十元，六十岁以上老人半价。"
+BRIDGE = "云岭峡谷观景桥昨天因大风关闭，桥上游客全部撤离。景区表示，风力超过六级时观景桥都会关闭。"
+
+
+def test_events_come_with_sentences_of_their_articles(store: Store) -> None:
+    ferry = write(store, "远山船厂渡轮下水", FERRY, ago=3 * HOUR, topics=("航运",))
+    write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
+    write(store, "观景桥因大风关闭", BRIDGE, ago=2 * HOUR)
+    made = compile_briefing(store, NOW - DAY, NOW)
+    assert (made.stories, [len(event.stories) for event in made.events]) == (3, [2, 1])
+    first, second = made.events
+    assert (first.sites, first.follows, first.last) == (2, False, NOW - HOUR)
+    assert 2 <= len(first.quotes) <= 4
+    assert all(quote.text in FERRY + FERRY_TOO for quote in first.quotes)
+    assert any("票价十元" in quote.text and quote.site == "海港晚报" for quote in first.quotes)
+    assert [quotes[0].site for quotes in by_source(second.quotes)] == ["晨光网"]
+    assert [story["id"] for story in as_dict(made)["events"][0]["stories"]].count(ferry) == 1
+    assert [event.title for event in compile_briefing(store, NOW - DAY, NOW, topic="航运").events] == ["远山船厂渡轮下水"]
+    assert len(compile_briefing(store, NOW - DAY, NOW, count=1).events) == 1
+
+
+def test_what_the_day_before_told_is_known(store: Store) -> None:
+    write(store, "远山船厂渡轮下水", FERRY, ago=30 * HOUR)
+    write(store, "渡轮在远山船厂下水", FERRY_TOO, site="海港晚报")
+    write(store, "观景桥因大风关闭", BRIDGE, ago=30 * HOUR)
+    made = compile_briefing(store, NOW - DAY, NOW)
+    assert [(event.title, event.follows) for event in made.events] == [("渡轮在远山船厂下水", True)]
+    assert "票价十元" in made.events[0].quotes[0].text or "票价十元" in made.events[0].quotes[-1].text
+
+
+def test_nothing_new_is_an_empty_briefing(store: Store) -> None:
+    write(store, "观景桥因大风关闭", BRIDGE, ago=30 * HOUR)
+    assert (compile_briefing(store, NOW - DAY, NOW).events, compile_briefing(store, NOW - DAY, NOW).stories) == ((), 0)
+
+
+def test_a_day_begins_in_the_zone() -> None:
+    since, until = day_range(date(2026, 5, 20), ZoneInfo("Asia/Shanghai"))
+    assert (since.astimezone(UTC), until - since) == (datetime(2026, 5, 19, 16, tzinfo=UTC), DAY)
