@@ -12,8 +12,8 @@ import argparse
 import gzip
 import json
 import random
+import resource
 import time
-import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,18 +42,16 @@ def main() -> None:
     parser.add_argument("corpus", nargs="?", type=Path)
     arguments = parser.parse_args()
     clusters, step = EventClusters(), max(1, arguments.stories // 10)
-    tracemalloc.start()
     spent, begin = 0.0, time.process_time()
     for number, story in enumerate(made(arguments.stories, random.Random(1)), 1):
         before = time.process_time()
         clusters.add(story)
         spent += time.process_time() - before
         if number % step == 0:
-            size = tracemalloc.get_traced_memory()[0] / 2**20
+            size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
             print(f"{number:>8,} stories {len(clusters):>8,} events {1000 * spent / step:6.2f} ms a story {size:7.1f} MiB", flush=True)
             spent = 0.0
     print(f"all of it, with the making of the stories: {time.process_time() - begin:.0f} s of processor time")
-    tracemalloc.stop()
     if arguments.corpus is not None:
         rows = [json.loads(line) for line in gzip.decompress(arguments.corpus.read_bytes()).splitlines()]
         begin = time.process_time()
