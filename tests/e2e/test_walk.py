@@ -34,7 +34,6 @@ NO_PAGES = re.compile(
 
 NOT_REACHED = {
     "/login": "who is signed in goes on to the front page",
-    "/publishing/trial": "needs a target",
     "/sources/looks/{id}": "stays only while somebody looks",
     "/sources/versions/{id}": "needs a change",
     "/sources/{key}/run": "a question that a script repeats",

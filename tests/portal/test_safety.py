@@ -42,7 +42,7 @@ HOSTILE_HTML = (
     "<template><script>alert(1)</script></template><noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
 )
 HOSTILE_TEXT = '"><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}{% raw %}\x1b[31m\u202e\x00]]>&lt;'
-MAX_WALKED = 70  # pages; the links to lists by site and category would go on for long
+MAX_WALKED = 100  # pages; the links to lists by site and category would go on for long
 HOSTILE_URL = "javascript:alert(document.cookie)//"
 
 ACTIVE = {"script", "style", "iframe", "object", "embed", "base", "form", "svg", "math", "template", "meta", "link", "frame", "applet"}
@@ -54,6 +54,8 @@ OWN_MARKUP = {
     "//form[@class='search-large']",
     "//form[@class='choices']",
     "//form[@class='orders']",
+    "//form[@class='own-topics']",
+    "//form[@class='dismiss']",
     "//form[@id='marks']",
     "//div[@class='marking']",
     "//form[@class='keep']",
