@@ -15,3 +15,10 @@ def extract(html: str | bytes, url: str, algorithm: str = "best") -> Article:
     from newsportal.extractors.pages import make_page, read_article
 
     return read_article(make_page(html, url), algorithm=algorithm)
+
+
+def markdown(article: Article) -> str:
+    """The article as Markdown, with its title as heading: headings, lists, tables, code, links and pictures are kept."""
+    from newsportal.extractors.article.markdown import markdown_of
+
+    return markdown_of(article.html or "", article.title)

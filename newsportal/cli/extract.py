@@ -1,4 +1,4 @@
-"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, one article a line."""
+"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, or their bodies as Markdown, text or HTML."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli.options import OutFile
-from newsportal.cli.output import pick, tracked, write_json_lines
+from newsportal.cli.extract_output import writer
+from newsportal.cli.output import pick, tracked
 from newsportal.cli.pages import (
     UNKNOWN,
     WEB,
@@ -117,17 +117,24 @@ def extract(
     source: PageSource,
     url: SavedFrom = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
-    out: OutFile = None,
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="json: a line a page; markdown, text or html: the body of each page alone.")
+    ] = "json",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Where to write; standard output by default. A folder for the bodies of a folder's pages."),
+    ] = None,
     library: Annotated[
         Path | None,
         typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
     ] = None,
     render: Annotated[bool, typer.Option("--render", help="For an address: show its pages to a browser first.")] = False,
 ) -> None:
-    """Read the article of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
+    """Read the main content of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
 
-    A page that gives no article has a line with "error", and the run goes on.
+    A page that gives no content has a line with "error", and the run goes on.
     """
+    write = writer(form, source, out)
     try:
         run = extractor(algorithm)
     except ValueError as error:
@@ -144,7 +151,7 @@ def extract(
 
         fetch = partial(standalone.fetch, policy=egress.PUBLIC, setup=Setup(Limits()))
     if library is None:
-        write_json_lines(answers(source, url, algorithm, run, fetch=fetch), out)
+        write(answers(source, url, algorithm, run, fetch=fetch))
         return
     if not isinstance(run, Keeper):
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
@@ -156,7 +163,7 @@ def extract(
             run.restore(text)
         except LibraryError as error:
             raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
-    write_json_lines(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
+    write(answers(source, url, algorithm, run, keeping=True, fetch=fetch))
     templates.save(run.saved(), library)
 
 
@@ -242,4 +249,5 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
         "algorithm": found.algorithm or algorithm,
         "pages": list(found.pages),
         "confidence": found.confidence,
+        "html": found.html,
     }
