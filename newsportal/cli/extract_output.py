@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,6 +14,11 @@ from newsportal.extractors.article.markdown import markdown_of
 from newsportal.text import clean
 
 Rows = Iterable[dict[str, Any]]
+Format = Annotated[str, typer.Option("--format", "-f", help="json: a line a page; markdown, text or html: the body of each page alone.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Where to write; standard output by default. A folder for the bodies of a folder's pages."),
+]
 
 
 def _markdown(row: dict[str, Any]) -> str:
