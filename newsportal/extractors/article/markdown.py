@@ -85,7 +85,7 @@ def _inline(node: dom.Element, depth: int) -> str:
     if tag == "code":
         return _code(" ".join(node.text_content().split()))
     inner = _escape(dom.text_of(node)) if depth > MAX_NESTING else _inner(node, depth)
-    bare = inner.strip()
+    bare = _line(inner)
     if not bare:
         return inner
     before, after = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]

@@ -56,6 +56,9 @@ def test_text_stays_text(text: str) -> None:
 
 def test_what_markdown_cannot_say_is_written_with_what_it_has() -> None:
     assert markdown_of("<p><b>注意：</b>各站</p>") == "注意：各站"
+    assert markdown_of("<p>见<a href='https://a.example/'><br>公告<br></a></p><p><a href='https://a.example/'><br></a></p>") == (
+        "见[公告](https://a.example/)"
+    )
     assert markdown_of("<dl><dt>名词</dt><dd>解释</dd><dd>又一解</dd></dl>") == "**名词**\n\n- 解释\n\n- 又一解"
     assert (
         markdown_of("<table><caption>表一</caption><tr><td>甲</td><td colspan=2>乙</td></tr></table>")
