@@ -32,7 +32,7 @@ THREAD_LEAST: Final = 0.5
 lists of news in Chinese are taken for threads."""
 
 LISTS: Final = frozenset(("listing", "collection", "service"))
-STORY_PICTURES, STORY_CHARS = 5, 150
+STORY_PICTURES, STORY_CHARS = 5, 60
 """An article of so many pictures, with fewer characters for each, is a photo story."""
 
 NOSCRIPT: Final = "noscript"
