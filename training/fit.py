@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from newsportal.extractors.article.best import described
-from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.block_features import Table, features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
 from newsportal.extractors.article.body import VERSION, BlockModel, decide, from_dict
 from newsportal.extractors.fields import title
@@ -57,6 +57,7 @@ MADE_UP_SEED: Final = 11
 RUN: Final = 3
 """Shorter runs of common characters are chance."""
 
+UNKNOWN: Final = "about:blank"  # the address of a page that nobody knows the address of
 MOST: Final = 0.5
 FOLDS: Final = 4
 GOOD: Final = 0.9
@@ -70,8 +71,7 @@ class Example:
     site: str
     gold: str
     page: Blocks
-    rows: NDArray[np.float32]
-    length: NDArray[np.float32]
+    table: Table
     right: NDArray[np.bool_]
     weight: NDArray[np.float64]
 
@@ -99,7 +99,7 @@ def main() -> None:
     for train, test in folds(real):
         model = from_dict(as_dict(fit(train + made_up), names, ""))
         for example in test:
-            held_out.setdefault(example.folder, []).append(agreement(model, example, names))
+            held_out.setdefault(example.folder, []).append(agreement(model, example))
     for folder, pages in sorted(held_out.items()):
         print(f"{folder}: sites held out in {FOLDS} folds: {summary(pages)}")
     shipped = as_dict(fit(real + made_up), names, chosen.note)
@@ -108,14 +108,19 @@ def main() -> None:
 
 def read_folder(folder: Path) -> Iterator[Example]:
     """The pages of a folder that have gold text."""
+    for document, gold in read_documents(folder):
+        example = example_of(document, gold.get("text") or "", 1.0, folder.name)
+        if example is not None:
+            yield example
+
+
+def read_documents(folder: Path) -> Iterator[tuple[dom.Document, dict[str, Any]]]:
+    """The pages of a folder with their gold."""
     for file in sorted(folder.glob("*.json")):
         gold = json.loads(file.read_text(encoding="utf-8"))
         plain, packed = file.with_suffix(".html"), file.with_suffix(".html.gz")
         html = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
-        document = dom.document(Page(gold.get("url") or "about:blank", html, datetime.now(UTC)))
-        example = example_of(document, gold.get("text") or "", 1.0, folder.name)
-        if example is not None:
-            yield example
+        yield dom.document(Page(gold.get("url") or UNKNOWN, html, datetime.now(UTC))), gold
 
 
 def made_up_examples() -> Iterator[Example]:
@@ -138,7 +143,7 @@ def example_of(document: dom.Document, gold: str, weight: float, folder: str) ->
     text = max(float(table.length[right].sum()), 200.0)
     weights = weight * np.minimum(table.length.astype(np.float64) / text, 0.25) ** 0.7
     host = urlsplit(document.url).hostname or document.url
-    return Example(folder, ".".join(host.split(".")[-2:]), gold, page, table.values, table.length, right, weights)
+    return Example(folder, ".".join(host.split(".")[-2:]), gold, page, table, right, weights)
 
 
 def label(texts: Sequence[str], gold: str) -> NDArray[np.bool_]:
@@ -164,18 +169,17 @@ def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Exa
 def fit(examples: Sequence[Example]) -> CatBoostClassifier:
     """Boosted oblivious trees."""
     model = CatBoostClassifier(verbose=0, **SETTINGS)
-    rows = np.concatenate([example.rows for example in examples], axis=1).T
+    rows = np.concatenate([example.table.values for example in examples], axis=1).T
     right = np.concatenate([example.right for example in examples]).astype(int)
     return model.fit(rows, right, sample_weight=np.concatenate([example.weight for example in examples]))
 
 
-def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str) -> dict[str, Any]:
+def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str, depth: int = SETTINGS["depth"]) -> dict[str, Any]:
     """The model as :func:`newsportal.extractors.block_model.from_dict` takes it, with the features alone that it asks for."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
         model.save_model(str(file), format="json")
         found = json.loads(file.read_text(encoding="utf-8"))
-    depth = SETTINGS["depth"]
     feature, border, leaves = [], [], []
     for tree in found["oblivious_trees"]:
         splits = [(split["float_feature_index"], split["border"]) for split in tree["splits"]]
@@ -198,10 +202,9 @@ def as_dict(model: CatBoostClassifier, names: Sequence[str], note: str) -> dict[
     }
 
 
-def agreement(model: BlockModel, example: Example, names: Sequence[str]) -> Agreement:
+def agreement(model: BlockModel, example: Example) -> Agreement:
     """How the text that :mod:`newsportal.extractors.article.body` would choose agrees with the gold text."""
-    rows = example.rows[[names.index(name) for name in model.columns]]
-    body = decide(example.page, model.likely(rows), example.length)
+    body = decide(example.page, model.likely(example.table.of(model.columns)), example.table.length)
     text, gold = squash("".join(body.lines)), squash(example.gold)
     return Agreement(int(LCSseq.similarity(text, gold)), len(text), len(gold))
 

@@ -1,4 +1,4 @@
-"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, one article a line."""
+"""``newsportal extract``: saved pages, or an address over all its pages, as JSON lines, or their bodies as Markdown, text or HTML."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.cli.options import OutFile
-from newsportal.cli.output import pick, tracked, write_json_lines
+from newsportal.cli.extract_output import Format, Out, writer
+from newsportal.cli.output import pick, tracked
 from newsportal.cli.pages import (
     UNKNOWN,
     WEB,
@@ -30,6 +30,7 @@ from newsportal.cli.pages import (
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, LibraryError, NewsportalError, NotApplicable
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
+from newsportal.extractors.article.page_kind import NO_CONTENT, NONE
 from newsportal.extractors.article.site import site_of
 from newsportal.extractors.lists.page_turns import NOWHERE
 from newsportal.extractors.lists.pagination import EXPECTED, MAX_FETCHED, MultiPage, PageRead, find_pager, is_thread
@@ -47,6 +48,9 @@ REMEDIES = {
 }
 """What can be done about a page that is missing, where anything can."""
 
+CONTINUED = (None, "article", "photo story", "documentation")
+"""Kinds of pages whose further pages are the rest of one text; those of a thread or a list have texts of their own."""
+
 
 def read_one(run: Extract, page: Page, link: Link | None) -> Extraction:
     """The article of one page; ``pages`` where its pager names further ones. Raises ``NotApplicable``."""
@@ -60,7 +64,7 @@ def read_all(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link 
     Raises ``NotApplicable`` if ``page`` is none.
     """
     met = _read(page, link, run)
-    if is_thread(page.url):
+    if is_thread(page.url) or met.found.kind not in CONTINUED:
         return met.found
     first, earlier = met, met.pager.first
     if earlier is not None and identity(earlier) != identity(met.url):  # a later page: the first one, if it can be had, as in the crawl
@@ -117,19 +121,21 @@ def extract(
     source: PageSource,
     url: SavedFrom = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
-    out: OutFile = None,
+    form: Format = "json",
+    out: Out = None,
     library: Annotated[
         Path | None,
         typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
     ] = None,
     render: Annotated[bool, typer.Option("--render", help="For an address: show its pages to a browser first.")] = False,
 ) -> None:
-    """Read the article of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
+    """Read the main content of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
 
-    A page that gives no article has a line with "error", and the run goes on.
+    A page that gives no content has a line with "error", and the run goes on.
     """
+    write = writer(form, source, out)
     try:
-        run = extractor(algorithm)
+        run = extractor(algorithm, any_page=True)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
     refuse_for_folder(url, source)
@@ -144,7 +150,7 @@ def extract(
 
         fetch = partial(standalone.fetch, policy=egress.PUBLIC, setup=Setup(Limits()))
     if library is None:
-        write_json_lines(answers(source, url, algorithm, run, fetch=fetch), out)
+        write(answers(source, url, algorithm, run, fetch=fetch))
         return
     if not isinstance(run, Keeper):
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
@@ -156,7 +162,7 @@ def extract(
             run.restore(text)
         except LibraryError as error:
             raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
-    write_json_lines(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
+    write(answers(source, url, algorithm, run, keeping=True, fetch=fetch))
     templates.save(run.saved(), library)
 
 
@@ -226,14 +232,15 @@ def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page,
 
 
 def _failure(name: str | None, url: str | None, algorithm: str, why: str) -> dict[str, Any]:
-    empty = _plain(Extraction(), url, algorithm) | {"error": why}
+    kind = NONE if why.partition(":")[0] in NO_CONTENT else None
+    empty = _plain(Extraction(kind=kind), url, algorithm) | {"error": why}
     return {"id": name, **empty} if name is not None else empty
 
 
 def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]:
     return {
         "url": found.canonical or url,
-        **pick(found, "title", "text"),
+        **pick(found, "title", "text", "kind", "kind_probability"),
         "published": found.published.isoformat() if found.published else None,
         "author": found.author,
         "source": found.origin,
@@ -242,4 +249,5 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
         "algorithm": found.algorithm or algorithm,
         "pages": list(found.pages),
         "confidence": found.confidence,
+        "html": found.html,
     }

@@ -29,6 +29,8 @@ EXTRACTORS: Final[dict[str, str]] = {
     "url_tree": "papers.url_tree:UrlTree",
 }  # Name → module of this package and its function or class; loaded when it is asked for
 
+ANY_PAGE: Final = {"best": "article.any_page:AnyPage"}  # What stands in for an extractor of articles where pages of any kind are read
+
 
 @runtime_checkable
 class Learner(Protocol):
@@ -51,11 +53,14 @@ class Keeper(Learner, Protocol):
         """Go on from there. Raises an error of ``newsportal.errors`` for a text that :meth:`saved` did not write."""
 
 
-def extractor(name: str, **options: Any) -> Extract:
-    """The extractor called ``name`` with its parameters; a fresh one where it remembers pages. Raises ``ValueError`` with the names."""
+def extractor(name: str, *, any_page: bool = False, **options: Any) -> Extract:
+    """The extractor called ``name`` with its parameters; a fresh one where it remembers pages. Raises ``ValueError`` with the names.
+
+    The crawl's ``best`` refuses what is no article; with ``any_page`` it reads the main content of pages of any kind, and names the kind.
+    """
     if name not in EXTRACTORS:
         raise ValueError(f"no extraction algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}")
-    module, _, attribute = EXTRACTORS[name].partition(":")
+    module, _, attribute = (ANY_PAGE.get(name, EXTRACTORS[name]) if any_page else EXTRACTORS[name]).partition(":")
     found = getattr(import_module(f"{__name__}.{module}"), attribute)
     made: Extract = found(**options) if isinstance(found, type) else partial(found, **options) if options else found
     return made

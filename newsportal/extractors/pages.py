@@ -33,12 +33,14 @@ def make_page(html: str | bytes, url: str, content_type: str | None = None) -> P
     return Page(url, html, datetime.now(UTC), content_type=content_type)
 
 
-def read_article(page: Page, link: Link | None = None, algorithm: str = "best") -> Article:
-    """The article of a page; ``pages`` names the pages of a longer one. Raises ``NotApplicable``."""
+def read_article(page: Page, link: Link | None = None, algorithm: str = "best", *, any_page: bool = False) -> Article:
+    """The article of a page; ``pages`` names the pages of a longer one. Raises ``NotApplicable``.
+
+    ``any_page``: the main content of a page of any kind, which ``extraction.kind`` names."""
     document = dom.document(page)
-    found = extractor(algorithm)(document, link, page.fetched)
+    found = extractor(algorithm, any_page=any_page)(document, link, page.fetched)
     article = fill(Article(page.url, link or Link(page.url, SOURCE), page.fetched), found)
-    return replace(article, pages=tuple(find_pager(document).several_pages))
+    return replace(article, pages=tuple(find_pager(document).several_pages), extraction=found if any_page else None)
 
 
 MAX_TEXT: Final = 400_000  # characters: four times the longest article of the development set; a feed of 50 entries stays readable

@@ -103,6 +103,8 @@ class Extraction:
     algorithm: str | None = None
     pages: tuple[str, ...] = ()  # of an article of several pages: their URLs in order, as far as known; else empty
     confidence: float | None = None  # how sure the algorithm is of the text, from 0 to 1
+    kind: str | None = None  # of the page: article, thread, product …, see extractors.article.page_kind; None: nobody asked
+    kind_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

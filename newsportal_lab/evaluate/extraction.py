@@ -131,7 +131,9 @@ class Sweep:
     usual: float
 
     def readers(self) -> list[Reader]:
-        return [reader(f"{self.name}={value:g}", extractor(self.method, **{self.parameter: value})) for value in self.values]
+        return [
+            reader(f"{self.name}={value:g}", extractor(self.method, any_page=False, **{self.parameter: value})) for value in self.values
+        ]
 
     def show(self, found: Sequence[Row], as_json: bool) -> None:
         if not as_json:

@@ -26,11 +26,12 @@ class NoGold(NewsportalError):
 
 @dataclass(frozen=True, slots=True)
 class GoldPage:
-    """A saved page and what is known of it. ``site`` is its host, or what gold calls its site."""
+    """A saved page and what is known of it. ``site`` is its host, or what gold calls its site; ``kind`` what gold says the page is."""
 
     saved: SavedPage
     gold: Answer = field(repr=False)
     site: str | None = None
+    kind: str | None = None
 
     @property
     def id(self) -> str:
@@ -95,7 +96,8 @@ def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
     if not isinstance(site, str) and saved.url:
         with suppress(ValueError):
             site = urlsplit(saved.url).hostname
-    return GoldPage(saved, gold, site if isinstance(site, str) else None)
+    kind = known.get("kind")
+    return GoldPage(saved, gold, site if isinstance(site, str) else None, kind if isinstance(kind, str) else None)
 
 
 def read_description(file: Path) -> dict[str, Any]:

@@ -90,8 +90,9 @@ READINGS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cevc:jieba": ("cevc", {"valid": has_jieba_characters}),
     "cevc:jieba-words": ("cevc", {"valid": has_jieba_words}),
     "cevc:text-leaves": ("cevc", {"text_leaves": True}),
+    "best:any-page": ("best", {"any_page": True}),
 }
-"""Other readings of a paper's method, which no crawl takes: name → method, parameters."""
+"""Readings of a method that no crawl takes, a paper's or the one of ``newsportal extract``: name → method, parameters."""
 
 
 def reader(name: str, run: Extract) -> Reader:
@@ -136,6 +137,7 @@ class PageResult:
     scores: tuple[PageScore, ...]
     seconds: tuple[float, ...]
     errors: tuple[str | None, ...]
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
                     id=page.id,
                     file=page.saved.path,
                     site=page.site,
+                    kind=page.kind,
                     scores=tuple(score_page(page.gold, one.answer) for one in found),
                     seconds=tuple(one.seconds for one in found),
                     errors=tuple(one.error for one in found),
@@ -174,10 +177,14 @@ def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], Non
 
 
 def rows(results: Sequence[PageResult], names: Sequence[str], *, by_site: int | None = None) -> list[Row]:
-    """Each folder, all of them pooled where there are several, and each site that has ``by_site`` pages or more."""
+    """Each folder, all of them pooled where there are several, each kind of page where gold names several, and each site that has
+    ``by_site`` pages or more."""
     sets = _grouped(results, lambda result: result.folder)
     if len(sets) > 1:
         sets[POOLED] = list(results)
+    kinds = _grouped((result for result in results if result.kind), lambda result: str(result.kind))
+    if len(kinds) > 1:
+        sets |= dict(sorted(kinds.items()))
     if by_site is not None:
         sites = _grouped((result for result in results if result.site), lambda result: str(result.site))
         sets |= {site: pages for site, pages in sorted(sites.items()) if len(pages) >= by_site}

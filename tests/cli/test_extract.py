@@ -17,7 +17,7 @@ HTML = (
     "<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30 来源：滨海日报</p>"
     f"<div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
 )
-KEYS = ["id", "url", "title", "text", "published", "author", "source", "language", "images", "algorithm", "pages", "confidence"]
+KEYS = "id url title text kind kind_probability published author source language images algorithm pages confidence".split()
 
 
 @pytest.fixture
@@ -45,6 +45,8 @@ def test_a_folder_gives_a_line_a_page(folder: Path) -> None:
     assert good["text"] == f"{TEXT}\n{TEXT[::-1]}"
     assert 0 < float(str(good["confidence"])) <= 1
     assert broken["confidence"] is None
+    assert (good["kind"], missing["kind"], broken["kind"]) == ("article", "none", None)
+    assert 0.5 < float(str(good["kind_probability"])) <= 1
     assert good["published"] == "2024-03-05T08:30:00+08:00"
     assert (good["source"], good["language"]) == ("滨海日报", "zh")
     assert str(missing["error"]).startswith("soft-404")

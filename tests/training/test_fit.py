@@ -62,7 +62,7 @@ def test_an_example_holds_the_features_of_each_block() -> None:
     assert one is not None
     assert (one.folder, one.site, one.right.tolist()) == ("set", "a.example", [True, False])
     names = features(one.page, None, None).names
-    assert one.rows.shape == (len(names), 2)
+    assert one.table.values.shape == (len(names), 2)
     heavy, light = example("x:", weight=2.0), example("x:", weight=1.0)
     assert heavy is not None
     assert light is not None
@@ -109,9 +109,9 @@ def test_the_table_answers_as_the_librarys_model(made_up: list[Example], monkeyp
     assert table["note"] == "a note"
     assert set(model.columns) < set(names)
     for one in made_up[20:]:
-        ours = model.likely(one.rows[[names.index(name) for name in model.columns]])
-        assert np.allclose(ours, fitted.predict_proba(one.rows.T)[:, 1], atol=2e-3)
-    right, found, wanted = (sum(column) for column in zip(*(agreement(model, one, names) for one in made_up[20:]), strict=True))
+        ours = model.likely(one.table.of(model.columns))
+        assert np.allclose(ours, fitted.predict_proba(one.table.values.T)[:, 1], atol=2e-3)
+    right, found, wanted = (sum(column) for column in zip(*(agreement(model, one) for one in made_up[20:]), strict=True))
     assert 2 * right / (found + wanted) > 0.8, "thirty trees on twenty pages read new ones already"
 
 

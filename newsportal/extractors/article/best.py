@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from typing import Final
@@ -9,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from newsportal.extractors.article.body import Body, find_body, trimmed
-from newsportal.extractors.article.refusal import MIN_CHARS, refuse, refuse_list
+from newsportal.extractors.article.page_kind import kind_of
+from newsportal.extractors.article.refusal import MIN_CHARS, refuse, refuse_kind, refuse_list
 from newsportal.extractors.article.sanitise import sanitise
 from newsportal.extractors.article.site import SiteKnowledge, read_knowledge, write_knowledge
 from newsportal.extractors.article.tidy import tidied
@@ -51,11 +53,32 @@ class Best:
         self.knowledge = read_knowledge(text)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page as far as it has been read: what it declares, its title, and which blocks are its text."""
+
+    meta: Metadata
+    heading: str | None
+    body: Body | None
+
+
 def extract(document: dom.Document, link: Link | None, fetched: datetime, knowledge: SiteKnowledge | None = None) -> Extraction:
     """As :class:`Best`, with what is known of sites, or without."""
+    read = read_page(document, link, knowledge)
+    if read.body is not None and not declares_article(read.meta) and (kind := kind_of(document, read.meta, read.body)):
+        refuse_kind(kind)
+    return complete(document, link, fetched, read)
+
+
+def read_page(document: dom.Document, link: Link | None, knowledge: SiteKnowledge | None = None) -> Reading:
     meta = read_metadata(document)
     heading = title.best_title(document, meta, link)
-    body = body_of(document, heading, described(meta, link), knowledge, meta.article("articleBody"))
+    return Reading(meta, heading, body_of(document, heading, described(meta, link), knowledge, meta.article("articleBody")))
+
+
+def complete(document: dom.Document, link: Link | None, fetched: datetime, read: Reading, *, any_page: bool = False) -> Extraction:
+    """The extraction with all fields. Raises ``NotApplicable`` for what is no article; with ``any_page`` for what has no content alone."""
+    meta, heading, body = read.meta, read.heading, read.body
     lines = body.lines if body is not None else []
     found = sum(map(len, lines))
     carried = _carried(document, meta, fetched, found)
@@ -63,9 +86,9 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
     block = tidied(body) if body is not None and not told else None
     if block is not None:
         images.settle(block, document.base)
-    if body is not None and not told and not declares_article(meta):
+    if body is not None and not told and not any_page and not declares_article(meta):
         refuse_list(body, heading)
-    refuse(document, heading, told or lines, None if meta.things or told else block)
+    refuse(document, heading, told or lines, None if meta.things or told else block, any_page=any_page)
     language = language_of(meta, told or lines)
     return Extraction(
         title=heading or (carried.title if carried else None),
@@ -90,7 +113,11 @@ def body_of(
     top = next(iter(document.root.iter("body")), None)
     if top is None:
         return None
-    body = find_body(top, heading, described, declared)
+    return settle(find_body(top, heading, described, declared), document, heading, knowledge)
+
+
+def settle(body: Body, document: dom.Document, heading: str | None, knowledge: SiteKnowledge | None = None) -> Body:
+    """``body`` without the lines at its ends that are none of the text, and without the site's own lines."""
     numbers = np.flatnonzero(body.chosen)
     lines = [body.page.blocks[number].text for number in numbers]
     start, end = trimmed(lines, heading)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.block_features import Table, features
 from newsportal.extractors.article.blocks import Blocks, read_blocks
 from newsportal.text import dom
 
@@ -107,11 +107,13 @@ IMPRINT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """``chosen``: for each block whether it is text of the article; ``likely``: how likely each is, from 0 to 1."""
+    """``chosen``: for each block whether it is text of the article; ``likely``: how likely each is, from 0 to 1; ``table``: what each
+    looks like, for who looks at the page as a whole."""
 
     page: Blocks
     chosen: NDArray[np.bool_]
     likely: NDArray[np.float32]
+    table: Table | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -138,7 +140,7 @@ def find_body(top: dom.Element, heading: str | None = None, description: str | N
     table = features(page, heading, description, declared)
     model = block_model()
     likely = model.likely(table.of(model.columns))
-    return decide(page, likely, table.length)
+    return replace(decide(page, likely, table.length), table=table)
 
 
 def decide(page: Blocks, likely: NDArray[np.float32], length: NDArray[np.float32]) -> Body:

@@ -7,6 +7,7 @@ from typing import Final
 
 from newsportal.errors import NotApplicable
 from newsportal.extractors.article.body import Body
+from newsportal.extractors.article.page_kind import PageKind
 from newsportal.extractors.article.reference_hints import terms
 from newsportal.text import dom, visible_length
 
@@ -60,6 +61,9 @@ TEASER_SHARE: Final = 0.9  # A page of so many lines, nearly all of which begin 
 # A text that is rather none (one of 600 development articles is that doubtful) and holds less than this share of the title's words, on a
 # page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list.
 DOUBT: Final = 0.5
+STORED: Final = ("article", "documentation", "thread")
+STORED_LEAST: Final = 0.05
+NEWS: Final = 0.5  # A page that is one of ``STORED`` with less probability, and no news, is refused: 2 of 792 articles of unseen sites are
 HEADLINES: Final = 10
 HEADLINE_CHARS: Final = 8
 TITLE_SHARE: Final = 0.3
@@ -80,6 +84,12 @@ def refuse_list(body: Body, title: str | None) -> None:
         raise NotApplicable("list-page", f"{headlines} headlines, and a text that is hardly one")
 
 
+def refuse_kind(kind: PageKind) -> None:
+    """Raise ``NotApplicable`` (``product-page`` …) for a page that is surely nothing that the crawl stores."""
+    if kind.news < NEWS and sum(map(kind.of, STORED)) < STORED_LEAST:
+        raise NotApplicable(f"{kind.name}-page", f"with probability {kind.probability:.2f}")
+
+
 def refuse_bytes(document: dom.Document) -> None:
     """Raise ``NotApplicable`` for what is no page: a PDF, a picture, a feed, an interface's reply, whatever it is called."""
     start = document.html[:500]
@@ -87,8 +97,11 @@ def refuse_bytes(document: dom.Document) -> None:
         raise NotApplicable("not-html")
 
 
-def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
-    """Raise ``NotApplicable`` if the page is no article; ``block`` holds the ``lines`` (``None``: it declares itself one)."""
+def refuse(
+    document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None, *, any_page: bool = False
+) -> None:
+    """Raise ``NotApplicable`` if the page is no article; ``block`` holds the ``lines`` (``None``: it declares itself one). ``any_page``:
+    lists are content, too."""
     refuse_bytes(document)
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:
@@ -98,11 +111,11 @@ def refuse(document: dom.Document, title: str | None, lines: list[str], block: d
         for reason, pattern in REASONS:
             if pattern.search(title or "") or (length < SURE_CHARS / 4 and pattern.search(said)):
                 raise NotApplicable(reason, (title or said)[:80])
-    if length < LIST_CHARS and not any(SENTENCE_END.search(line) for line in lines):
+    if length < LIST_CHARS and not any_page and not any(SENTENCE_END.search(line) for line in lines):
         links = sum(1 for _ in document.root.iter("a"))
         if links >= LIST_LINKS:
             raise NotApplicable("list-page", f"{links} links, no sentence")
-    if block is not None and len(lines) >= TEASERS:
+    if block is not None and not any_page and len(lines) >= TEASERS:
         broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
         if len(broken_off) >= TEASER_SHARE * len(lines):
             linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)

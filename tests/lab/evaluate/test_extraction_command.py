@@ -85,6 +85,15 @@ def test_sites_can_have_rows(folders: list[Path]) -> None:
     assert sites == ["a.example", "b.example"]
 
 
+def test_kinds_of_pages_have_rows_where_gold_names_several(folders: list[Path]) -> None:
+    for folder, kind in zip(folders, ("article", "product"), strict=True):
+        for file in folder.glob("*.json"):
+            file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"kind": kind}), "utf-8")
+    found = rows(*folders, "-a", "best")
+    assert [(row["set"], row["pages"]) for row in found][3:] == [("article", found[0]["pages"]), ("product", found[1]["pages"])]
+    assert len(rows(folders[0], "-a", "best")) == 1
+
+
 def test_a_peer_stands_beside_best_and_what_breaks_it_is_told(folders: list[Path], echo: None) -> None:
     best, other, worst, *_ = rows(folders[1], "-p", "echo", "-w", 1)
     assert (best["algorithm"], other["algorithm"], other["unanswered"]) == ("best", "echo", 1)

@@ -1,0 +1,148 @@
+"""The main content of a page of any kind: an article as :mod:`best` reads it, a thread post by post, else what is no furniture.
+
+Articles keep the reader that knows news of many languages; the second model is asked for pages that are rather something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from html import escape
+from typing import Final
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article import best
+from newsportal.extractors.article.body import BlockModel, Body, decide, without_copies
+from newsportal.extractors.article.page_kind import PageKind, content_likely, kind_of, page_model
+from newsportal.extractors.article.sanitise import sanitise
+from newsportal.extractors.forum.best import extract as read_posts
+from newsportal.items import Extraction, Link, Post
+from newsportal.text import dom
+
+ARTICLE, THREAD = "article", "thread"
+ARTICLE_LEAST: Final = 0.3
+"""A page that is an article with less probability is no news, whatever else speaks for it; 0 to 0.3 measure alike (0.2 points)."""
+
+THREAD_LEAST: Final = 0.5
+"""From this probability on, the reader of threads is asked; it says itself where there are no posts. With 0.3, threads gain 1.3 points, and
+lists of news in Chinese are taken for threads."""
+
+LISTS: Final = frozenset(("listing", "collection", "service"))
+STORY_PICTURES, STORY_CHARS = 5, 60
+"""An article of so many pictures, with fewer characters for each, is a photo story."""
+
+NOSCRIPT: Final = "noscript"
+NEWS: Final = 0.5
+"""From this probability of news on, the choice of blocks follows the rules that were measured on news."""
+
+LEAST: Final = 0.2
+"""0 to 0.25 measure alike over all kinds (within 0.3 points of F1); products and listings gain most."""
+
+SMALL: Final = 1e-5
+
+
+class AnyPage(best.Best):
+    """As :class:`~newsportal.extractors.article.best.Best`, for pages of any kind."""
+
+    def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+        """The content and its kind. Raises ``NotApplicable`` for a page that has none."""
+        read = best.read_page(document, link, self.knowledge)
+        if _length(read) < best.FEW_CHARS and f"<{NOSCRIPT}" in document.html:
+            plain = without_scripts(document)
+            other = best.read_page(plain, link, self.knowledge)
+            if _length(other) > best.MUCH_LONGER * _length(read):
+                document, read = plain, other
+        body = read.body
+        kind = kind_of(document, read.meta, body) if body is not None else None
+        if kind is None or body is None:  # whatever it is, its data in scripts are an article's
+            found = best.complete(document, link, fetched, read)
+            return replace(found, kind=ARTICLE, kind_probability=found.confidence)
+        posts = _posts(document, fetched) if kind.of(THREAD) >= THREAD_LEAST else ()
+        content = content_of(body, kind)
+        if kind.name == ARTICLE:
+            content = best.settle(content, document, read.heading, self.knowledge)
+        found = best.complete(document, link, fetched, replace(read, body=content), any_page=True)
+        if posts:
+            return replace(_with_posts(found, posts, document.base), kind=THREAD, kind_probability=round(kind.of(THREAD), 3))
+        return replace(found, kind=_name(kind, document.url, found), kind_probability=round(kind.probability, 3))
+
+
+def _name(kind: PageKind, url: str, found: Extraction) -> str:
+    """The kind; what its models do not tell apart, its address and its pictures do."""
+    if kind.name in LISTS and urlsplit(url).path in ("", "/"):
+        return "front page"
+    pictures = len(found.images)
+    if kind.name == ARTICLE and pictures >= STORY_PICTURES and len(found.text or "") < STORY_CHARS * pictures:
+        return "photo story"
+    return kind.name
+
+
+def _length(read: best.Reading) -> int:
+    """The characters that the page shows."""
+    return sum(block.length for block in read.body.page.blocks) if read.body is not None else 0
+
+
+def without_scripts(document: dom.Document) -> dom.Document:
+    """The page as it is shown where no script runs: some hold their content for such readers alone."""
+    html = document.html
+    for tag in (f"<{NOSCRIPT}", f"</{NOSCRIPT}"):
+        html = html.replace(tag, tag.replace(NOSCRIPT, "div"))
+    return replace(document, html=html)
+
+
+def content_of(body: Body, kind: PageKind, model: BlockModel | None = None) -> Body:
+    """``body`` with the blocks that are content: the models of news and of any page (``model``) are both heard, by what the page is.
+
+    logit p(block) = w · logit p_news(block) + (1 − w) · logit p_any(block),  w = P(news) · min(1, P(article) / ARTICLE_LEAST)
+    """
+    table = body.table
+    if table is None:
+        return body
+    weight = kind.news * min(1.0, kind.of(ARTICLE) / ARTICLE_LEAST)
+    likely = mixed(body.likely, content_likely(model or page_model().content, table, kind), weight)
+    if weight >= NEWS:
+        return replace(decide(body.page, likely, table.length), table=table)
+    return Body(body.page, without_copies(choose_expected(likely, table.length), body.page), likely, table)
+
+
+def mixed(news: NDArray[np.float32], content: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
+    first, second = (np.clip(likely.astype(np.float64), SMALL, 1 - SMALL) for likely in (news, content))
+    score = weight * np.log(first / (1 - first)) + (1 - weight) * np.log(second / (1 - second))
+    result: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
+    return result
+
+
+def choose_expected(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """The likeliest blocks, as many as make the expected F1 largest.
+
+        F(k) = 2 Σ_{i≤k} p_i c_i / (Σ_{i≤k} c_i + Σ_i p_i c_i),  p_1 ≥ p_2 ≥ …, c_i characters
+
+    Where the model is in doubt of everything, half a chance is enough (Lipton, Elkan and Naryanaswamy, ECML 2014: the best threshold is
+    half the F1 it gives); below ``LEAST`` nothing is content.
+    """
+    order = np.argsort(-likely, kind="stable")
+    size, right = length[order].astype(np.float64), (likely * length)[order].astype(np.float64)
+    expected = 2 * right.cumsum() / np.maximum(size.cumsum() + right.sum(), 1)
+    chosen = np.zeros(len(likely), dtype=np.bool_)
+    chosen[order[: int(expected.argmax()) + 1]] = True
+    return chosen & (likely >= LEAST)
+
+
+def _posts(document: dom.Document, fetched: datetime) -> tuple[Post, ...]:
+    try:
+        return tuple(post for post in read_posts(document, fetched) if post.text)
+    except NotApplicable:
+        return ()
+
+
+def _with_posts(found: Extraction, posts: tuple[Post, ...], base: str) -> Extraction:
+    """The thread as a text of its posts; in its HTML each stands below who wrote it and when."""
+    html = ""
+    for post in posts:
+        head = " · ".join(filter(None, (post.author, post.date_text)))
+        html += (f"<h3>{escape(head)}</h3>" if head else "") + "".join(f"<p>{escape(line)}</p>" for line in (post.text or "").split("\n"))
+    return replace(found, text="\n".join(post.text or "" for post in posts), html=sanitise(html, base))

@@ -1,0 +1,204 @@
+"""An article's sanitised HTML as Markdown (CommonMark with GFM's tables): headings, lists, tables, code, quotes, links and pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from newsportal.text import dom
+
+ESCAPED: Final = re.compile(r"([\\`*_\[\]<>]|&(?=#?\w+;))")
+AT_START: Final = re.compile(r"^(?:([#+>-])|(\d{1,9})([.)]))(?=\s|$)|^([=~-]{3,}|~~~)", re.MULTILINE)  # what would begin a block
+HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
+MARKS: Final = {"em": "*", "i": "*", "strong": "**", "b": "**"}
+PARTS: Final = frozenset(("thead", "tbody", "tfoot"))
+MAX_COLUMNS: Final = 50  # that one cell may span
+ITEM_INDENT: Final = "  "
+INLINE: Final = frozenset("a em strong b i br sub sup img code span".split())
+MAX_NESTING: Final = 30  # elements within one another; what lies deeper is written as plain text
+
+
+def markdown_of(html: str, title: str | None = None) -> str:
+    """``html`` as :func:`~newsportal.extractors.article.sanitise.sanitise` writes it, as Markdown; ``title`` is the heading of it all."""
+    root = dom.parse_html(html)
+    body = next(iter(root.iter("body")), root)
+    head = [f"# {_escape(' '.join(title.split()))}"] if title and title.strip() else []
+    return "\n\n".join([*head, *_blocks(body, 0)])
+
+
+def _blocks(node: dom.Element, depth: int) -> list[str]:
+    """The blocks of ``node`` in order, without blank lines around them; text that stands between boxes is a paragraph."""
+    if depth > MAX_NESTING:
+        return [text] if (text := _escape(dom.text_of(node))) else []
+    found: list[str] = []
+    line = [_text(node.text)]
+
+    def end_line() -> None:
+        text = _line("".join(line))
+        line.clear()
+        if text:
+            found.append(text)
+
+    for child in node:
+        if child.tag in INLINE:
+            line.append(_inline(child, depth + 1))
+        else:
+            end_line()
+            written = BLOCKS.get(child.tag)
+            found += _blocks(child, depth + 1) if written is None else filter(None, [written(child, depth + 1)])
+        line.append(_text(child.tail))
+    end_line()
+    return found
+
+
+def _line(text: str) -> str:
+    """A paragraph's text, its line breaks kept, and nothing in it that would begin another kind of block."""
+    lines = [" ".join(part.split()) for part in text.split("\\\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return "\\\n".join(AT_START.sub(_guard, part) for part in lines)
+
+
+def _guard(found: re.Match[str]) -> str:
+    sign, number, dot, rule = found.groups()
+    return f"{number}\\{dot}" if number else f"\\{sign or rule}"
+
+
+def _text(text: str | None) -> str:
+    return _escape(text.replace("\n", " ")) if text else ""
+
+
+def _escape(text: str) -> str:
+    return ESCAPED.sub(r"\\\1", text)
+
+
+def _inline(node: dom.Element, depth: int) -> str:
+    tag = node.tag
+    if tag == "br":
+        return "\\\n"
+    if tag == "img":
+        alt = " ".join(_escape(node.get("alt") or "").split())
+        return f"![{alt}]({_address(node.get('src'))})" if node.get("src") else alt
+    if tag == "code":
+        return _code(" ".join(node.text_content().split()))
+    inner = _escape(dom.text_of(node)) if depth > MAX_NESTING else _inner(node, depth)
+    bare = _line(inner)
+    if not bare:
+        return inner
+    before, after = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]
+    if tag == "a" and node.get("href"):
+        return f"{before}[{bare}]({_address(node.get('href'))}){after}"
+    mark = MARKS.get(tag, "") if "\\\n" not in bare and _may_be_marked(node, bare, before, after) else ""
+    return f"{before}{mark}{bare}{mark}{after}"
+
+
+def _may_be_marked(node: dom.Element, bare: str, before: str, after: str) -> bool:
+    """CommonMark 6.2: a mark between punctuation inside and a letter outside is none, as in 「**注意：**各站」."""
+    left, above = node.getprevious(), node.getparent()
+    told = before or (above.text if left is None else left.tail) or ""
+    follows = after or node.tail or ""
+    return (bare[0].isalnum() or not told[-1:].isalnum()) and (bare[-1].isalnum() or not follows[:1].isalnum())
+
+
+def _inner(node: dom.Element, depth: int) -> str:
+    parts = [_text(node.text)]
+    for child in node:
+        parts += [_inline(child, depth + 1), _text(child.tail)]
+    return "".join(parts)
+
+
+def _address(url: str | None) -> str:
+    url = (url or "").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
+    return f"<{url}>" if "(" in url or ")" in url else url
+
+
+def _code(text: str) -> str:
+    """A span of code, in as many backticks as it does not hold itself."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
+
+
+def _heading(node: dom.Element, depth: int) -> str:
+    text = " ".join(_inner(node, depth).replace("\\\n", " ").split())
+    return f"{HEADINGS[node.tag]} {text}" if text else ""
+
+
+def _listing(node: dom.Element, depth: int) -> str:
+    """A list; an item's further blocks stand indented below its first."""
+    items, number = [], 0
+    for child in node:
+        blocks = ["\n".join(_blocks(child, depth))] if child.tag in ("ul", "ol") else _blocks(child, depth)
+        if not any(blocks):
+            continue
+        number += 1
+        mark = f"{number}. " if node.tag == "ol" else "- "
+        loose = "\n" if len(blocks) < 2 or blocks[1].startswith(("- ", "1. ")) else "\n\n"
+        lines = loose.join(blocks).split("\n")
+        items.append("\n".join([mark + lines[0], *(" " * len(mark) + line if line else "" for line in lines[1:])]))
+    return "\n".join(items)
+
+
+def _definitions(node: dom.Element, depth: int) -> str:
+    """Markdown has no definition lists: terms are bold lines, and what they mean a list below each."""
+    found: list[str] = []
+    for child in node:
+        blocks = _blocks(child, depth)
+        if blocks and child.tag == "dt":
+            found.append(f"**{blocks[0].strip('*')}**" if "\n" not in blocks[0] else blocks[0])
+        elif blocks:  # a dd
+            found.append("- " + "\n\n".join(blocks).replace("\n", "\n" + ITEM_INDENT).replace(f"\n{ITEM_INDENT}\n", "\n\n"))
+    return "\n\n".join(found)
+
+
+def _quote(node: dom.Element, depth: int) -> str:
+    text = "\n\n".join(_blocks(node, depth))
+    return "\n".join(f"> {line}" if line else ">" for line in text.split("\n")) if text else ""
+
+
+def _fence(node: dom.Element, depth: int) -> str:
+    for line in node.iter("br"):
+        line.tail = "\n" + (line.tail or "")
+    text = node.text_content().strip("\n").rstrip()
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{ticks}\n{text}\n{ticks}" if text else ""
+
+
+def _table(node: dom.Element, depth: int) -> str:
+    """A table of GFM, whose first row is its head; one of a single column is a layout, and its cells are written as blocks."""
+    found: list[str] = []
+    rows: list[list[list[str]]] = []
+    for row in (row for part in node for row in (part if part.tag in PARTS else [part])):
+        if row.tag == "caption":
+            found += _blocks(row, depth)
+            continue
+        cells: list[list[str]] = []
+        for cell in row:
+            cells += [_blocks(cell, depth), *[[]] * (min(int(cell.get("colspan") or 1), MAX_COLUMNS) - 1)]
+        if any(cells):
+            rows.append(cells)
+    width = max(map(len, rows), default=0)
+    if width == 1:
+        return "\n\n".join([*found, *(block for (cell,) in rows for block in cell)])
+    if rows:
+        lines = [f"| {' | '.join(map(_cell, row + [[]] * (width - len(row))))} |" for row in rows]
+        found.append("\n".join([lines[0], f"|{' --- |' * width}", *lines[1:]]))
+    return "\n\n".join(found)
+
+
+def _cell(blocks: list[str]) -> str:
+    return " ".join(" ".join(blocks).replace("\\\n", " ").split()).replace("|", "\\|")
+
+
+BLOCKS: Final[dict[str, Callable[[dom.Element, int], str]]] = {
+    **dict.fromkeys(HEADINGS, _heading),
+    "ul": _listing,
+    "ol": _listing,
+    "dl": _definitions,
+    "blockquote": _quote,
+    "pre": _fence,
+    "table": _table,
+}

@@ -1,0 +1,133 @@
+"""Pages of any kind: which it is, and its whole content."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+import newsportal
+from newsportal.errors import NotApplicable
+from newsportal.extractors.article.any_page import AnyPage, choose_expected, mixed
+from newsportal.extractors.article.block_features import features
+from newsportal.extractors.article.blocks import read_blocks
+from newsportal.extractors.article.page_figures import MEANS, NAMES, page_figures
+from newsportal.extractors.article.page_kind import KINDS, PageKind, page_model
+from newsportal.extractors.article.refusal import refuse_kind
+from newsportal.extractors.fields.metadata import read_metadata
+from newsportal.items import Extraction
+from newsportal.messages.reasons import CAUSES
+from newsportal.text import dom
+
+NOW = datetime(2024, 3, 6, tzinfo=UTC)
+MENU = "<nav><ul><li><a href=/>Home</a></li><li><a href=/about>About us</a></li><li><a href=/help>Help</a></li></ul></nav>"
+FOOTER = "<footer><p>Copyright 2024 Example Inc. All rights reserved.</p><a href=/privacy>Privacy</a></footer>"
+REPLIES = [
+    ("anna", "2024-03-01 10:00", "Does anybody know how to keep the heater from switching off after a minute? It worked until last week."),
+    ("bert", "2024-03-01 11:30", "Mine did that as well. Clean the sensor behind the cover and press the reset button for five seconds."),
+    ("carl", "2024-03-02 09:15", "The same here, and cleaning did not help. In the end the shop replaced the whole control unit for free."),
+    ("anna", "2024-03-02 18:40", "Thank you both, cleaning was enough. I had not even known that there is a sensor behind the cover."),
+]
+POSTS = "".join(
+    f'<div class="post" id="p{number}"><a class="author" href="/u/{name}">{name}</a> <time>{at}</time><div class="body">{said}</div>'
+    f'<div class="buttons"><a href="#reply{number}">Reply</a> <a href="#quote{number}">Quote</a></div></div>'
+    for number, (name, at, said) in enumerate(REPLIES)
+)
+COMMENTS = ",".join(['{"@type":"Comment"}'] * 3)
+DECLARED = f'<script type="application/ld+json">{{"@type":"DiscussionForumPosting","comment":[{COMMENTS}]}}</script>'
+THREAD = f"<html lang=en><title>Heater switches off - Forum</title>{DECLARED}<body>{MENU}<h1>Heater switches off</h1>{POSTS}{FOOTER}"
+ITEMS = "".join(
+    f'<li class="card"><a href="/p/lamp-{n}"><h3>Desk lamp model {n}</h3></a><p>Warm light, three levels, with a foot of oak.</p>'
+    f'<span class="price">${n}9.00</span><button>Add to cart</button></li>'
+    for n in range(1, 13)
+)
+TITLE = "<html lang=en><title>Desk lamps - Example shop</title>"
+SHOP = f"{TITLE}<body>{MENU}<h1>Desk lamps</h1><p>Sort by price. 12 products</p><ul>{ITEMS}</ul>{FOOTER}"
+
+
+def read(html: str, url: str) -> Extraction:
+    return AnyPage()(dom.from_text(html, url), None, NOW)
+
+
+def test_a_thread_is_read_post_by_post() -> None:
+    found = read(THREAD, "https://forum.example/threads/heater-switches-off.77/")
+    assert found.kind == "thread"
+    assert found.text == "\n".join(said for _, _, said in REPLIES)
+    assert found.html is not None
+    assert "<h3>bert · 2024-03-01 11:30</h3><p>Mine did" in found.html
+
+
+def test_a_shops_list_is_content() -> None:
+    found = read(SHOP, "https://shop.example/collections/desk-lamps")
+    assert found.kind in ("collection", "listing")
+    lines = (found.text or "").split("\n")
+    assert [f"Desk lamp model {n}" in lines for n in range(1, 13)] == [True] * 12
+    assert "Privacy" not in lines
+
+
+@pytest.mark.parametrize("kind", ["product", "listing", "collection", "service"])
+def test_the_crawl_refuses_by_name_what_is_surely_no_article(kind: str) -> None:
+    sure, doubtful = (np.full(len(KINDS), rest, np.float32) for rest in (0.01, 0.03))
+    for shares in (sure, doubtful):
+        shares[KINDS.index(kind)] = 1 - shares[0] * (len(KINDS) - 1)
+    with pytest.raises(NotApplicable) as refused:
+        refuse_kind(PageKind(sure, 0.1))
+    assert refused.value.reason == f"{kind}-page"
+    assert refused.value.reason in CAUSES
+    refuse_kind(PageKind(doubtful, 0.1))
+    refuse_kind(PageKind(sure, 0.6))
+
+
+def test_a_list_at_the_root_of_a_site_is_its_front_page() -> None:
+    assert read(SHOP, "https://shop.example/").kind == "front page"
+
+
+def test_what_is_said_to_readers_without_scripts_is_read_where_nothing_else_is() -> None:
+    body = THREAD.partition("<body>")[2]
+    found = read(f"<title>Heater</title><body><noscript>{body}</noscript>", "https://forum.example/t/heater/77")
+    assert REPLIES[1][2] in (found.text or "")
+
+
+@pytest.mark.parametrize("html", ["<title>404 not found</title><p>Not found</p>", "<title>Log in</title><p>Please log in</p>", ""])
+def test_a_page_without_content_is_refused_by_name(html: str) -> None:
+    with pytest.raises(NotApplicable):
+        read(html, "https://a.example/x")
+
+
+def test_the_library_names_the_kind() -> None:
+    article = newsportal.extract(THREAD, "https://forum.example/threads/heater-switches-off.77/")
+    assert article.extraction is not None
+    assert article.extraction.kind == "thread"
+    assert 0.3 <= (article.extraction.kind_probability or 0) <= 1
+
+
+def test_figures_of_a_page_have_a_name_each() -> None:
+    document = dom.from_text(SHOP, "https://shop.example/collections/desk-lamps")
+    page = read_blocks(document.root.find("body"))
+    table = features(page, "Desk lamps", None)
+    figures = page_figures(document, read_metadata(document), page, table, np.full(len(page.blocks), 0.2, np.float32))
+    named = dict(zip(NAMES, figures.tolist(), strict=True))
+    assert len(set(NAMES)) == len(NAMES)
+    assert set(MEANS) <= set(table.names)
+    assert (named["address_collection"], named["address_thread"], named["tag_button"]) == (1, 0, pytest.approx(np.log1p(12)))
+    assert named["prices"] == pytest.approx(np.log1p(12))
+    shares = page_model().kind(figures).shares
+    assert shares.shape == (len(KINDS),)
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_blocks_are_chosen_by_the_f1_that_is_expected() -> None:
+    length = np.array([100, 100, 100, 100], np.float32)
+    sure = np.array([0.99, 0.98, 0.03, 0.4], np.float32)
+    assert choose_expected(sure, length).tolist() == [True, True, False, False]
+    doubtful = np.array([0.4, 0.35, 0.3, 0.1], np.float32)
+    assert choose_expected(doubtful, length).tolist() == [True, True, True, False]
+    assert not choose_expected(np.array([0.01, 0.02], np.float32), length[:2]).any()
+
+
+def test_two_models_are_mixed_as_log_odds() -> None:
+    first, second = np.array([0.9, 0.1], np.float32), np.array([0.1, 0.1], np.float32)
+    assert mixed(first, second, 1.0) == pytest.approx(first, abs=1e-5)
+    assert mixed(first, second, 0.0) == pytest.approx(second, abs=1e-5)
+    assert mixed(first, second, 0.5) == pytest.approx([0.5, 0.1], abs=1e-5)
