@@ -22,7 +22,7 @@ from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement as Element
 
 from newsportal.errors import NotApplicable
-from newsportal.text import CONTROL, INVISIBLE, clean
+from newsportal.text import clean
 from newsportal.text.encoding import decode
 from newsportal.text.markup import BREAKING, guarded
 
@@ -116,9 +116,9 @@ class Document:
 
         A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
         """
-        text = CONTROL.sub(" ", INVISIBLE.sub("", MARK.join(_text(self.root, "\n"))))  # as clean() does, all lines at once
-        text = MARKS.sub("\t", BLANKS.sub(" ", text)).strip()
-        return tuple(LINE_ENDS.split(text)) if text else ()
+        stripped = (line.strip() for line in MARK.join(_text(self.root, "\n")).split("\n"))
+        lines = ["\t".join(filter(None, map(clean, line.split(MARK)))) if MARK in line else clean(line) for line in stripped if line]
+        return tuple(line for line in lines if line)
 
     def css(self, selector: str) -> list[Element]:
         return css(self.root, selector)
@@ -236,12 +236,6 @@ def lines_of(node: Element) -> list[str]:
 
 MARK = "\u2028"
 """Parts text nodes for a while: white space that no page uses."""
-
-BLANKS = re.compile(f" [^\\S\n{MARK}]+|[^\\S\n {MARK}][^\\S\n{MARK}]*")
-"""White space within a text node that is not a single blank."""
-
-MARKS = re.compile(f" ?{MARK}[ {MARK}]*")
-LINE_ENDS = re.compile("[ \t]?\n[ \t\n]*")
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:

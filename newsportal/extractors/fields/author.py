@@ -169,12 +169,13 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     page = document.lines[:MAX_BYLINES]
     opening = heading[:20] if heading else ""
     start = next((number for number, line in enumerate(page) if opening and opening in line and line.startswith(opening)), 0)
-    marked = lines_with(BYLINE, page)
-    numbers = marked | lines_with(MAY_BE_BY, "\n".join(page).lower().split("\n"))
+    short = [line if size <= MAX_BYLINE_CHARS else "" for line, size in zip(page, map(len, page), strict=True)]
+    marked = lines_with(BYLINE, short)
+    numbers = marked | lines_with(MAY_BE_BY, "\n".join(short).lower().split("\n"))
     labelled: list[tuple[str, bool]] = []
     for number in sorted(numbers, key=lambda number: (number < start, number)):
         line = page[number]
-        if len(line) <= MAX_BYLINE_CHARS and line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
+        if line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
             chinese = number in marked and BYLINE.search(line) is not None
             if chinese or BY_WORD.search(line):
                 labelled.append((line, chinese))
@@ -250,9 +251,8 @@ MAX_ELEMENT_CHARS: Final = 16
 def origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
     """The name behind 来源 or "First published by", else what ``meta`` says, else on Chinese pages the element called source."""
     chinese = (language or "zh").startswith("zh")
-    page = document.lines[:MAX_BYLINES]
-    for line in map(page.__getitem__, sorted(lines_with(HINT, page))):
-        match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS else None
+    for line in document.lines[:MAX_BYLINES]:
+        match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and HINT.search(line) else None
         quoted = match and DISCLAIMER.search(line, line.rfind("\t", 0, match.start()) + 1, match.start())
         name = _name(next(filter(None, match.groups()))) if match and not quoted else None
         if name:
