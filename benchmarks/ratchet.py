@@ -8,15 +8,22 @@ One line is printed for each figure that grew, and the exit status is 1; ``--upd
 from __future__ import annotations
 
 import ast
+import asyncio
 import json
 import os
 import re
 import statistics
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+if TYPE_CHECKING:
+    from newsportal.items import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMITS = Path(__file__).with_name("ratchet.json")
@@ -24,6 +31,7 @@ LAB = "newsportal_lab"
 PACKAGES = ("newsportal", LAB)
 LONG_FILE, SHORT_FILE, LONG_FUNCTION, GOOD_MEDIAN = 350, 40, 50, 8
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=8)))
+SOURCE, SOURCES = "feed:站", 'feeds: [{name: 站, url: "https://feed.example/rss", category: 要闻}]\n'
 ARTICLES, LONG_ARTICLE = 8, 200  # articles of the made-up Web that are read, of more than so many characters
 
 
@@ -63,25 +71,62 @@ def used_once(tree: ast.Module, text: str) -> int:
     return sum(words[node.name] == 2 for node in functions(tree))
 
 
-def calls_per_page() -> int:
-    """Functions called while ``best`` reads an article of the made-up Web, on the average of a few."""
+def made_up_pages(number: int) -> list[Page]:
+    """So many pages of the made-up Web with an article each."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "site")]
     from madeup.exchange import Request
     from madeup.manifest import manifest
     from madeup.router import Router
     from madeup.sites import KEYS
     from madeup.world import World
+
+    from newsportal.items import Page
+
+    world = World(MOMENT, 1, {key: f"https://{key}.example" for key in KEYS})
+    router = Router(world)
+    articles = [one for one in manifest(world)["articles"] if len(one["text"]) > LONG_ARTICLE][:number]
+    answers = [router.answer(Request(one["site"], one["url"].partition(".example")[2])) for one in articles]
+    return [Page(one["url"], found.body, MOMENT, content_type=found.content_type) for one, found in zip(articles, answers, strict=True)]
+
+
+def calls_through_line() -> int:
+    """Functions called while an article passes all stages from wrapper to store, in one thread, on the average of a few."""
+    pages = made_up_pages(2 * ARTICLES)
+    from scrapy.utils.misc import load_object
+    from trackers import make_crawler
+    from work import count_calls
+
+    from newsportal.crawl.link_tracker import tracker_of
+    from newsportal.items import Article, Link
+    from newsportal.pipelines import ORDER
+
+    async def at_once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    async def through(article: Article) -> None:
+        for stage in stages:
+            article = await stage.process_item(article)
+
+    items = [Article(url=page.url, link=Link(page.url, SOURCE), fetched=MOMENT, page=page) for page in pages]
+    with tempfile.TemporaryDirectory() as folder, patch("asyncio.to_thread", at_once), asyncio.Runner() as runner:
+        tracker = tracker_of(make_crawler(Path(folder), SOURCES))
+        stages = [load_object(path)(tracker) for _, path in ORDER]
+        for item in items[:ARTICLES]:  # tables that are made once, statements that are compiled once
+            runner.run(through(item))
+        calls = sum(count_calls(lambda item: runner.run(through(item)), item) for item in items[ARTICLES:])
+        tracker.store.close()
+    return calls // ARTICLES
+
+
+def calls_per_page() -> int:
+    """Functions called while ``best`` reads an article of the made-up Web, on the average of a few."""
+    pages = made_up_pages(ARTICLES)
     from work import count_calls
 
     from newsportal.extractors import extractor
-    from newsportal.items import Page
     from newsportal.text import dom
 
-    world = World(MOMENT, 1, {key: f"https://{key}.example" for key in KEYS})
-    router, read = Router(world), extractor("best")
-    articles = [one for one in manifest(world)["articles"] if len(one["text"]) > LONG_ARTICLE][:ARTICLES]
-    answers = [router.answer(Request(one["site"], one["url"].partition(".example")[2])) for one in articles]
-    pages = [Page(one["url"], found.body, MOMENT, content_type=found.content_type) for one, found in zip(articles, answers, strict=True)]
+    read = extractor("best")
     for page in pages:  # tables that are made once
         read(dom.document(page), None, MOMENT)
     return sum(count_calls(lambda page: read(dom.document(page), None, MOMENT), page) for page in pages) // ARTICLES
@@ -110,6 +155,7 @@ def figures() -> dict[str, Any]:
         "modules in import circles": sum(is_in_circle(graph, name) for name in graph),
         "private functions used once": sum(used_once(tree, text) for tree, text in zip(trees.values(), texts.values(), strict=True)),
         "calls per page": calls_per_page(),
+        "calls per page, the whole line": calls_through_line(),
     }
 
 

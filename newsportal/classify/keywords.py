@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
+from operator import itemgetter
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -91,8 +92,8 @@ def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
     plain = fold_characters(both)
     weights = _chinese(plain[: len(title)], plain) if chinese else _latin(title, both)
-    ranked = sorted((pair for pair in weights.items() if pair[1] > 0.0), key=lambda pair: -pair[1])  # of equals the earlier
-    return tuple(Keyword(_as_written(word, both, plain), weight) for word, weight in ranked[:limit])
+    ranked = sorted(weights.items(), key=itemgetter(1), reverse=True)[:limit]  # of equals the earlier
+    return tuple(Keyword(_as_written(word, both, plain), weight) for word, weight in ranked if weight > 0.0)
 
 
 def _chinese(title: str, both: str) -> dict[str, float]:

@@ -279,7 +279,7 @@ def _text(top: Element, brk: str) -> list[str]:
         if tag in BREAKING:
             found.append(brk)
         if text:
-            found.append(text if kept else text.replace("\n", " "))
+            found.append(text.replace("\n", " ") if not kept and "\n" in text else text)
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
@@ -59,7 +60,9 @@ KINDS: Final[dict[str, str]] = {
     "form": "form",
 }  # Tags of boxes that mean alike
 TAGS: Final = {tag: number for number, tags in enumerate(KINDS.values()) for tag in tags.split()}
+NO_KIND: Final = len(KINDS)
 OWN: Final = "length linked_chars bold_chars links sentences ends reads digits upper date notice controls repeated".split()
+MOST_LINKS: Final = 20
 LINK_CHARS: Final = 80
 NOT_LOOKED: Final = (0.0,) * 8  # A shorter line that is nothing but links is not looked at closer
 LEVELS: Final = (1, 2, 3, 4, 6)
@@ -87,9 +90,10 @@ class Table:
 
 def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
     """What each block's text says by itself; shape (len(OWN), blocks)."""
-    seen: set[str] = set()
-    rows = []
-    for block in blocks:
+    texts = [block.text for block in blocks]
+    first = dict(zip(reversed(texts), range(len(texts) - 1, -1, -1), strict=True))  # where each text stands first
+    rows: list[tuple[float, ...]] = [()] * len(texts)
+    for number, block in enumerate(blocks):
         text, length = block.text, block.length
         row: tuple[float, ...] = NOT_LOOKED
         if block.linked < length or length >= LINK_CHARS:
@@ -107,8 +111,8 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
                 NOTICE.search(low) is not None,
                 len(CONTROL.findall(low)) if short else 0,
             )
-        rows.append((length, block.linked, block.bold, min(block.links, 20), *row, text in seen))
-        seen.add(text)
+        links = block.links if block.links < MOST_LINKS else MOST_LINKS
+        rows[number] = (length, block.linked, block.bold, links, *row, first[text] < number)
     return np.array(rows, dtype=np.float32).T
 
 
@@ -178,7 +182,8 @@ class _FeatureBuilder:
         for where, mask in (("own", own), ("near", near), ("around", around)):
             self.rows.update(zip((f"{where}_{name}" for name in MEANINGS), bits(mask, range(len(MEANINGS))), strict=True))
         self.rows.update(zip(TAG_NAMES, bits(around, range(FIRST_TAG_BIT, LAST_TAG_BIT + 1)), strict=True))
-        self.kinds = np.array([TAGS.get(self.page.nodes[block.box].tag, len(KINDS)) for block in self.page.blocks])
+        tags = [self.page.nodes[block.box].tag for block in self.page.blocks]
+        self.kinds = np.array(list(map(TAGS.get, tags, repeat(NO_KIND))))
         self.rows.update(zip((f"kind_{kind}" for kind in KINDS), self.kinds == np.arange(len(KINDS))[:, None], strict=True))
 
     def _place(self) -> None:

@@ -8,8 +8,10 @@ cumulative sums.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import count
+from typing import Any, Final
 
 from newsportal.extractors.article.hints import ARTICLE_BODY, HIDDEN, TAG_MASK, named
 from newsportal.text import CONTROL, INVISIBLE, dom, visible_length
@@ -73,11 +75,15 @@ def read_blocks(body: dom.Element) -> Blocks:
 
 
 class _Walk:
+    """``opened``: node, parent, depth, mask, mask around, path, start and end of each box; ``box``: the number of the innermost open one;
+    ``count``: blocks so far. Of the block under way: its pieces, and which of them are linked or bold."""
+
     def __init__(self, body: dom.Element) -> None:
         self.page = Blocks([body])
         self.body = body
-        self.box = 0
-        self.paths: dict[tuple[int, str, str | None], int] = {}
+        self.opened: list[list[Any]] = [[body, -1, 0, 0, 0, 0, 0, -1]]
+        self.box = self.count = 0
+        self.paths: defaultdict[tuple[int, str, str | None], int] = defaultdict(count(1).__next__)
         self.links_open = self.bold_open = self.pre_open = 0
         self.link_starts: list[int] = []
         self._clear()
@@ -85,7 +91,9 @@ class _Walk:
     def _clear(self) -> None:
         self.pieces: list[str] = []
         self.parts: list[tuple[dom.Element, bool]] = []
-        self.linked = self.bold = self.links = self.mask = 0
+        self.linked: list[str] = []
+        self.bold: list[str] = []
+        self.links = self.mask = 0
 
     def run(self) -> None:
         """One step a node: what most nodes do not need stands behind one look at the tag."""
@@ -109,101 +117,99 @@ class _Walk:
             else:
                 text = node.tail if node is not self.body else None
                 if tag in dom.BREAKING:
-                    self._end_break(tag)
-                    if len(self.page.blocks) >= MAX_BLOCKS:
+                    if self.pieces:
+                        self._flush()
+                    if self.box and tag not in LINE_BREAKS:
+                        closed = self.opened[self.box]
+                        self.box, closed[-1] = closed[1], self.count
+                    self.pre_open -= tag == "pre"
+                    if self.count >= MAX_BLOCKS:
                         break
                 elif tag in COUNTED:
-                    if tag == "a":
-                        self.links_open -= 1
-                        self._close_link(self.link_starts.pop())
-                    else:
-                        self.bold_open -= 1
+                    self._leave(tag)
             if text:
                 if not text.isspace():
-                    self._add(node, text, not starts)
-                elif self.pre_open:
-                    # white space in a ``pre``
-                    if "\n" in text:
-                        self._flush()
-                    elif self.pieces:
-                        self.pieces.append(" ")
+                    if self.pre_open and "\n" in text:
+                        self._add_lines(node, text, not starts)
+                        continue
+                    self.pieces.append(text)
+                    self.parts.append((node, not starts))
+                    if self.links_open:
+                        self.linked.append(text)
+                    if self.bold_open:
+                        self.bold.append(text)
                 elif self.pieces:
-                    self.pieces.append(" ")
-        self._flush()
-        count = len(self.page.blocks)
-        self.page.end = array("q", [count if end < 0 else end for end in self.page.end])
-        self.page.end[0] = count
+                    if self.pre_open and "\n" in text:
+                        self._flush()
+                    else:
+                        self.pieces.append(" ")
+        self._finish()
 
-    def _end_break(self, tag: str) -> None:
+    def _finish(self) -> None:
         if self.pieces:
             self._flush()
-        if tag not in LINE_BREAKS and self.box:
-            self.page.end[self.box] = len(self.page.blocks)
-            self.box = self.page.parent[self.box]
-        self.pre_open -= tag == "pre"
+        page, self.opened[0][-1] = self.page, self.count
+        columns = list(zip(*self.opened, strict=True))
+        page.nodes = list(columns[0])
+        page.parent, page.depth, page.mask, page.around, page.path, page.start, ends = (array("q", column) for column in columns[1:])
+        page.end = array("q", [self.count if end < 0 else end for end in ends])
 
     def _enter(self, node: dom.Element, tag: str) -> None:
         if tag == "a":
             self.links_open += 1
             self.links += 1
-            self.link_starts.append(len(self.page.blocks))
+            self.link_starts.append(self.count)
         elif tag in BOLD:
             self.bold_open += 1
         elif tag == "img":
-            self.page.pictures.append((node, self.box, len(self.page.blocks)))
+            self.page.pictures.append((node, self.box, self.count))
         if tag in NAMED_INLINE:
             name = node.get("class")
             if name:
                 self.mask |= named(name)
 
-    def _close_link(self, first: int) -> None:
-        """What lies in a link that was never closed is no link text."""
-        inside = self.page.blocks[first:]
-        if len(inside) > 1 and sum(block.length for block in inside) > LONGEST_LINK:
-            for block in inside:
-                block.linked = 0
+    def _leave(self, tag: str) -> None:
+        """The end of a link or of bold type. What lies in a link that was never closed is no link text."""
+        if tag != "a":
+            self.bold_open -= 1
+            return
+        self.links_open -= 1
+        first = self.link_starts.pop()
+        if self.count - first > 1:
+            inside = self.page.blocks[first:]
+            if sum(block.length for block in inside) > LONGEST_LINK:
+                for block in inside:
+                    block.linked = 0
 
     def _open(self, node: dom.Element, tag: str) -> None:
-        page, above = self.page, self.box
-        name, ident = node.get("class"), node.get("id")
+        name = ident = None
         mask = TAG_MASK.get(tag, 0)
+        for key, value in node.items():
+            if key == "class":
+                name = value
+            elif key == "id":
+                ident = value
+            elif (key == "hidden") or (key == "style" and "none" in value and "display:none" in value.replace(" ", "").lower()):
+                mask |= HIDDEN
+            elif key == "itemprop" and "articlebody" in value.lower():
+                mask |= ARTICLE_BODY
         if name or ident:
             mask |= named(f"{name or ''} {ident or ''}")
-        style = node.get("style")
-        if node.get("hidden") is not None or (style and "none" in style and "display:none" in style.replace(" ", "").lower()):
-            mask |= HIDDEN
-        if "articlebody" in (node.get("itemprop") or "").lower():
-            mask |= ARTICLE_BODY
-        page.nodes.append(node)
-        page.parent.append(above)
-        page.depth.append(page.depth[above] + 1)
-        page.mask.append(mask)
-        page.around.append(page.around[above] | mask)
-        page.path.append(self.paths.setdefault((page.path[above], tag, name), len(self.paths) + 1))
-        page.start.append(len(page.blocks))
-        page.end.append(-1)
-        self.box = len(page.nodes) - 1
+        above = self.opened[self.box]
+        path = self.paths[above[5], tag, name]
+        self.opened.append([node, self.box, above[2] + 1, mask, above[4] | mask, path, self.count, -1])
+        self.box = len(self.opened) - 1
 
-    def _add(self, node: dom.Element, text: str, tail: bool) -> None:
-        if self.pre_open and "\n" in text:
-            # text of a ``pre``, whose line feeds mean lines
-            for number, line in enumerate(text.split("\n")):
-                if number:
-                    self._flush()
-                if line and not line.isspace():
-                    self.pieces.append(line)
-                    self.parts.append((node, tail))
-            return
-        self.pieces.append(text)
-        self.parts.append((node, tail))
-        if self.links_open or self.bold_open:
-            length = visible_length(text)
-            self.linked += length if self.links_open else 0
-            self.bold += length if self.bold_open else 0
+    def _add_lines(self, node: dom.Element, text: str, tail: bool) -> None:
+        """Text of a ``pre``, whose line feeds mean lines."""
+        for number, line in enumerate(text.split("\n")):
+            if number and self.pieces:
+                self._flush()
+            if line and not line.isspace():
+                self.pieces.append(line)
+                self.parts.append((node, tail))
 
     def _flush(self) -> None:
-        if not self.pieces:
-            return
         words = "".join(self.pieces).split()
         text = " ".join(words)
         if not text.isprintable():  # else it has none of these: much of a page has not
@@ -211,6 +217,12 @@ class _Walk:
             text = " ".join(words)
         if words:
             length = len(text) - len(words) + 1
-            linked, bold = min(self.linked, length), min(self.bold, length)
+            linked = self._share(self.linked, length) if self.linked else 0
+            bold = self._share(self.bold, length) if self.bold else 0
             self.page.blocks.append(Block(self.box, text, length, linked, bold, self.links, self.mask, self.parts))
+            self.count += 1
         self._clear()
+
+    def _share(self, some: list[str], length: int) -> int:
+        """The visible characters of ``some`` of the pieces of a block; mostly these are all."""
+        return length if some == self.pieces else min(visible_length("".join(some)), length)

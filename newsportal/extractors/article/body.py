@@ -169,19 +169,18 @@ def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
 
 def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
     """``kept`` with the whole of every list that touches text: its items are short, and each alone looks like furniture."""
-    first = 0
-    while first < len(kept):
+    first, count = 0, len(kept)
+    while first < count:
         last, parent = first, page.parent[page.blocks[first].box]
-        while last < len(kept) and page.nodes[box := page.blocks[last].box].tag in ITEMS and page.parent[box] == parent:
+        while last < count and page.nodes[box := page.blocks[last].box].tag in ITEMS and page.parent[box] == parent:
             last += 1
-        touches = kept[max(first - 1, 0) : last + 1].any()
-        if last - first > 1 and touches and not kept[first:last].all():
+        if last - first > 1 and kept[max(first - 1, 0) : last + 1].any() and not kept[first:last].all():
             blocks = page.blocks[first:last]
             length = np.array([block.length for block in blocks])
             few_links = sum(block.linked for block in blocks) <= LIST_LINKED * length.sum()
             if few_links and (likely[first:last] * length).sum() >= LIST_LEAST * length.sum():
                 kept[first:last] = True
-        first = max(last, first + 1)
+        first = last if last > first else first + 1
     return kept
 
 

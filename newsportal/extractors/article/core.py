@@ -7,7 +7,6 @@ single paragraph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,7 +74,7 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     weight[held] *= HEADING_BONUS
     own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
     marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (kept > DECLARED * kept[0]))
-    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight.tolist(), own)
+    box = _step_into(page, int(marked[-1]) if len(marked) else 0, weight, own)
     return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
 
 
@@ -87,18 +86,16 @@ def boxes_around(page: Blocks, box: int) -> list[int]:
     return found
 
 
-def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any]) -> int:
+def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int:
     """Thesis E, algorithm 2.2, that stops before a single paragraph."""
-    children: dict[int, list[int]] = {}
-    for child, parent in enumerate(page.parent):
-        children.setdefault(parent, []).append(child)
+    parent = np.array(page.parent)
     while True:
-        inside = children.get(box)
-        if not inside:
+        inside = np.flatnonzero(parent == box)
+        if not len(inside):
             return max(page.parent[box], 0)
-        largest = max(inside, key=weight.__getitem__)
+        largest = int(inside[np.argmax(weight[inside])])
         most = weight[largest]
-        if most <= 0 or most < ALPHA * (sum(weight[child] for child in inside) + own[box]) or page.nodes[largest].tag in WHOLE:
+        if most <= 0 or most < ALPHA * (sum(weight[inside].tolist()) + own[box]) or page.nodes[largest].tag in WHOLE:
             return box
         box = largest
 

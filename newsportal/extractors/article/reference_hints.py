@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+import numpy as np
+
 from newsportal.extractors.article.blocks import Blocks
 from newsportal.text import letters
 
@@ -42,7 +44,7 @@ class ReferenceHints:
 
 def find_hints(page: Blocks, heading: str | None, description: str | None, declared: str | None = None) -> ReferenceHints:
     """Look for the title, the description and the declared text in the page's blocks."""
-    texts = [text.lower() for text in page.texts]
+    texts = "\n".join(page.texts).lower().split("\n") if page.blocks else []
     wanted, same = letters(heading) if heading else "", list[int]()
     if heading and wanted:
         start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
@@ -57,7 +59,7 @@ def find_hints(page: Blocks, heading: str | None, description: str | None, decla
     return ReferenceHints(
         likely[0] if likely else None,
         frozenset(same),
-        [count / len(words) for count in held] if words else [0.0] * len(texts),
+        (np.array(held) / max(len(words), 1)).tolist(),
         counts(letters_of, pieces) if pieces else [0] * len(texts),
         len(pieces),
         _declared(texts, letters_of, declared[:MAX_DECLARED]) if declared else [-1.0] * len(texts),
@@ -95,7 +97,7 @@ def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
     """How many of ``words`` each line holds. All lines are searched as one text, which most words do not stand in."""
     found = [0] * len(lines)
     whole = "\n".join(lines)
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
     for word in words:
         place = whole.find(word)
         while place >= 0:

@@ -25,6 +25,7 @@ from base64 import b64decode, b64encode
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from struct import unpack
 from threading import Lock
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -154,9 +155,13 @@ def width(line: str) -> int:
     return len(squeezed) + len(CJK.findall(squeezed))
 
 
-def _hashes(lines: Iterable[str]) -> list[int]:
-    texts = ("".join(line.split()).encode("utf-8", "surrogatepass") for line in lines)
-    return [int.from_bytes(blake2b(text, digest_size=8).digest(), "big") for text in texts]
+def _hashes(lines: Sequence[str]) -> list[int]:
+    """A hash of 64 bits of each line without its white space. A line is cleaned: it holds no NUL."""
+    if not lines:
+        return []
+    texts = "".join("\0".join(lines).split()).encode("utf-8", "surrogatepass").split(b"\0")
+    digests = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
+    return list(unpack(f">{len(texts)}Q", digests))
 
 
 # What is known of sites as JSON: written with a version, checked when it is read (anybody may have written the file).

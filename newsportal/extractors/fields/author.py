@@ -6,7 +6,9 @@ The site itself, the editor on duty (责任编辑) and the photographer (记者�
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Final
 
 from newsportal.extractors.article.hints import called, short_text
@@ -165,12 +167,17 @@ def _named_in_meta(document: dom.Document, meta: Metadata, heading: str | None) 
 def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:
     """Lines that are bylines, from the heading on and then before it; at last the ends of the text."""
     page = document.lines[:MAX_BYLINES]
-    start = next((number for number, line in enumerate(page) if heading and line.startswith(heading[:20])), 0)
+    opening = heading[:20] if heading else ""
+    start = next((number for number, line in enumerate(page) if opening and opening in line and line.startswith(opening)), 0)
+    short = [line if size <= MAX_BYLINE_CHARS else "" for line, size in zip(page, map(len, page), strict=True)]
+    marked = lines_with(BYLINE, short)
+    numbers = marked | lines_with(MAY_BE_BY, "\n".join(short).lower().split("\n"))
     labelled: list[tuple[str, bool]] = []
-    for line in (*page[start:], *page[:start]):
-        if len(line) <= MAX_BYLINE_CHARS and line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
-            chinese = not line.isascii() and BYLINE.search(line) is not None
-            if chinese or (MAY_BE_BY.search(line.lower()) and BY_WORD.search(line)):
+    for number in sorted(numbers, key=lambda number: (number < start, number)):
+        line = page[number]
+        if line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
+            chinese = number in marked and BYLINE.search(line) is not None
+            if chinese or BY_WORD.search(line):
                 labelled.append((line, chinese))
     for form in (LABELLED, REPORTER, IN_TEXT):
         for line, chinese in labelled:
@@ -183,6 +190,13 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
             return _parted(next(filter(None, match.groups())))
     last = LAST_WORDS.search(lines[-1]) if lines else None
     return _parted(last["names"]) if last else []
+
+
+def lines_with(pattern: re.Pattern[str], lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that have a match of ``pattern``, or touch one that goes on into the next line: one search for all lines."""
+    starts = list(accumulate(map((1).__add__, map(len, lines)), initial=0))
+    spans = (match.span() for match in pattern.finditer("\n".join(lines)))
+    return {bisect_right(starts, place) - 1 for span in spans for place in span} & set(range(len(lines)))
 
 
 def _parted(names: str) -> list[str]:

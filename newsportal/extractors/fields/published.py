@@ -6,6 +6,9 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from newsportal.extractors.fields.date import Written, find_dates, parse_date
 from newsportal.extractors.fields.date_forms import CHINA, KOREA
 from newsportal.extractors.fields.metadata import Metadata
@@ -123,15 +126,17 @@ def _date_near_title(
     document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
 ) -> tuple[datetime | None, float]:
     lines = document.lines
-    place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
+    may_be = (number for number, line in enumerate(lines) if heading and ("\t" in line or heading in line))
+    place = next((number for number in may_be if _same(lines[number], heading or "")), None)
     best, most = None, 0.0
+    near = _nearness(len(lines), place)
     # the likeliest lines are read first, and most are never read
-    for number in sorted(range(len(lines)), key=lambda number: (-(MOST + _nearness(number, place)), number)):
-        if MOST + _nearness(number, place) <= most:
+    for number in np.argsort(-(MOST + near), kind="stable").tolist():
+        if MOST + near[number] <= most:
             break
         line = lines[number]
         for written in find_dates(line, fetched, zone, day_first) if len(line) <= LONGEST_LINE else ():
-            score = _score(number, line, written, place)
+            score = _score(line, written) + float(near[number])
             # the date that templates draw at the top of every page: today's, before the title, without a word that says more
             if place is not None and number < place and not WORDS.search(line) and abs(written.when - fetched) < timedelta(days=2):
                 score -= SITES
@@ -148,8 +153,8 @@ def _same(line: str, heading: str) -> bool:
     return len(line) <= len(heading) + MARK_CHARS and heading in line
 
 
-def _score(number: int, text: str, written: Written, place: int | None) -> float:
-    """How much a written date looks like the publication's: a year, a time, a word that says so, alone, a place soon after the title."""
+def _score(text: str, written: Written) -> float:
+    """How much a written date looks like the publication's: a year, a time, a word that says so, alone."""
     start, end = text.rfind("\t", 0, written.start) + 1, text.find("\t", written.end)
     statement = text[start : end if end >= 0 else len(text)]
     length = written.end - written.start
@@ -163,18 +168,17 @@ def _score(number: int, text: str, written: Written, place: int | None) -> float
     if written.relative:
         score -= 2.5 if len(statement) - length <= BESIDE_RELATIVE else 5.0
     before = text[max(0, written.start - 24) : written.start]
-    score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
-    return score + _nearness(number, place)
+    return score + next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
 
 
-def _nearness(line: int, place: int | None) -> float:
-    distance = line - place if place is not None else None
-    if distance is None:
-        near = 0.0
-    elif 0 <= distance <= 30:
-        near = 3.0 - distance / 10
-    else:
-        near = 1.0 if -8 <= distance < 0 else -1.0
+def _nearness(lines: int, place: int | None) -> NDArray[np.float64]:
+    """How near each of so many lines stands to the title in line ``place``, the first lines before later ones."""
+    line = np.arange(lines)
+    near = np.zeros(lines)
+    if place is not None:
+        distance = line - place
+        near = np.where((distance >= -8) & (distance < 0), 1.0, -1.0)
+        near = np.where((distance >= 0) & (distance <= 30), 3.0 - distance / 10, near)
     return near - line / 500
 
 

@@ -184,11 +184,17 @@ def read_tree(body: dom.Element) -> Tree:
 
 
 def _names_of(element: dom.Element) -> str:
-    name, ident, style = element.get("class"), element.get("id"), element.get("style")
-    names = _names(name or "", ident or "") if name or ident else ""
-    if (style and HIDDEN.search(style)) or element.get("hidden") is not None:
-        return f"{names or ' '}{HIDDEN_WORD} "
-    return names
+    name = ident = ""
+    hidden = False
+    for key, value in element.items():
+        if key == "class":
+            name = value
+        elif key == "id":
+            ident = value
+        elif key == "hidden" or (key == "style" and HIDDEN.search(value)):
+            hidden = True
+    names = _names(name, ident) if name or ident else ""
+    return f"{names or ' '}{HIDDEN_WORD} " if hidden else names
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from newsportal.extractors.lists.hub_anchors import HEADLINE, Anchor, title_length
+from newsportal.extractors.lists.hub_anchors import HEADLINE, Anchor
 from newsportal.extractors.lists.hub_urls import BOARD, JUDGED_CHARS, Address, pattern
 
 ThreadForm = tuple[str, str]
@@ -110,7 +110,7 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
     """The names of all facts of a link; those without a weight say nothing about articles."""
-    length = title_length(anchor.text)
+    length = anchor.length
     found = {next((name for limit, name in LENGTHS if length < limit), "text-long")} | anchor.places | anchor.address.facts
     if length and COMMAND.match(anchor.text[:80]):
         found.add("text-command")

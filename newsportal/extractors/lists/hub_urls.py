@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Generic, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 ARTICLE_WORDS = frozenset(
@@ -78,7 +78,7 @@ SHOWING = re.compile(r"(?:show|view|article|content|detail|read|news|info)\w*|\w
 SERVICE_SLUG = re.compile(r"(?:about|contact|privacy|terms|cookies?|copyright|advertis\w+|subscri\w+|sitemap|legal)-", re.IGNORECASE)
 PERSON_KEYS = frozenset(("uid", "userid", "username"))
 MODULE_KEYS = frozenset(("mod", "do", "ac", "act"))
-ARTICLE_DIRECTORIES = frozenset(("node",))  # /node/123 is an article (Drupal), node_123.htm a channel
+LIST_DIRECTORIES = LIST_WORDS - {"node"}  # /node/123 is an article (Drupal), node_123.htm a channel
 CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 DIGITS = re.compile(r"\d+")
 COUNTER = re.compile(r"[-_]?\d")
@@ -89,50 +89,67 @@ MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
 JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
 
 
+Value = TypeVar("Value")
+
+
+class lazy(Generic[Value]):  # noqa: N801  written as a decorator
+    """:class:`functools.cached_property` without its lock, which Python 3.11 takes at every first look (bpo-43468)."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute, self.name = compute, compute.__name__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Value:
+        value = owner.__dict__[self.name] = self.compute(owner)
+        return value
+
+
 @dataclass(frozen=True)
 class Address:
     """One absolute http(s) URL, taken apart once."""
 
     url: str
 
-    @cached_property
+    @lazy
     def parts(self) -> SplitResult:
         try:
             return urlsplit(self.url[:JUDGED_CHARS])
         except ValueError:  # "http://[" and the like
             return urlsplit("http://invalid/")
 
-    @cached_property
+    @lazy
     def host(self) -> str:
         return self.parts.netloc.rpartition("@")[2].partition(":")[0].lower().removeprefix("www.")
 
-    @cached_property
+    @lazy
     def domain(self) -> str:
         """The site's domain, good enough to tell own from foreign: two labels, three under ``com.cn``, ``co.uk`` and the like."""
         labels = self.host.split(".")
         keep = 3 if len(labels) > 2 and labels[-2] in SECOND_LEVEL and len(labels[-1]) == 2 else 2
         return ".".join(labels[-keep:])
 
-    @cached_property
+    @lazy
     def segments(self) -> tuple[str, ...]:
         """Of a path without end (a trap) the first and the last."""
-        found = [segment for segment in unquote(self.parts.path).split("/") if segment]
+        path = self.parts.path
+        found = [segment for segment in (unquote(path) if "%" in path else path).split("/") if segment]
         return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
 
-    @cached_property
+    @lazy
     def stem(self) -> str:
         """The last segment without its page ending: ``/a/b/t2016_1.htm`` → ``t2016_1``."""
         return PAGE_ENDING.sub("", self.segments[-1]) if self.segments else ""
 
-    @cached_property
+    @lazy
     def query(self) -> tuple[tuple[str, str], ...]:
+        if not self.parts.query:
+            return ()
         try:
             pairs = parse_qsl(self.parts.query, keep_blank_values=True, max_num_fields=50)
         except ValueError:
             return ()
         return tuple((key, value) for key, value in pairs if not TRACKING.match(key.lower()))
 
-    @cached_property
+    @lazy
     def words(self) -> frozenset[str]:
         """The words of the path (host's first label included), lower case, without endings and counters."""
         found = {PAGE_ENDING.sub("", segment).lower() for segment in self.segments}
@@ -140,36 +157,63 @@ class Address:
         label = self.host.split(".")[0] if self.host.count(".") >= 2 else ""
         return frozenset(found | {label}) - {""}
 
-    @cached_property
+    @lazy
     def dated(self) -> bool:
         """Whether the path names a day."""
         return bool(DAY_IN_PATH.search(self.parts.path))
 
-    @cached_property
+    @lazy
     def last_id(self) -> int:
         """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
         places = [self.stem, *self.segments[-2:-1], *(value for key, value in self.query if ID_KEYS.match(key.lower()))]
         return max((len(digits) for place in places for digits in DIGITS.findall(place)), default=0)
 
-    @cached_property
+    @lazy
     def slug_words(self) -> int:
         """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
         names = [self.stem, *(self.segments[-2:-1] if self.stem.lower() in LIST_WORDS else ())]
         return max((_words(name) for name in names), default=0)
 
-    @cached_property
+    @lazy
     def thread_form(self) -> tuple[str, str] | None:
         """How the site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
-        match = THREAD.search(self.same_page[:JUDGED_CHARS])
+        match = THREAD.search(self._judged)
         word = re.search("[A-Za-z]+", match.group()) if match else None
         return (self.host, word.group().lower()) if word else None
 
-    @cached_property
+    @lazy
+    def _judged(self) -> str:
+        return self.same_page[:JUDGED_CHARS]
+
+    @lazy
+    def names_month(self) -> bool:
+        """Whether the path names a month, or a day in it."""
+        return bool(MONTH_IN_PATH.search(self.parts.path))
+
+    @lazy
+    def has_ending(self) -> bool:
+        return bool(PAGE_ENDING.search(self.parts.path))
+
+    @lazy
+    def _directories(self) -> frozenset[str]:
+        """The names before the last, in lower case."""
+        return frozenset(map(str.lower, self.segments[:-1]))
+
+    @lazy
+    def is_numbered(self) -> bool:
+        """Whether a script shows one item by its number: ``index.php?m=content&a=show&id=123``, ``NewsShow.asp?ID=23``."""
+        if not self.query:
+            return False
+        values = dict(self.query)
+        shows = SHOWING.search(self.stem) or any(SHOWING.fullmatch(value) for value in values.values())
+        return bool(shows) and any(ID_KEYS.match(key.lower()) and value.isdigit() for key, value in values.items())
+
+    @lazy
     def facts(self) -> frozenset[str]:
         """The names of what is true of it; :data:`newsportal.extractors.lists.hub_score.WEIGHTS` says what each is worth."""
-        return frozenset(name for name, holds in FACTS.items() if holds(self))
+        return frozenset([name for name, holds in FACTS.items() if holds(self)])
 
-    @cached_property
+    @lazy
     def same_page(self) -> str:
         """The URL without its fragment: what a server is asked for."""
         return self.url.partition("#")[0]
@@ -191,24 +235,16 @@ def pattern(address: Address) -> str:
 
 
 def _words(name: str) -> int:
-    parts = name.replace("_", "-").split("-")
-    return sum(1 for part in parts if WORDS.fullmatch(part)) if len(parts) > 1 else 0
+    if "-" not in name and "_" not in name:
+        return 0
+    return sum(map(bool, map(WORDS.fullmatch, name.replace("_", "-").split("-"))))
 
 
 def _listing(address: Address) -> bool:
     """A list word where it rules: as the last name, or as a directory with no date below it."""
-    if address.dated or MONTH_IN_PATH.search(address.parts.path) or _numbered(address):
+    if address.dated or address.names_month or address.is_numbered:
         return False
-    stem = COUNTER.split(address.stem.lower(), 1)[0]
-    below = {segment.lower() for segment in address.segments[:-1]}
-    return stem in LIST_WORDS or bool(below & LIST_WORDS - ARTICLE_DIRECTORIES)
-
-
-def _numbered(address: Address) -> bool:
-    """A script that shows one item by its number: ``index.php?m=content&a=show&id=123``, ``NewsShow.asp?ID=23``."""
-    values = dict(address.query)
-    shows = SHOWING.search(address.stem) or any(SHOWING.fullmatch(value) for value in values.values())
-    return bool(shows) and any(ID_KEYS.match(key.lower()) and value.isdigit() for key, value in values.items())
+    return COUNTER.split(address.stem.lower(), 1)[0] in LIST_WORDS or not LIST_DIRECTORIES.isdisjoint(address._directories)
 
 
 def _serving(address: Address) -> bool:
@@ -232,8 +268,10 @@ def _coded(address: Address) -> bool:
 
 def _shallow(address: Address) -> bool:
     """One or two plain names: a channel (``/sports/``, ``/news/world``)."""
-    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _coded(address) or PAGE_ENDING.search(address.parts.path)
-    return 1 <= len(address.segments) <= 2 and not named
+    if not 1 <= len(address.segments) <= 2:
+        return False
+    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _coded(address) or address.has_ending
+    return not named
 
 
 FACTS: Mapping[str, Callable[[Address], bool]] = {
@@ -242,23 +280,21 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-too-long": lambda a: len(a.url) > MAX_URL_CHARS,
     "url-shallow": _shallow,
     "url-day": lambda a: a.dated,
-    "url-month": lambda a: not a.dated and bool(MONTH_IN_PATH.search(a.parts.path)),
+    "url-month": lambda a: not a.dated and a.names_month,
     "url-long-id": lambda a: a.last_id >= LONG_ID,
     "url-short-id": lambda a: SHORT_ID <= a.last_id < LONG_ID,
     "url-code": _coded,
-    "url-page": lambda a: bool(PAGE_ENDING.search(a.parts.path)) and a.stem.lower() not in LIST_WORDS,
+    "url-page": lambda a: a.has_ending and a.stem.lower() not in LIST_WORDS,
     "url-slug": lambda a: 3 <= a.slug_words < 5,
     "url-long-slug": lambda a: a.slug_words >= 5,
-    "url-article-word": lambda a: (
-        bool({segment.lower() for segment in a.segments[:-1]} & ARTICLE_WORDS) or NAMED_ITEM.match(a.stem.lower()) is not None
-    ),
-    "url-numbered": lambda a: _numbered(a) and a.thread_form is None,
+    "url-article-word": lambda a: not ARTICLE_WORDS.isdisjoint(a._directories) or NAMED_ITEM.match(a.stem.lower()) is not None,
+    "url-numbered": lambda a: a.is_numbered and a.thread_form is None,
     "url-list-word": _listing,
     "url-media-word": _showing_media,
     "url-service-word": _serving,
     "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
     "url-query-only": lambda a: bool(a.query) and a.last_id < SHORT_ID,
     "url-thread": lambda a: a.thread_form is not None,
-    "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
-    "url-comments": lambda a: bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
+    "url-later-page": lambda a: bool(LATER_PAGE.search(a._judged)),
+    "url-comments": lambda a: "#" in a.url and bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
 }  # Each fact about an address with its test

@@ -47,6 +47,7 @@ BRACKETS: Final = " \t\n[(（【<>›»→·|▶"
 BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本阅閱查浏展显顯全单單следСЛЕДдД") | frozenset(
     "acdefglnoprstvwACDEFGLNOPRSTVW"
 )  # How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise
+MAY_BEGIN: Final = BEGINNINGS.union(BRACKETS, filter(str.isspace, map(chr, range(0x3001))))
 LONGEST: Final = 40  # characters: what is matched as a whole is no longer
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
@@ -113,6 +114,9 @@ def turns(document: dom.Document) -> Iterator[Turn]:
             continue
         if sifted and key not in href and "/" in href and not href.startswith(("?", "./")):
             continue
+        text = node.text
+        if text and text[0] not in MAY_BEGIN and not len(node) and node.get("rel") is None and node.tag != "link":
+            continue  # what most links say: the title of another page
         kind, page = _link_label(node)
         if kind is None or COMMENT_LINK.search(href) or dead(node):
             continue
