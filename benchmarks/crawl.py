@@ -1,6 +1,6 @@
 """The claim: newsportal's whole line keeps at least half the speed of a plain Scrapy spider that reads four fields of each page.
 
-    python benchmarks/crawl.py [ARTICLES] [--repeat 3] [--profile FILE]
+    python benchmarks/crawl.py [ARTICLES] [--repeat 3] [--processes 0] [--profile FILE]
 
 A process of its own serves made-up news pages of about 72 kB on twenty loopback addresses, without delay. They are crawled, in turn, by
 
@@ -9,7 +9,8 @@ A process of its own serves made-up news pages of about 72 kB on twenty loopback
 - ``line``: newsportal as a user runs it: hub page, links, robots.txt, ``best`` without any template, classification, folding, SQLite.
 
 Clock and processor seconds are those of the crawling process from the spider's start to its end, imports not counted, the median of the
-repeats; the server works beside it on another core. ``--profile`` writes cProfile's figures of the line, of all its threads.
+repeats; the server works beside it on another core. ``--processes``: pages are read in so many others, whose processor seconds are not
+counted. ``--profile`` writes cProfile's figures of the line, of all its threads.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ def peer(kind: str, port: int) -> tuple[Any, dict[str, Any]]:
     return Peer, {**POLITENESS, "LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False}
 
 
-def line(port: int, folder: Path) -> tuple[Any, Any]:
+def line(port: int, folder: Path, processes: int) -> tuple[Any, Any]:
     """newsportal's hub spider with its own settings, and a sources.yaml for the made-up sites."""
     os.environ["SCRAPY_SETTINGS_MODULE"] = "newsportal.settings"
     from scrapy.utils.project import get_project_settings
@@ -179,20 +180,21 @@ def line(port: int, folder: Path) -> tuple[Any, Any]:
     regions = "\n".join(f'  - {{name: 站点{n}, prefix: "http://{host}:{port}/", category: 要闻}}' for n, host in enumerate(HOSTS))
     topics = "\n".join(f"  - name: {name}\n    keywords: {{any: [{name}]}}\n    engines: []" for name in ("旅游", "科技", "财经"))
     politeness = "politeness: {delay: 0, concurrency: 64, per_domain: 16, allow_private: [127.0.0.0/8]}"
-    text = f"version: 1\nstore: sqlite:///store.db\n{politeness}\ntopics:\n{topics}\nregions:\n{regions}\n"
+    readers = f"extraction: {{processes: {processes}}}"
+    text = f"version: 1\nstore: sqlite:///store.db\n{readers}\n{politeness}\ntopics:\n{topics}\nregions:\n{regions}\n"
     (folder / "sources.yaml").write_text(text, encoding="utf-8")
     settings = get_project_settings()
     settings.setdict({"NEWSPORTAL_SOURCES": str(folder / "sources.yaml"), "LOG_LEVEL": "WARNING"}, priority="cmdline")
     return "hub", settings
 
 
-def crawl(kind: str, port: int, profile: Path | None) -> dict[str, Any]:
+def crawl(kind: str, port: int, processes: int, profile: Path | None) -> dict[str, Any]:
     """One crawl in this process: seconds of the clock and of the processor, and how many articles came out of it."""
     from scrapy import signals
     from scrapy.crawler import AsyncCrawlerProcess
 
     with tempfile.TemporaryDirectory() as scratch:
-        spider, settings = line(port, Path(scratch)) if kind == "line" else peer(kind, port)
+        spider, settings = line(port, Path(scratch), processes) if kind == "line" else peer(kind, port)
         process = AsyncCrawlerProcess(settings)
         crawler = process.create_crawler(spider)
         marks: list[tuple[float, float]] = []
@@ -239,7 +241,7 @@ def profiled(path: Path | None) -> Iterator[None]:
         pstats.Stats(*profiles).dump_stats(path)
 
 
-def measured(kind: str, articles: int, port: int, profile: Path | None = None) -> dict[str, Any]:
+def measured(kind: str, articles: int, port: int, processes: int, profile: Path | None = None) -> dict[str, Any]:
     """A crawl in a process of its own."""
     command = [
         sys.executable,
@@ -249,6 +251,8 @@ def measured(kind: str, articles: int, port: int, profile: Path | None = None) -
         kind,
         "--port",
         str(port),
+        "--processes",
+        str(processes),
         *(("--profile", str(profile)) if profile else ()),
     ]
     found: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -257,14 +261,14 @@ def measured(kind: str, articles: int, port: int, profile: Path | None = None) -
     return found
 
 
-def compare(articles: int, repeat: int, profile: Path | None) -> None:
+def compare(articles: int, repeat: int, processes: int, profile: Path | None) -> None:
     with served(articles) as server:
         print(f"{articles} articles, {server['size'] / 1000:.0f} kB each, {len(HOSTS)} hosts, median of {repeat}")
         print(f"{'':8}{'pages/s':>9}{'seconds':>9}{'CPU s':>9}{'CPU ms a page':>15}")
         runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         for _ in range(repeat):
             for kind in KINDS:
-                runs[kind].append(measured(kind, articles, server["port"]))
+                runs[kind].append(measured(kind, articles, server["port"], processes))
         rates = {}
         for kind, found in runs.items():
             seconds, cpu = (statistics.median(run[column] for run in found) for column in ("seconds", "cpu"))
@@ -272,13 +276,14 @@ def compare(articles: int, repeat: int, profile: Path | None) -> None:
             print(f"{kind:8}{rates[kind]:9.0f}{seconds:9.2f}{cpu:9.2f}{1000 * cpu / articles:15.2f}")
         print(f"line / fields: {rates['line'] / rates['fields']:.2f} (goal: 0.50)")
         if profile:
-            measured("line", articles, server["port"], profile)
+            measured("line", articles, server["port"], processes, profile)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("articles", nargs="?", type=int, default=1000)
     options.add_argument("--repeat", type=int, default=3)
+    options.add_argument("--processes", type=int, default=0)
     options.add_argument("--profile", type=Path)
     options.add_argument("--kind", choices=(*KINDS, "serve"), help=argparse.SUPPRESS)
     options.add_argument("--port", type=int, help=argparse.SUPPRESS)
@@ -286,9 +291,9 @@ def main() -> None:
     if given.kind == "serve":
         asyncio.run(serve(given.articles))
     elif given.kind:
-        print(json.dumps(crawl(given.kind, given.port, given.profile)))
+        print(json.dumps(crawl(given.kind, given.port, given.processes, given.profile)))
     else:
-        compare(given.articles, given.repeat, given.profile)
+        compare(given.articles, given.repeat, given.processes, given.profile)
 
 
 if __name__ == "__main__":

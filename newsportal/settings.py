@@ -87,6 +87,12 @@ SPIDER_CONTRACTS = {"newsportal.spiders.command_line.SourceContract": 10}  # {}:
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # RFPDupeFilter: the link tracker knows what was seen, list pages are always visited
 DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # WARNING: what is dropped is counted in the run report
 
+# What a page may cost its reader
+
+NEWSPORTAL_EXTRACTION_PROCESSES = None  # ours: sources.yaml's, else as many as there are cores, up to 4; 0 reads in the crawl's own process
+NEWSPORTAL_EXTRACTION_MEMORY = 300 * 1024 * 1024  # ours: bytes for a page, beside what a reader has; one of dom.MAX_TAGS takes 200 million
+NEWSPORTAL_EXTRACTION_SECONDS = 5.0  # ours: of the processor's time for a page; the largest article takes a tenth
+
 # What is said
 
 LOG_LEVEL = "INFO"  # DEBUG

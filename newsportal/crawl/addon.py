@@ -83,6 +83,7 @@ def is_single_page(spider: type[Spider]) -> bool:
 def read_single_pages(settings: BaseSettings) -> None:
     """Nothing that waits for a crawl is taken, nothing waits for the next one, and no run is reported."""
     settings.set("SCHEDULER", "scrapy.core.scheduler.Scheduler", priority=ABOVE_PROJECT)
+    settings.set("NEWSPORTAL_EXTRACTION_PROCESSES", 0, priority=ABOVE_PROJECT)
     extensions = {**settings.getdict("EXTENSIONS"), "newsportal.crawl.extensions.RunReport": None}
     settings.set("EXTENSIONS", extensions, priority=ABOVE_PROJECT)
 
@@ -101,6 +102,8 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
         "ROBOTSTXT_OBEY": polite.obey_robots,
         "NEWSPORTAL_RENDERING": sources.rendering.model_dump(),
     }
+    if sources.extraction.processes is not None:
+        found["NEWSPORTAL_EXTRACTION_PROCESSES"] = sources.extraction.processes
     if redis := sources.frontier.redis or sources.url_filter.redis:
         found["REDIS_URL"] = redis
     if sources.replay:

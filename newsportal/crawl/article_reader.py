@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from newsportal.errors import NotApplicable
+from newsportal.extractors import Extract, Learner
 from newsportal.extractors.article import tidy
 from newsportal.extractors.article.best import Best
-from newsportal.extractors.article.rule import apply
+from newsportal.extractors.article.rule import ArticleRule, apply
+from newsportal.extractors.article.site import PageLines
 from newsportal.extractors.lists.pagination import Pager, PageRead, find_pager, is_front_page, is_thread
 from newsportal.items import Article, Extraction, Link, Page
 from newsportal.text import dom
@@ -18,20 +21,18 @@ if TYPE_CHECKING:
     from newsportal.crawl.record import SiteMemory
     from newsportal.sources import Sources
 
+Found = TypeVar("Found")
 
-class ArticleReader:
-    """Blocking; may be called from several threads."""
 
-    def __init__(self, sources: Sources, sites: SiteMemory) -> None:
-        places = (*sources.feeds, *sources.sitemaps, *sources.regions)
-        self._rules = {place.key: place.article for place in places if place.article}
-        self._sites = sites
-        chosen = [(place.key, place.extractor) for place in places] + [(engine.key, engine.extractor) for engine in sources.engines]
-        self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in chosen if choice}
-        self._usual = sites.extractor(sources.extractor.method, sources.extractor.options)
+@dataclass(frozen=True, slots=True)
+class PageReader:
+    """How the pages of a source are read: values that any process may have."""
+
+    extract: Extract
+    rule: ArticleRule | None = None
 
     def first(self, article: Article) -> PageRead:
-        """An article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
+        """As :meth:`ArticleReader.first`."""
         read = self._page(article, article.page) if article.page else _carried(article)
         if not (article.title or read.found.title or article.link.title):
             raise NotApplicable("no-title")
@@ -40,26 +41,18 @@ class ArticleReader:
         return read
 
     def further(self, link: Link, page: Page) -> PageRead:
-        """A further page: the link's words are the first page's. Raises ``NotApplicable``."""
+        """As :meth:`ArticleReader.further`."""
         document = dom.document(page)
         read = self._read(document, replace(link, summary=None, content=None), page.fetched)
-        return _ruled(read, self._wrapped(link.source, document, page.fetched))
+        return _ruled(read, self._wrapped(document, page.fetched))
 
-    def wrapped(self, article: Article) -> Extraction | None:
-        """What the source's own rule finds on the article's page; ``None`` without a rule or a page."""
-        if article.page is None or article.source not in self._rules:
-            return None
-        return article.wrapped or self._wrapped(article.source, dom.document(article.page), article.fetched)
-
-    def _wrapped(self, source: str, document: dom.Document, fetched: datetime) -> Extraction | None:
-        rule = self._rules.get(source)
-        return None if rule is None else apply(rule, document, fetched)
+    def _wrapped(self, document: dom.Document, fetched: datetime) -> Extraction | None:
+        return None if self.rule is None else apply(self.rule, document, fetched)
 
     def _read(self, document: dom.Document, link: Link, fetched: datetime) -> PageRead:
         """The extraction and the pager. The pages of a thread are other people's posts."""
         pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
-        self._sites.recall(document.url)
-        return PageRead(document.url, self._extractors.get(link.source, self._usual)(document, link, fetched), pager)
+        return PageRead(document.url, self.extract(document, link, fetched), pager)
 
     def _page(self, article: Article, page: Page) -> PageRead:
         if is_front_page(article.url):
@@ -72,10 +65,70 @@ class ArticleReader:
                 raise
             read = _carried(article)
         else:
-            used = self._extractors.get(article.source, self._usual)
-            if isinstance(used, Best) and read.pager.first is None:  # a further page may repeat what its first page says: no witness
-                used.learn(document, article.link, page.fetched, read.found)
-        return _ruled(read, article.wrapped or self._wrapped(article.source, document, page.fetched))
+            if isinstance(self.extract, Best) and read.pager.first is None:  # a later page may repeat what its first page says: no witness
+                self.extract.learn(document, article.link, page.fetched, read.found)
+        return _ruled(read, article.wrapped or self._wrapped(document, page.fetched))
+
+
+class ArticleReader:
+    """Blocking; may be called from several threads. ``call(function, *args)`` runs what works on one page: in place, or in a process
+    (:mod:`newsportal.crawl.reader_pool`). Methods that keep more than lines of a site's pages read in place."""
+
+    def __init__(self, sources: Sources, sites: SiteMemory, call: Callable[..., Any] = lambda function, *args: function(*args)) -> None:
+        places = (*sources.feeds, *sources.sitemaps, *sources.regions)
+        self._rules = {place.key: place.article for place in places if place.article}
+        self._sites = sites
+        self._call = call
+        chosen = [(place.key, place.extractor) for place in places] + [(engine.key, engine.extractor) for engine in sources.engines]
+        self._extractors = {key: sites.extractor(choice.method, choice.options) for key, choice in chosen if choice}
+        self._usual = sites.extractor(sources.extractor.method, sources.extractor.options)
+
+    def first(self, article: Article) -> PageRead:
+        """An article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
+        return self._read(article.source, (article.page or article).url, PageReader.first, article)
+
+    def further(self, link: Link, page: Page) -> PageRead:
+        """A further page: the link's words are the first page's. Raises ``NotApplicable``."""
+        return self._read(link.source, page.url, PageReader.further, link, page)
+
+    def wrapped(self, article: Article) -> Extraction | None:
+        """What the source's own rule finds on the article's page; ``None`` without a rule or a page."""
+        if article.wrapped or article.page is None or article.source not in self._rules:
+            return article.wrapped
+        found: Extraction | None = self._call(apply_rule, self._rules[article.source], article.page)
+        return found
+
+    def _read(self, source: str, url: str, read: Callable[..., PageRead], *given: Any) -> PageRead:
+        extract, rule = self._extractors.get(source, self._usual), self._rules.get(source)
+        if not isinstance(extract, Learner):
+            found: PageRead = self._call(_read_page, read, extract, rule, *given)
+            return found
+        if not isinstance(extract, Best):
+            return read(PageReader(extract, rule), *given)
+        self._sites.recall(url)
+        found, learnt = self._call(_read_of_site, read, self._sites.knowledge.of_site(url), rule, url, *given)
+        if learnt is not None:
+            self._sites.knowledge.remember(url, learnt)
+        return found
+
+
+def _read_page(read: Callable[..., Found], extract: Extract, rule: ArticleRule | None, *given: Any) -> Found:
+    return read(PageReader(extract, rule), *given)
+
+
+def _read_of_site(
+    read: Callable[..., PageRead], pages: Mapping[str, PageLines], rule: ArticleRule | None, url: str, *given: Any
+) -> tuple[PageRead, PageLines | None]:
+    """What was read, with what is known of other ``pages`` of the site; and the lines of this one, if it may be a witness for others."""
+    best = Best()
+    for page, lines in pages.items():
+        best.knowledge.remember(page, lines)
+    found, after = read(PageReader(best, rule), *given), best.knowledge.page(url)
+    return found, None if after is pages.get(url) else after
+
+
+def apply_rule(rule: ArticleRule, page: Page) -> Extraction:
+    return apply(rule, dom.document(page), page.fetched)
 
 
 def _carried(article: Article) -> PageRead:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 
 from newsportal.crawl.link_tracker import LinkTracker, tracker_of, utcnow
+from newsportal.crawl.reader_pool import usual_processes
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.items.report import Run, table
@@ -32,11 +33,15 @@ a disk."""
 
 
 class Workers:
-    """Gives ``asyncio.to_thread`` as many threads as are of use."""
+    """Gives ``asyncio.to_thread`` as many threads as are of use, and the crawl the processes that read its pages."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        workers = cls()
+        workers, settings = cls(), crawler.settings
+        given = settings.get("NEWSPORTAL_EXTRACTION_PROCESSES")
+        if processes := usual_processes() if given is None else int(given):
+            limits = settings.getint("NEWSPORTAL_EXTRACTION_MEMORY"), settings.getfloat("NEWSPORTAL_EXTRACTION_SECONDS")
+            tracker_of(crawler).readers.pool.start(processes, *limits)
         crawler.signals.connect(workers.opened, signal=signals.spider_opened)
         return workers
 

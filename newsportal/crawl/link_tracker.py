@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from newsportal.crawl import backoff
 from newsportal.crawl.addon import SourcesAddon
+from newsportal.crawl.reader_pool import CrawlReaders
 from newsportal.crawl.record import record_of
 from newsportal.crawl.requests import NO_ADDRESS, ROW, askable, id_of, is_entry, name_of, sound, task_of
 from newsportal.crawl.visit_counters import OUTAGE, PREFIX, SourceStates
@@ -88,6 +89,7 @@ class LinkTracker(SourceStates):
         self._record = record  # trackers share it as long as one of them holds it
         self.stored_urls = record.stored_urls
         self.sites = record.sites
+        self.readers = CrawlReaders(record.readers, crawler)
         self.models = record.models
         self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
         self._titled: Counter[str] = Counter()

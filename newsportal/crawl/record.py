@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary, finalize
 
 from newsportal.classify import base
+from newsportal.crawl.reader_pool import ReaderPool
 from newsportal.crawl.seen_filter import open_filter
 from newsportal.crawl.visit_counters import Reach
 from newsportal.errors import LibraryError, ModelError, StoreError
@@ -123,7 +124,7 @@ class SiteMemory:
         self._lock = Lock()
         self._extractors: dict[tuple[str, tuple[tuple[str, float], ...]], Extract] = {}
 
-    def extractor(self, method: str, options: Mapping[str, float]) -> Extract:
+    def extractor(self, method: str, options: Mapping[str, Any]) -> Extract:
         """The one that all readers of a choice share. What a method of a paper learnt in earlier crawls is read first."""
         key = (method, tuple(sorted(options.items())))
         with self._lock:
@@ -200,6 +201,7 @@ class Record:
         self.sites = SiteMemory(self.store, SiteKnowledge())
         self.models = Models(self.store)
         self.reach = Reach()
+        self.readers = ReaderPool()
 
 
 _RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
@@ -210,6 +212,7 @@ def record_of(sources: Sources, settings: BaseSettings) -> Record:
     record = _RECORDS.get(sources.store)
     if record is None:
         record = _RECORDS[sources.store] = Record(sources, settings)
+        finalize(record, record.readers.close)
         finalize(record, record.store.close)  # at the process's end at the latest: SQLite takes its log into the file
     chosen = sources.duplicates
     record.store.fold_by(chosen.method, theta=chosen.theta, days=chosen.days)

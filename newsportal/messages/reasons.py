@@ -80,6 +80,10 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (UNREAD, "no title was found in the page", ("no-title",)),
     (UNREAD, "it is not a web page", ("not-html",)),
     (UNREAD, "the page has more tags than a page can have", ("too-many-tags",)),
+    (UNREAD, "the page has more attributes than a page can have", ("too-many-attributes",)),
+    (UNREAD, "the page takes too much memory to read", ("reading-memory",)),
+    (UNREAD, "the page takes too long to read", ("reading-time",)),
+    (UNREAD, "the page ended the process that read it: please report it", ("reading-crash",)),
 )  # fmt: skip
 """Cause, sentence, and the reasons that have both."""
 

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import DropItem
 
 from newsportal.crawl.link_tracker import STORE_FAILS, LinkTracker, tracker_of
+from newsportal.crawl.reader_pool import SHUTDOWN, Interrupted
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Gallery, Thread
 
@@ -66,6 +67,8 @@ class Stage:
             return await self.process(item)
         except ItemDone:
             raise
+        except Interrupted as error:
+            raise await self.failed(item, SHUTDOWN, error, later=True) from error
         except StoreError as error:
             logger.error("%s waits for the next run: %s", item.url, error, extra={"url": item.url})
             if isinstance(error, StoreUnavailable):

@@ -20,14 +20,14 @@ SURE = 0.85
 
 class ContentPipeline(Stage):
     """Takes what the extractor found: the spider has read an article's pages to find the further ones, and hands that along; what a feed
-    carried, and a page that nobody has read, is read here, in a thread. A page without an article is counted with its reason."""
+    carried, and a page that nobody has read, is read here. A page without an article is counted with its reason."""
 
     def setup(self) -> None:
-        self._reader = ArticleReader(self.tracker.sources, self.tracker.sites)
+        self._reader = ArticleReader(self.tracker.sources, self.tracker.sites, self.tracker.readers.call)
 
     async def process(self, article: Article) -> Article:
         try:
-            found = article.extraction or (await asyncio.to_thread(self._reader.first, article)).found
+            found = article.extraction or (await self.tracker.readers.run(self._reader.first, article)).found
         except NotApplicable as why:
             await self.tracker.fail(article.link, why.reason)
             raise ItemDone(f"{article.url}: {why}") from why

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 from newsportal.crawl.article_reader import ArticleReader
@@ -16,11 +15,11 @@ class WrapperPipeline(Stage):
     """Applies a source's rule. A rule that finds no body leaves the page to the next stage and is noted in the report."""
 
     def setup(self) -> None:
-        self._reader = ArticleReader(self.tracker.sources, self.tracker.sites)
+        self._reader = ArticleReader(self.tracker.sources, self.tracker.sites, self.tracker.readers.call)
 
     async def process(self, article: Article) -> Article:
         try:
-            found = article.wrapped or await asyncio.to_thread(self._reader.wrapped, article)
+            found = await self.tracker.readers.run(self._reader.wrapped, article)
         except NotApplicable:  # the page is none: the next stage counts it
             return article
         if found is None:

@@ -43,6 +43,8 @@ class Sources(parts.Part):
     """The browser for sources with render: true."""
     pictures: parts.Pictures = parts.Pictures()
     """The pictures of photo stories: how they are looked at, and where they are kept."""
+    extraction: parts.Extraction = parts.Extraction()
+    """The processes that read pages."""
     frontier: parts.Frontier = parts.Frontier()
     """The queue of requests."""
     schedule: parts.Scheduling = parts.Scheduling()

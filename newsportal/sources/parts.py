@@ -154,6 +154,14 @@ class Rendering(Part):
     """What all open pages together may hold; beyond it the largest is closed."""
 
 
+class Extraction(Part):
+    """The processes that read pages. What one page may take there is bounded; a page beyond is refused, and counted."""
+
+    processes: Annotated[int, Field(ge=0, le=64)] | None = None
+    """How many; by default as many as the machine has cores, up to 4. 0: pages are read in the crawl's own process, without bounds of
+    memory and time."""
+
+
 class Frontier(Part):
     """The queue of requests: on this machine's disk, or in a Redis that all workers share."""
 

@@ -31,11 +31,12 @@ from twisted.python.failure import Failure
 from newsportal.crawl.handlers import render_notes
 from newsportal.crawl.link_tracker import utcnow
 from newsportal.crawl.middlewares.retry import read_retry_after
+from newsportal.crawl.reader_pool import SHUTDOWN as SHUTDOWN
+from newsportal.crawl.reader_pool import Interrupted as Interrupted
 from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
 from newsportal.items import Page
 from newsportal.messages import as_text
 from newsportal.net.rendering import missing
-from newsportal.text import dom
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
     from newsportal.crawl.link_tracker import LinkTracker
 
 logger = logging.getLogger(__name__)
-
-SHUTDOWN = "shutdown"
-"""The reason of a request that is not sent because the crawl ends."""
 
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
 """The server may answer differently later."""
@@ -89,10 +87,6 @@ class PageUnavailable(Exception):
         self.outcome = outcome
 
 
-class Interrupted(Exception):
-    """Raised by a :class:`Fetcher` when the crawl is ending. The caller leaves its link to the next run, which may have all its pages."""
-
-
 class Fetcher:
     """Fetches pages for the callbacks of one crawl. ``meta``: what the middlewares must know of a source, by its key."""
 
@@ -128,10 +122,6 @@ def header(response: Response, name: str) -> str | None:
 
 def page_of(response: Response) -> Page:
     return Page(response.url, response.body, utcnow(), response.status, header(response, "Content-Type"))
-
-
-def document_of(response: Response) -> dom.Document:
-    return dom.document(page_of(response))
 
 
 def outcome_of(failure: Failure | BaseException) -> Outcome:

@@ -24,9 +24,10 @@ from newsportal.items import Link, Page, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.spiders.base import NewsSpider
-from newsportal.spiders.fetcher import Outcome, PageUnavailable, document_of, outcome_of
+from newsportal.spiders.fetcher import Outcome, PageUnavailable, outcome_of, page_of
 from newsportal.spiders.multipage import fetch_pages
 from newsportal.store.results import SourceState
+from newsportal.text import dom
 
 MAX_BOARDS: Final = 200
 """Boards of one forum that are visited: the largest forums known have some hundred; a trap has as many as one follows."""
@@ -118,7 +119,6 @@ class ForumSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._posts = poster("best")
         self._listed = self.of_visits(set[str])  # pagers run in circles, and boards are named on every page
         self._boards = self.of_visits(int)
         self._old = self.of_visits(int)
@@ -129,7 +129,7 @@ class ForumSpider(NewsSpider):
         return source.boards or (source.url,)
 
     def read_links(self, response: Response, source: Forum) -> list[Link | str]:
-        found = self.classify_page(response)
+        found = _look(page_of(response))
         if found.kind in NO_LIST:
             raise NotApplicable(found.kind)
         return [*(board.url for board in found.boards), *(self.link(listed, source) for listed in found.threads)]
@@ -145,7 +145,7 @@ class ForumSpider(NewsSpider):
     async def parse_forum(
         self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
     ) -> AsyncIterator[Any]:
-        found = await asyncio.to_thread(self.classify_page, response)
+        found = await self.tracker.readers.read(_look, page_of(response))
         self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
             self.tracker.count_skipped_list(source.key, "login")
@@ -205,9 +205,6 @@ class ForumSpider(NewsSpider):
         self.tracker.count_skipped_list(key, outcome.reason)
         self.tracker.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
-    def classify_page(self, response: Response) -> Signpost:
-        return kinds.look(document_of(response), utcnow())
-
     def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
         """The threads of a list as links, without those that nobody has answered for too long, and how many those are."""
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
@@ -255,14 +252,15 @@ class ForumSpider(NewsSpider):
         if not reading.counted:
             reading.counted = True  # a thread is one entry, however many pages it has
             self.tracker.count(reading.source.key, "fetched")
-        page = await asyncio.to_thread(self.read, response, not reading.pages and reading.listed.replies in (0, None))
+        page = await self.read(response, not reading.pages and reading.listed.replies in (0, None))
         return response.request.url if response.request else response.url, page
 
-    def read(self, response: Response, alone: bool) -> ThreadPage:
+    async def read(self, response: Response, alone: bool) -> ThreadPage:
         asked = next(iter(response.meta.get("redirect_urls", ())), None)
         if asked is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
             raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
-        return read_page(document_of(response), self._posts, utcnow(), alone=alone, asked=asked)
+        found: ThreadPage = await self.tracker.readers.read(_read, page_of(response), alone, asked)
+        return found
 
     def done(self, reading: ThreadVisit) -> Thread:
         link, listed = reading.link, reading.listed
@@ -289,6 +287,14 @@ class ForumSpider(NewsSpider):
     def note_left_out(self, key: str) -> None:
         if number := self._old.pop(key, 0):
             self.tracker.note(key, Message("left.old", number=number))
+
+
+def _look(page: Page) -> Signpost:
+    return kinds.look(dom.document(page), page.fetched)
+
+
+def _read(page: Page, alone: bool, asked: str | None) -> ThreadPage:
+    return read_page(dom.document(page), poster("best"), page.fetched, alone=alone, asked=asked)
 
 
 def _name_of(url: str) -> str:

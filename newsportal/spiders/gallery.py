@@ -26,11 +26,12 @@ from newsportal.items import Gallery, GalleryPage, Link, Page
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.command_line import SAMPLE
-from newsportal.spiders.fetcher import PageUnavailable, document_of
+from newsportal.spiders.fetcher import PageUnavailable, page_of
 from newsportal.spiders.image_fetcher import StoryImages, image_bytes
 from newsportal.spiders.multipage import fetch_pages
 from newsportal.spiders.photo_story import Guesses, StoryVisit
 from newsportal.store.results import SourceState
+from newsportal.text import dom
 
 MAX_SECONDS: Final = 600.0
 """After so long no further page of a story is asked for in this visit; the next one goes on."""
@@ -62,7 +63,7 @@ class GallerySpider(NewsSpider):
         return Source(name=SAMPLE, seeds=(response.url,))
 
     def read_links(self, response: Response, source: Source) -> list[Link | str]:
-        return [_link(entry, source) for entry in _index(response, source)[0]]
+        return [_link(entry, source) for entry in _index(page_of(response), source.seed, source.banned_seed)[0]]
 
     def read_page(self, page: Page, link: Link) -> Gallery:
         return read_gallery(page, link)
@@ -75,7 +76,7 @@ class GallerySpider(NewsSpider):
                 yield self.list_page(url, source, self.parse_index, state=state, page=1)
 
     async def parse_index(self, response: Response, source: Source, page: int) -> AsyncIterator[Any]:
-        found, more = await asyncio.to_thread(_index, response, source)
+        found, more = await self.tracker.readers.read(_index, page_of(response), source.seed, source.banned_seed)
         listed = self._listed[source.key]
         listed.add(identity(response.url))  # a redirect may have led there
         links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
@@ -124,7 +125,8 @@ class GallerySpider(NewsSpider):
             if isinstance(response, PageUnavailable):
                 raise response
             self._count(reading)
-            return await asyncio.to_thread(_read, response, reading, url)
+            page = await self.tracker.readers.read(_read, page_of(response), None if reading.met else link, url)
+            return _checked(page, reading, response.url, url)
 
         reading = await self.reading(source, link)
         if isinstance(first, Response) and not reading.met and await self._is_stored_elsewhere(first.url, reading):
@@ -179,24 +181,28 @@ class GallerySpider(NewsSpider):
             self.tracker.count(reading.source.key, "fetched")
 
 
-def _index(response: Response, source: Source) -> tuple[list[Entry], list[str]]:
-    document = document_of(response)
-    return entries(document, utcnow(), seed=source.seed, banned=source.banned_seed), hub.next_pages(document)
+def _index(page: Page, seed: str | None, banned: Sequence[str]) -> tuple[list[Entry], list[str]]:
+    document = dom.document(page)
+    return entries(document, page.fetched, seed=seed, banned=banned), hub.next_pages(document)
 
 
 def _link(entry: Entry, source: Source) -> Link:
     return Link(entry.url, source.key, entry.title, entry.summary, source.publisher, entry.published, category=source.category)
 
 
-def _read(response: Response, reading: StoryVisit, asked: str) -> GalleryPage:
-    """A page of the story. Raises ``NotApplicable`` for what is none, or none of this story's."""
-    if is_front_page(response.url) and not is_front_page(asked):
-        raise NotApplicable("front-page", f"{asked} leads to {response.url}")
+def _read(page: Page, link: Link | None, asked: str) -> GalleryPage:
+    """A page of a story; ``link``: of the first one that comes. Raises ``NotApplicable`` for what is none."""
+    if is_front_page(page.url) and not is_front_page(asked):
+        raise NotApplicable("front-page", f"{asked} leads to {page.url}")
+    return gallery.read(dom.document(page), link=link, now=page.fetched)
+
+
+def _checked(page: GalleryPage, reading: StoryVisit, url: str, asked: str) -> GalleryPage:
+    """``page``, which came from ``url``. Raises ``NotApplicable`` if it is none of this story's."""
     met = list(reading.met)
-    page = gallery.read(document_of(response), link=None if met else reading.link, now=utcnow())
     why = gallery.is_end(page, met, asked=asked)
     if why is None and reading.guess is not None and met and not gallery.bears_out(page, met):
         why = "another-story"
     if why is not None:
-        raise NotApplicable(why, response.url)
+        raise NotApplicable(why, url)
     return page

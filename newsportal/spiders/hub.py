@@ -15,13 +15,14 @@ from newsportal.crawl.requests import LANE, askable
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors.lists import hub as lists
-from newsportal.items import Link
+from newsportal.items import Link, Page
 from newsportal.schedule.policies import add_hubs, ask_hub, choose_hubs, count_articles
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.command_line import SAMPLE
-from newsportal.spiders.fetcher import document_of
+from newsportal.spiders.fetcher import page_of
 from newsportal.store.results import SourceState
+from newsportal.text import dom
 
 
 class HubSpider(NewsSpider):
@@ -47,7 +48,7 @@ class HubSpider(NewsSpider):
         return Region(name=SAMPLE, prefix=urljoin(response.url, "/"))
 
     def read_links(self, response: Response, source: Region) -> list[Link]:
-        return self.read(response, source)[0]
+        return _sorted(response.url, *_read(page_of(response), _rules(source)), source)[0]
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
         for url in self.entry_pages(source):
@@ -58,41 +59,20 @@ class HubSpider(NewsSpider):
 
     async def parse_hub(self, response: Response, source: Region, page: int, hub: str | None = None) -> AsyncIterator[Any]:
         """``hub``: the hub page to whose list the page belongs; ``None``: it is a seed's."""
-        links, hubs, more = await asyncio.to_thread(self.read, response, source)
-        requests, found = await self.filter_new(links)
+        found, more = await self.tracker.readers.read(_read, page_of(response), _rules(source))
+        links, hubs = _sorted(response.url, found, more, source)
+        requests, filtered = await self.filter_new(links)
         for request in requests:
             yield request
         listed = self._listed[source.key]
         following = next((url for url in more if url not in listed and askable(url)), None)
-        if following and page < source.pages and self.goes_on(source, found):
+        if following and page < source.pages and self.goes_on(source, filtered):
             listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1, hub=hub)
         for request in await asyncio.to_thread(self.follow, source, hubs, hub, len(requests) if page == 1 else 0):
             yield request
         if not links and page == 1 and hub is None:
             raise NotApplicable("no-articles", "no link looks like an article")
-
-    def read(self, response: Response, source: Region) -> tuple[list[Link], list[str], list[str]]:
-        """The articles and the hub pages inside the prefix to which a list page links, and its own further pages."""
-        document = document_of(response)
-        rules = lists.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
-        found, more = lists.links(document, rules, utcnow()), lists.next_pages(document)
-        links = [
-            Link(
-                url=link.url,
-                source=source.key,
-                title=link.text or None,
-                summary=link.summary,
-                site=source.publisher,
-                published=link.published,
-                category=source.category,
-            )
-            for link in found
-            if link.kind == "article"
-        ]
-        own = {identity(url) for url in (response.url, *source.seeds, *more)}
-        inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and rules.includes(link.url))
-        return links, [url for url in inside if askable(url) and identity(url) not in own], more
 
     def follow(self, source: Region, links: Sequence[str] = (), hub: str | None = None, brought: int = 0) -> list[Request]:
         """Requests for the hub pages whose turn it is, after ``hub`` (or a seed) was read: it links to ``links``, and ``brought`` so many
@@ -113,3 +93,32 @@ class HubSpider(NewsSpider):
         if pages != state.hubs:
             store.save_source_state(replace(state, hubs=pages))
         return [self.list_page(url, source, self.parse_hub, page=1, hub=url) for url in chosen]
+
+
+def _read(page: Page, rules: lists.HubRules) -> tuple[list[lists.HubLink], list[str]]:
+    document = dom.document(page)
+    return lists.links(document, rules, page.fetched), lists.next_pages(document)
+
+
+def _sorted(url: str, found: Sequence[lists.HubLink], more: Sequence[str], source: Region) -> tuple[list[Link], list[str]]:
+    """The articles and the hub pages inside the prefix to which a list page links; ``more`` are its own further pages."""
+    links = [
+        Link(
+            url=link.url,
+            source=source.key,
+            title=link.text or None,
+            summary=link.summary,
+            site=source.publisher,
+            published=link.published,
+            category=source.category,
+        )
+        for link in found
+        if link.kind == "article"
+    ]
+    own = {identity(address) for address in (url, *source.seeds, *more)}
+    inside = (link.url.partition("#")[0] for link in found if link.kind == "hub" and _rules(source).includes(link.url))
+    return links, [address for address in inside if askable(address) and identity(address) not in own]
+
+
+def _rules(source: Region) -> lists.HubRules:
+    return lists.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)

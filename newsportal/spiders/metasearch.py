@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,15 +23,16 @@ from newsportal.extractors.lists import engines
 from newsportal.extractors.lists.engines import Engine, Result, ResultPage
 from newsportal.extractors.lists.redirect import needs_fetch
 from newsportal.extractors.lists.result_pages import guess, read, target_of
-from newsportal.items import Link
+from newsportal.items import Link, Page
 from newsportal.messages import Message
 from newsportal.sources import Topic
 from newsportal.sources.timing import refusal
 from newsportal.spiders.base import NewsSpider, logger
 from newsportal.spiders.command_line import TopicArguments
-from newsportal.spiders.fetcher import document_of
+from newsportal.spiders.fetcher import page_of
 from newsportal.spiders.pages import USUAL_PRIORITY
 from newsportal.store.results import SourceState
+from newsportal.text import dom
 
 REDIRECTS = [301, 302, 303, 307, 308]
 """An engine's link answers with the real address; it is read, not followed, so that known articles are not fetched again."""
@@ -135,10 +135,10 @@ class MetasearchSpider(NewsSpider):
         return tuple(source.engine.request(query, 0) for topic in source.topics for query in topic.queries)
 
     def sample(self, response: Response) -> Search:
-        return Search(guess(document_of(response)), ())
+        return Search(guess(dom.document(page_of(response))), ())
 
     def read_links(self, response: Response, source: Search) -> list[Link | str]:
-        return [_link(source, None, result) for result in self.read(response, source.engine).results]
+        return [_link(source, None, result) for result in _read(page_of(response), source.engine).results]
 
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
         """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught.
@@ -172,7 +172,7 @@ class MetasearchSpider(NewsSpider):
         if self._blocked.get(source.key):
             return
         try:
-            found = await asyncio.to_thread(self.read, response, source.engine)
+            found = await self.tracker.readers.read(_read, page_of(response), source.engine)
         except EngineBlocked as block:
             self._blocked[source.key] = True
             reason = f"{BLOCKED}: {block.reason}"
@@ -195,9 +195,6 @@ class MetasearchSpider(NewsSpider):
         if links and source.engine.paged and page + 1 < pages and (leading or self.goes_on(source, filtered)):
             yield self.result_page(source, topic, query, page + 1, pages)
 
-    def read(self, response: Response, engine: Engine) -> ResultPage:
-        return read(engine, document_of(response), utcnow())
-
     def redirect(self, link: Link) -> Request:
         return self.article(link, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
 
@@ -214,6 +211,10 @@ class MetasearchSpider(NewsSpider):
 
 HOST = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:[/:>].*)?", re.ASCII)
 """What many engines show in place of a site's name: the page itself may know that."""
+
+
+def _read(page: Page, engine: Engine) -> ResultPage:
+    return read(engine, dom.document(page), page.fetched)
 
 
 def _link(source: Search, topic: Topic | None, result: Result) -> Link:

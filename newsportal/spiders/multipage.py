@@ -104,11 +104,11 @@ class ArticleFetcher:
     def __init__(self, tracker: LinkTracker, fetch: Fetcher) -> None:
         self._tracker = tracker
         self._fetch = fetch
-        self._reader = ArticleReader(tracker.sources, tracker.sites)
+        self._reader = ArticleReader(tracker.sources, tracker.sites, tracker.readers.call)
 
     async def complete(self, article: Article) -> Article:
         """The article with what was read on all pages that can be had. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
-        met = await asyncio.to_thread(self._reader.first, article)
+        met: PageRead = await self._tracker.readers.run(self._reader.first, article)
         found = met.found
         if (met.pager.next or met.pager.first) and not await self._is_stored(article.link.identity or identity(article.url)):
             article, first = await self._begin(article, met)
@@ -122,7 +122,8 @@ class ArticleFetcher:
                 page = page_of(await self._fetch(url, source))
                 if pages.strays(page.url, url):
                     raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
-                return await asyncio.to_thread(self._reader.further, article.link, page)
+                further: PageRead = await self._tracker.readers.run(self._reader.further, article.link, page)
+                return further
 
             await fetch_pages(pages, fetch, MAX_SECONDS)
             for reason in pages.ends:
@@ -143,7 +144,7 @@ class ArticleFetcher:
         try:
             page = page_of(await self._fetch(url, article.source))
             first = replace(article, url=page.url, page=page, fetched=page.fetched)
-            read = await asyncio.to_thread(self._reader.further, article.link, page)
+            read: PageRead = await self._tracker.readers.run(self._reader.further, article.link, page)
         except Interrupted:
             raise
         except Exception as error:  # noqa: BLE001  the page that was named is an article

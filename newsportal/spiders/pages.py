@@ -17,7 +17,7 @@ from newsportal.crawl.source_visits import note_moved
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.items import Article, Link
 from newsportal.messages import Message
-from newsportal.spiders.fetcher import Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after
+from newsportal.spiders.fetcher import SHUTDOWN, Fetcher, Interrupted, PageUnavailable, header, outcome_of, page_of, retry_after
 from newsportal.spiders.multipage import ArticleFetcher
 from newsportal.store.results import SourceState
 
@@ -188,6 +188,8 @@ class ListPages(PageRequests):
         try:
             async for found in read(response, source, **kwargs):
                 yield found
+        except Interrupted:
+            self.tracker.list_failed(key, SHUTDOWN, f"{response.url}: the crawl ends")
         except NotApplicable as why:
             self.tracker.list_failed(key, why.reason, f"{response.url}: {why.detail}")
         except StoreError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable
 from html import escape
 from typing import Any
@@ -38,7 +37,7 @@ class RssSpider(NewsSpider):
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
 
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
-        found = await asyncio.to_thread(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
+        found = await self.tracker.readers.read(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
         for seconds in requested_waits(response, found):
             self.tracker.visit_counts.record_wait(source.key, seconds)
         await note_hub(self.tracker, source.key, response, found.hub, found.topic)

@@ -19,11 +19,11 @@ from newsportal.extractors.feeds import sitemap
 from newsportal.extractors.feeds.sitemap import Chosen, children, choose
 from newsportal.extractors.feeds.xml_stream import MAX_BYTES
 from newsportal.extractors.lists.hub import HubRules
-from newsportal.items import Link
+from newsportal.items import Link, Page
 from newsportal.messages import Message
 from newsportal.sources import Sitemap
 from newsportal.spiders.base import NewsSpider
-from newsportal.spiders.fetcher import header
+from newsportal.spiders.fetcher import page_of
 from newsportal.store.results import SourceState
 
 MAX_DEPTH = 3
@@ -61,7 +61,7 @@ class SitemapSpider(NewsSpider):
         self._progress = self.of_visits(Progress)
 
     def read_links(self, response: Response, source: Sitemap) -> list[Link | str]:
-        found = _read(response)
+        found = _read(page_of(response))
         return [entry.url if found.kind == "index" else _link(source, entry) for entry in found.entries]
 
     async def visit(self, source: Sitemap, state: SourceState) -> AsyncIterator[Request]:
@@ -73,7 +73,7 @@ class SitemapSpider(NewsSpider):
         return self.list_page(url, source, self.parse_sitemap, state=state, meta=meta, depth=depth)
 
     async def parse_sitemap(self, response: Response, source: Sitemap, depth: int = 0) -> AsyncIterator[Any]:
-        found = await asyncio.to_thread(_read, response)
+        found = await self.tracker.readers.read(_read, page_of(response))
         for warning in found.warnings:
             self.tracker.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
@@ -154,12 +154,12 @@ class SitemapSpider(NewsSpider):
             self.tracker.note(key, Message(f"left.{why}", number=number))
 
 
-def _read(response: Response) -> sitemap.Sitemap:
+def _read(page: Page) -> sitemap.Sitemap:
     """A sitemap or an index; those that robots.txt names are an index, too. Raises ``NotApplicable``."""
-    if urlsplit(response.url).path == "/robots.txt":
-        named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(response.body, response.url)]
+    if urlsplit(page.url).path == "/robots.txt":
+        named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)]
         return sitemap.Sitemap("index", tuple(named))
-    return sitemap.parse(response.body, response.url, header(response, "Content-Type"), utcnow())
+    return sitemap.parse(page.body, page.url, page.content_type, page.fetched)
 
 
 def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:

@@ -24,7 +24,7 @@ from lxml.html import HtmlElement as Element
 from newsportal.errors import NotApplicable
 from newsportal.text import CONTROL, clean
 from newsportal.text.encoding import decode
-from newsportal.text.markup import BREAKING, guarded
+from newsportal.text.markup import BREAKING, MAX_ALL_ATTRIBUTES, MAX_TAGS, count_attributes, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,6 +56,7 @@ TRANSLATOR: Final = Translator()
 
 __all__ = [
     "BREAKING",
+    "MAX_TAGS",
     "Document",
     "Element",
     "copy_of",
@@ -77,9 +78,6 @@ __all__ = [
 ]
 
 MAX_CHARS = 8_000_000  # longer pages are cut: ten times the longest article page of the development set
-MAX_TAGS = 150_000
-"""Pages of more are refused: a few bytes each, packed to nothing, make elements of some 300 bytes. Of 2,259
-real pages the largest has 21,646."""
 
 SKIPPED = frozenset({"script", "style", "noscript", "template", "iframe", "object", "svg", "math", "head"})
 """Elements whose text no reader sees."""
@@ -123,10 +121,13 @@ class Document:
 
 
 def document(page: Page) -> Document:
-    """Decode and parse-on-demand a fetched page. Raises ``NotApplicable`` (``too-many-tags``) for one that would take gigabytes."""
+    """Decode and parse-on-demand a fetched page. Raises ``NotApplicable`` (``too-many-tags``, ``too-many-attributes``) for one that would
+    take gigabytes. Text nodes are as many as tags, at most, and depth is bounded where it is parsed."""
     html, encoding = decode(page.body, page.content_type)
     if html[MAX_TAGS:] and (tags := html.count("<", 0, MAX_CHARS)) > MAX_TAGS:  # a shorter page cannot have so many
         raise NotApplicable("too-many-tags", f"{tags} tags, more than {MAX_TAGS}")
+    if html[MAX_ALL_ATTRIBUTES:] and (number := count_attributes(html[:MAX_CHARS])) > MAX_ALL_ATTRIBUTES:
+        raise NotApplicable("too-many-attributes", f"{number} attributes, more than {MAX_ALL_ATTRIBUTES}")
     return Document(url=page.url, html=html, encoding=encoding)
 
 
@@ -138,15 +139,18 @@ def from_text(html: str, url: str = "about:blank") -> Document:
 def parse_html(html: str) -> Element:
     """A tree from any text; never raises for bad HTML. An empty page gives an empty ``html`` element.
 
-    Time and memory are linear in the text, which is cut at ``MAX_CHARS``; the tree is at most about ``markup.MAX_DEPTH`` deep, so that
-    nothing that walks it recursively (deep copies, XPath) can overflow.
+    Time and memory are linear in the text, which is cut at ``MAX_CHARS`` and at ``MAX_TAGS``; the tree is at most about
+    ``markup.MAX_DEPTH`` deep, so that nothing that walks it recursively (deep copies, XPath) can overflow. Raises ``MemoryError`` where
+    memory is limited.
     """
     data = guarded(html[:MAX_CHARS])
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
     try:
         root = etree.fromstring(data, parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError) as error:
+        if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
         root = None
     return lxml.html.document_fromstring("<html><body></body></html>") if root is None else cast("Element", root)
 

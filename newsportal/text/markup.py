@@ -20,6 +20,13 @@ BREAKING = frozenset(
 MAX_DEPTH = 1000
 """Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100."""
 
+MAX_TAGS = 150_000
+"""Pages of more are refused, and other markup is cut: a few bytes each, packed to nothing, make elements of some 300 bytes. Of 2,259
+real pages the largest has 21,646."""
+
+MAX_ALL_ATTRIBUTES = 300_000
+"""Pages of more are refused: two bytes each, they make nodes of some 200 bytes. Twice as many as tags that are parsed."""
+
 LONG_TAG = 4_000  # characters after which a tag's attributes are counted
 MAX_ATTRIBUTES = 500  # more attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)
 LESS, MORE, SLASH = b"<>/"
@@ -33,7 +40,9 @@ def guarded(html: str) -> bytes:
     codes = np.frombuffer(data, dtype=np.uint8)
     marks = np.flatnonzero((codes == LESS) | (codes == MORE))
     opens = codes[marks] == LESS
-    deep = _may_be_deep(codes, marks[opens])
+    if len(tags := marks[opens]) > MAX_TAGS:
+        return guarded(data[: int(tags[MAX_TAGS])].decode("utf-8", "replace"))
+    deep = _may_be_deep(codes, tags)
     hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
     data = _WHOLE_TAG.sub(_fewer, data) if hidden else data
@@ -44,6 +53,20 @@ def guarded(html: str) -> bytes:
 
 
 _ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
+
+
+_WORDS_OF_TAG = re.compile(r"""<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+""")
+_WORD = re.compile(r"""[\s/"'][^\s/"'=>]""")
+
+
+def count_attributes(html: str) -> int:
+    """How many attributes are made of the tags at most, scripts left out; 0 where a look at all words says that they are few."""
+    if sum(html.count(mark) for mark in " \n\t\r\f/\"'") <= MAX_ALL_ATTRIBUTES:
+        return 0
+    first, *others = re.split("(?i)<script", html)
+    shown = (first, *(re.split("(?i)</script", piece, maxsplit=1)[-1] for piece in others))
+    tags = ((len(tag[0]), len(_WORD.findall(tag[0]))) for piece in shown for tag in _WORDS_OF_TAG.finditer(piece))
+    return sum(min(number, MAX_ATTRIBUTES) if length > LONG_TAG else number for length, number in tags)
 
 
 WORDY = 5_000

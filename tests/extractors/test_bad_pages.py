@@ -159,6 +159,25 @@ def test_a_page_of_tags_alone_is_refused_before_it_takes_memory(tag: str) -> Non
         dom.document(Page(LINK.url, html(tag * (dom.MAX_TAGS + 1)).encode(), NOW))
 
 
+@pytest.mark.parametrize("part", [" ", "/", "=''", "=1\n"])
+def test_a_page_of_attributes_alone_is_refused_before_it_takes_memory(part: str) -> None:
+    """Each tag is short, so that none is cut; together they have a million attributes."""
+    tag = f"<i {part.join(f'a{number}' for number in range(600))}>"
+    page = Page(LINK.url, html(tag * 1_700).encode(), NOW)
+    with pytest.raises(NotApplicable, match="too-many-attributes"):
+        dom.document(page)
+
+
+def test_words_and_scripts_are_no_attributes() -> None:
+    words = " ".join(["滨海 新线"] * 200_000)
+    text = html(f"<p>{words}</p><script>if (a<b) {{ '{words}' }}</script>")
+    assert dom.document(Page(LINK.url, text.encode(), NOW)).html == text
+
+
+def test_markup_that_is_no_page_is_cut_at_as_many_tags() -> None:
+    assert len(list(dom.parse_html("<p>a" * (dom.MAX_TAGS + 1000)).iter("p"))) == dom.MAX_TAGS
+
+
 ARTICLE: Final = html(f"<div>{f'<p>{SENTENCE}</p>' * 4}</div>")
 RARE: Final = SENTENCE.replace("市民", "镕市民㐂")  # in GBK, and in GB 18030's four bytes: neither in GB 2312
 HONG_KONG: Final = TRADITIONAL.replace("他們說這", "佢哋喺度話嘅")

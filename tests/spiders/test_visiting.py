@@ -190,7 +190,7 @@ def test_a_visit_that_is_given_up_while_its_end_is_looked_for_keeps_no_other_ope
 def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "MOST", 1)
     spider = worker()
-    spider.crawler.engine = SimpleNamespace(scheduler=None)
+    spider.crawler.engine = SimpleNamespace(scheduler=None, running=True)
 
     async def replayed() -> None:
         await spider.visiting.begin("feed:甲")

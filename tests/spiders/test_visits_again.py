@@ -48,7 +48,7 @@ def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
         crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
         crawler.addons.load_settings(crawler.settings)
         crawler.stats = MemoryStatsCollector(crawler)
-        crawler.engine = SimpleNamespace(scheduler=None)  # type: ignore[assignment]
+        crawler.engine = SimpleNamespace(scheduler=None, running=True)  # type: ignore[assignment]
         spider = kind()
         spider._set_crawler(crawler)
         made.append(spider)

@@ -128,6 +128,14 @@ class SiteKnowledge:
         repeated = {number for number, count in counts.items() if count >= needed} - doubted
         return frozenset(line for number, line in zip(numbers, lines, strict=True) if number in repeated)
 
+    def of_site(self, url: str) -> dict[str, PageLines]:
+        """The pages that are remembered of the site of ``url``."""
+        with self._lock:
+            return dict(self._sites.get(site_of(url) or "", ()))
+
+    def page(self, url: str) -> PageLines | None:
+        return self.of_site(url).get(url)
+
     def holds(self, site: str) -> bool:
         with self._lock:
             return site in self._sites

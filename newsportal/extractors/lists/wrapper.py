@@ -6,9 +6,10 @@ An engine gives one :class:`Wrapper` for each generation of its layout; :func:`p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from newsportal.extractors.lists import selector
 from newsportal.extractors.lists.engines import Parse, Result
@@ -57,12 +58,13 @@ def parse_with(*wrappers: Wrapper) -> Parse:
     The order says which to trust: the rules of old layouts are wide, since old pages had few classes.
     """
 
-    def parse(document: Document, fetched: datetime) -> list[Result]:
-        found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
-        most = max(map(len, found))
-        return next(results for results in found if len(results) >= NEARLY * most)
+    return partial(_parse_with, wrappers)
 
-    return parse
+
+def _parse_with(wrappers: Sequence[Wrapper], document: Document, fetched: datetime) -> list[Result]:
+    found = [list(apply(wrapper, document, fetched)) for wrapper in wrappers]
+    most = max(map(len, found))
+    return next(results for results in found if len(results) >= NEARLY * most)
 
 
 def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[Result]:

@@ -44,7 +44,6 @@ def kinds_of_subtrees() -> str:
 
 
 # Pages near dom.MAX_TAGS: of more tags than that, none is parsed
-# Pages near dom.MAX_TAGS: of more tags than that, none is parsed
 BIG: Final[dict[str, Callable[[], str]]] = {
     "posts": lambda: "".join(map(post, range(4_000))),
     "nested posts": lambda: "".join(post(number)[:-6] for number in range(5_000)),

@@ -1,0 +1,121 @@
+"""Values on their way between processes: JSON, and bytes beside it as they are. What is read builds plain values and the project's own
+dataclasses and errors, and runs nothing: a page that took over its reader gains nothing in the crawl.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import sys
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from functools import cache, partial
+from types import FunctionType
+from typing import Any, Final
+
+from newsportal.errors import NewsportalError
+
+SERIES: Final[dict[str, type]] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
+OURS: Final = "newsportal"  # the package whose dataclasses, named tuples, errors and functions have a name here
+
+
+def dumps(value: Any) -> list[bytes]:
+    """``value`` in parts: JSON first, then the bytes in it. Raises ``TypeError`` for what is no value."""
+    parts = [b""]
+    parts[0] = json.dumps(_plain(value, parts), separators=(",", ":")).encode("ascii")
+    return parts
+
+
+def loads(parts: Sequence[bytes], *, functions: bool = False) -> Any:
+    """What :func:`dumps` wrote; functions only where they are allowed. Raises ``ValueError`` for anything else."""
+    return _value(json.loads(parts[0]), parts, functions)
+
+
+def describe(error: Exception, trace: str) -> Any:
+    """An error as a value, for :func:`raised`."""
+    ours = {name: value for name, value in vars(error).items() if name != "__notes__"} if isinstance(error, NewsportalError) else {}
+    return [f"{type(error).__module__}:{type(error).__qualname__}", str(error), ours, trace]
+
+
+def raised(said: Any) -> Exception:
+    """The error that was described; ``RuntimeError`` for one of a library."""
+    name, text, ours, trace = said
+    module, _, called = str(name).partition(":")
+    kind = getattr(builtins, called, None) if module == "builtins" else _named(name) if module.startswith(f"{OURS}.") else None
+    kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
+    error = kind.__new__(kind)
+    error.args = (text,)
+    vars(error).update(ours)
+    if not isinstance(error, NewsportalError):
+        error.add_note(f"{name} in the process that read the page:\n{trace}")
+    return error
+
+
+def _plain(value: Any, parts: list[bytes]) -> Any:
+    kind: type = type(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if kind in (tuple, list, set, frozenset):
+        return [kind.__name__, *(_plain(one, parts) for one in value)]
+    if kind is dict:
+        return ["dict", *(_plain(one, parts) for pair in value.items() for one in pair)]
+    if kind is datetime:
+        return ["datetime", value.isoformat()]
+    if isinstance(value, bytes | array):
+        parts.append(bytes(value))
+        return ["bytes" if isinstance(value, bytes) else f"array {value.typecode}", len(parts) - 1]
+    if kind is partial:
+        return ["partial", *(_plain(one, parts) for one in (value.func, value.args, value.keywords))]
+    if kind is FunctionType:
+        return ["function", f"{value.__module__}:{value.__qualname__}"]
+    if is_dataclass(kind) or isinstance(value, tuple):
+        return [f"{kind.__module__}:{kind.__qualname__}", *(_plain(getattr(value, name), parts) for name in _fields(kind))]
+    raise TypeError(f"no value for another process: {kind.__module__}.{kind.__qualname__}")
+
+
+def _value(said: Any, parts: Sequence[bytes], functions: bool) -> Any:
+    if not isinstance(said, list):
+        return said
+    what, *rest = said
+    if what in SERIES:
+        return SERIES[what](_value(one, parts, functions) for one in rest)
+    if what == "dict":
+        values = [_value(one, parts, functions) for one in rest]
+        return dict(zip(values[::2], values[1::2], strict=True))
+    if what == "datetime":
+        return datetime.fromisoformat(rest[0])
+    if what == "bytes":
+        return parts[rest[0]]
+    if what.startswith("array "):
+        return array(what[-1], parts[rest[0]])
+    if what in ("partial", "function"):
+        if not functions:
+            raise ValueError("a function where only values may be")
+        return _named(rest[0]) if what == "function" else _partial(*(_value(one, parts, functions) for one in rest))
+    kind = _named(what)
+    if not isinstance(kind, type) or not (is_dataclass(kind) or issubclass(kind, tuple)):
+        raise ValueError(f"no value of ours: {what}")
+    return kind(**dict(zip(_fields(kind), (_value(one, parts, functions) for one in rest), strict=True)))
+
+
+def _partial(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Callable[..., Any]:
+    return partial(function, *args, **keywords)
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.init) if is_dataclass(kind) else kind._fields  # type: ignore[attr-defined]
+
+
+@cache
+def _named(name: str) -> Any:
+    """The thing of a module of ours that is loaded already. Raises ``ValueError``."""
+    module, _, path = name.partition(":")
+    found: Any = sys.modules.get(module) if module.partition(".")[0] == OURS else None
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    if found is None or getattr(found, "__module__", None) != module:
+        raise ValueError(f"nothing of ours: {name}")
+    return found

@@ -1,0 +1,295 @@
+"""Pages are read in processes with limits: what a page makes of memory and of the processor's time ends with its process.
+
+A crawl forks one process while it starts, with its modules and tables, and nothing of the network; that one forks readers when they are
+needed, and again where one has died. A thread of the pool owns one reader: it sends a function with its arguments, and waits for the
+answer. The kernel ends a page that takes too much: ``RLIMIT_DATA`` for memory, ``ITIMER_PROF`` for the processor's time, so that no
+machine refuses a page because it is busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
+from multiprocessing.reduction import recv_handle, send_handle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Never
+from weakref import ref
+
+from newsportal.crawl import plain_values
+from newsportal.errors import NotApplicable
+from newsportal.extractors.pages import make_page, read_article
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+MOST: Final = 4
+"""Processes by default at most: fetching and storing take a third of the work, in one process."""
+
+LONGEST: Final = 300.0
+"""Seconds by the clock after which a reader is given up that takes no processor's time: it was stopped, or the machine swaps."""
+
+GRACE: Final = 2.0
+"""Seconds by the clock for pages that are being read when the crawl ends."""
+
+EXAMPLE: Final = "古镇的石板路重新铺好，店家把凳子搬到了门外。"
+TURN: Final = 0.25  # seconds between two looks whether the crawl ends
+OUT_OF_MEMORY: Final = 3  # the status with which a reader ends
+REASONS: Final = {OUT_OF_MEMORY: "reading-memory", -signal.SIGKILL: "reading-memory", -signal.SIGPROF: "reading-time"}
+"""Why a page was refused, by the status of its reader. SIGKILL comes from the kernel where the machine has no memory left."""
+
+
+SHUTDOWN: Final = "shutdown"  # the reason of what is neither asked for nor read because the crawl ends
+
+
+class Interrupted(Exception):
+    """The crawl is ending: a page is not fetched or read any more. The caller leaves its link to the next run, which may have it whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    pid: int
+    channel: Connection
+
+
+def usual_processes() -> int:
+    """As many as there are cores, up to :data:`MOST`; none where the limits do not hold (they are Linux')."""
+    return min(MOST, len(os.sched_getaffinity(0))) if sys.platform == "linux" else 0
+
+
+class ReaderPool:
+    """Reads in place, in threads, until it is started."""
+
+    def __init__(self) -> None:
+        self._threads: ThreadPoolExecutor | None = None
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._control: Connection | None = None
+        self.server = 0
+
+    def start(self, processes: int, memory: int, seconds: float) -> None:
+        """Fork the process that forks readers; a page may take ``memory`` bytes and ``seconds`` of the processor.
+
+        Called early: what another thread of this process holds at that moment (a lock) is held for ever in the other.
+        """
+        if processes < 1 or self._threads is not None or sys.platform != "linux":
+            return
+        self._control, theirs = Pipe()
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Python 3.12 warns of what other threads hold
+            self.server = os.fork()
+        if self.server == 0:
+            _serve_forks(theirs, memory, seconds)
+        theirs.close()
+        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="newsportal-reader")
+
+    def close(self) -> None:
+        """End all processes, and what they read."""
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+            with suppress(OSError):
+                os.killpg(self.server, signal.SIGKILL)
+            with suppress(OSError):
+                os.waitpid(self.server, 0)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)`` in a thread that may :meth:`call`."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, function, *args)
+
+    def call(self, ending: Callable[[], bool], function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``, in a reader if there are any. Blocking. Raises what it raises, ``NotApplicable`` for a page that takes too
+        much, and :class:`Interrupted` once the crawl is ``ending``."""
+        if ending():
+            raise Interrupted
+        if self._control is None:
+            return function(*args)
+        task = plain_values.dumps((function, args))
+        status = 0
+        while status == 0:  # a reader that had grown has made room for another
+            if (reader := self._reader()) is None:
+                return function(*args)
+            answer = self._exchange(reader, task, ending)
+            if answer is not None:
+                works, found = plain_values.loads(answer)
+                if works:
+                    return found
+                raise plain_values.raised(found)
+            status = self._ended(reader)
+        if ending():
+            raise Interrupted
+        reason = REASONS.get(status, "reading-crash")
+        raise NotApplicable(reason, f"its reader ended with {status}")
+
+    def _exchange(self, reader: _Reader, task: list[bytes], ending: Callable[[], bool]) -> list[bytes] | None:
+        """The answer; ``None`` if the reader has ended."""
+        waited = 0.0
+        try:
+            _send(reader.channel, task)
+            while not reader.channel.poll(TURN):
+                waited += TURN
+                if waited >= (GRACE if ending() else LONGEST):
+                    os.kill(reader.pid, signal.SIGPROF)
+                    waited = 0.0
+            return _receive(reader.channel)
+        except (EOFError, OSError):
+            return None
+
+    def _reader(self) -> _Reader | None:
+        """This thread's; a new one if it has none. ``None``: there are no processes any more."""
+        found: _Reader | None = getattr(self._own, "reader", None)
+        if found is None:
+            ours, theirs = Pipe()
+            pid = self._ask(theirs)
+            theirs.close()
+            found = self._own.reader = None if pid is None else _Reader(pid, ours)
+        return found
+
+    def _ended(self, reader: _Reader) -> int:
+        """The status of a reader that has ended: negative for a signal."""
+        self._own.reader = None
+        reader.channel.close()
+        status = self._ask(reader.pid)
+        return -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
+
+    def _ask(self, about: Connection | int) -> int | None:
+        """The process id of a new reader with this connection; the status of the one with this process id. ``None``: nobody answers."""
+        with self._lock:
+            if self._control is None:
+                return None
+            try:
+                self._control.send_bytes(b"%d" % (0 if isinstance(about, Connection) else about))
+                if isinstance(about, Connection):
+                    send_handle(self._control, about.fileno(), self.server)
+                return int(self._control.recv_bytes())
+            except (EOFError, OSError) as error:
+                logger.error("pages are read in the crawl's own process from now on, the one that forks readers is gone: %s", error)
+                self._control = None
+                return None
+
+
+class CrawlReaders:
+    """The pool of a process, as one of its crawls uses it: nothing more is read once that was told to end."""
+
+    def __init__(self, pool: ReaderPool, crawler: Crawler) -> None:
+        self.pool = pool
+        self._crawler = ref(crawler)
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)`` in a thread that may :meth:`call`."""
+        return await self.pool.run(function, *args)
+
+    async def read(self, function: Callable[..., Any], *args: Any) -> Any:
+        """:meth:`call`, awaited."""
+        return await self.pool.run(self.call, function, *args)
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``, which reads one page and changes nothing. Raises as :meth:`ReaderPool.call`."""
+        return self.pool.call(self._ends, function, *args)
+
+    def _ends(self) -> bool:
+        crawler = self._crawler()
+        try:
+            return crawler is None or (crawler.engine is not None and not crawler.engine.running)
+        except RuntimeError:  # it has not begun
+            return False
+
+
+def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:
+    """The process that forks readers. It ends with the crawl, whose end of the connection is closed then."""
+    try:
+        os.setpgid(0, 0)
+        signal.set_wakeup_fd(-1)
+        for number, action in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGTERM, signal.SIG_IGN), (signal.SIGPROF, signal.SIG_DFL)):
+            signal.signal(number, action)
+        os.closerange(3, control.fileno())
+        os.closerange(control.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
+        logging.disable()
+        gc.freeze()  # files and connections of the crawl are closed here: nobody collects, and closes them again
+        ready = False
+        while True:
+            if pid := int(control.recv_bytes()):
+                control.send_bytes(b"%d" % os.waitpid(pid, 0)[1])
+                continue
+            ready = ready or _load_tables()
+            channel = Connection(recv_handle(control))
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _serve_pages(channel, memory, seconds)
+            channel.close()
+            control.send_bytes(b"%d" % pid)
+    finally:
+        os._exit(1)
+
+
+def _load_tables() -> bool:
+    """Load, once for all readers, what the first page makes a process load."""
+    read_article(make_page(f"<title>{EXAMPLE}</title><p>{EXAMPLE * 9}", "https://example.com/2024/1.html"))
+    return True
+
+
+def _serve_pages(channel: Connection, memory: int, seconds: float) -> Never:
+    """A reader: one page after the other, until the crawl ends, or this process has grown."""
+    _limit_memory(memory)
+    size = _peak()
+    while _peak() - size < memory // 2:
+        try:
+            task = _receive(channel)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            answer = _answer(task)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            _send(channel, answer)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        except (EOFError, OSError):
+            break
+    os._exit(0)
+
+
+def _answer(task: list[bytes]) -> list[bytes]:
+    try:
+        function, args = plain_values.loads(task, functions=True)
+        return plain_values.dumps((True, function(*args)))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  raised where it is waited for
+        return plain_values.dumps((False, plain_values.describe(error, traceback.format_exc())))
+
+
+def _send(channel: Connection, parts: list[bytes]) -> None:
+    channel.send_bytes(b"%d" % len(parts))
+    for part in parts:
+        channel.send_bytes(part)
+
+
+def _receive(channel: Connection) -> list[bytes]:
+    return [channel.recv_bytes() for _ in range(int(channel.recv_bytes()))]
+
+
+def _limit_memory(memory: int) -> None:
+    """``memory`` more than this process has now."""
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
+    most = int(fields["VmData"].split()[0]) * 1024 + memory
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _peak() -> int:
+    """The most bytes of memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,90 @@
+"""What goes from one process to the other is data: all kinds of it come back equal, and nothing else comes at all."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
+from typing import Any
+
+import pytest
+
+from newsportal.crawl import plain_values
+from newsportal.errors import EngineBlocked, NotApplicable
+from newsportal.extractors.article.rule import ArticleRule
+from newsportal.extractors.article.site import PageLines
+from newsportal.extractors.lists import engines
+from newsportal.extractors.lists.pagination import Pager, PageRead
+from newsportal.extractors.pages import read_article
+from newsportal.items import Extraction, Image, Link, Page
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=timezone(timedelta(hours=8)))
+FOUND = Extraction(title="古镇\ud800", text="路铺好了", published=NOW, images=(Image("https://a.example/1.jpg"),), confidence=0.5)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [1, 2.5, "词", True],
+        (("a", b"\x00\xff"), {"k": (1,), 2: [None]}, frozenset({"x"})),
+        Page("https://a.example/1", b"<p>\xff", NOW, 200, "text/html"),
+        PageRead("https://a.example/1", FOUND, Pager(("https://a.example/1",), named=((1, "x"),)), FOUND),
+        PageLines(array("Q", [1, 2**63]), 3, 4),
+        Link("https://a.example/1", "feed:甲", published=NOW.astimezone(UTC)),
+        ArticleRule(body="div.text", remove=("p.x",)),
+    ],
+)
+def test_values_come_back_equal(value: Any) -> None:
+    assert plain_values.loads(plain_values.dumps(value)) == value
+
+
+def test_bytes_go_as_they_are() -> None:
+    body = bytes(range(256)) * 1000
+    parts = plain_values.dumps(Page("https://a.example/1", body, NOW))
+    assert parts[1] == body
+    assert len(parts[0]) < 500
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_every_engine_can_be_sent(name: str) -> None:
+    engine = engines.load(name)
+    again = plain_values.loads(plain_values.dumps(engine), functions=True)
+    assert (again.name, again.url, again.hosts) == (engine.name, engine.url, engine.hosts)
+    assert (again.parse is None) == (engine.parse is None)
+
+
+@pytest.mark.parametrize("value", [read_article, partial(read_article, algorithm="cevc")])
+def test_an_answer_holds_no_functions(value: Any) -> None:
+    parts = plain_values.dumps(value)
+    with pytest.raises(ValueError, match="a function where only values may be"):
+        plain_values.loads(parts)
+    assert callable(plain_values.loads(parts, functions=True))
+
+
+@pytest.mark.parametrize("name", ["os:system", "subprocess:Popen", "newsportal.logs:install", "newsportal.nothing:Here", "builtins:print"])
+def test_nothing_but_our_own_dataclasses_is_made(name: str) -> None:
+    with pytest.raises(ValueError, match=r"of ours"):
+        plain_values.loads([json.dumps([name, "touch /tmp/x"]).encode()])
+
+
+def test_what_is_no_value_is_refused() -> None:
+    with pytest.raises(TypeError, match="no value for another process"):
+        plain_values.dumps(object())
+
+
+def test_errors_come_back_with_what_they_say() -> None:
+    refusal = plain_values.raised(plain_values.describe(NotApplicable("no-body", "0 characters"), ""))
+    assert isinstance(refusal, NotApplicable)
+    assert (refusal.reason, refusal.detail, str(refusal)) == ("no-body", "0 characters", "no-body: 0 characters")
+    block = plain_values.raised(plain_values.describe(EngineBlocked("captcha", 60.0), ""))
+    assert isinstance(block, EngineBlocked)
+    assert block.rest == 60.0
+    broken = plain_values.raised(plain_values.describe(KeyError("x"), "Traceback: there"))
+    assert isinstance(broken, KeyError)
+    assert "Traceback: there" in broken.__notes__[0]
+
+
+def test_an_error_of_a_library_is_one_of_ours() -> None:
+    assert type(plain_values.raised(["os:system", "x", {}, ""])) is RuntimeError
