@@ -312,8 +312,7 @@ class Visit:
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""
-        value = (self.asked.get(name) or "")[:limit].strip()
-        return value or None
+        return (self.asked.get(name) or "")[:limit].strip() or None
 
 
 async def visit_of(request: Request) -> Visit:
@@ -336,11 +335,8 @@ def stories(values: Any) -> Iterator[Story | Hit]:
         return
     if isinstance(values, Story | Hit):
         yield values
-    elif isinstance(values, Mapping):
-        for value in values.values():
-            yield from stories(value)
-    elif isinstance(values, list | tuple):
-        for value in values:
+    elif isinstance(values, Mapping | list | tuple):
+        for value in values.values() if isinstance(values, Mapping) else values:
             yield from stories(value)
     elif is_dataclass(values):
         for one in fields(values):

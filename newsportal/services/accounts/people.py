@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 from threading import BoundedSemaphore
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, up
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Person, Role, random_id, random_password
-from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, SESSIONS, TOKENS, TRAIL
+from newsportal.services.accounts.tables import ALERTS, MESSAGES, METADATA, PEOPLE, PREFERENCES, SESSIONS, TOKENS, TRAIL
 from newsportal.store.dialects import Part
 
 FIRST = "admin"  # who is made at the first start
@@ -163,3 +164,16 @@ def _keep_one(connection: Connection, person_id: str) -> None:
     admins = select(PEOPLE.c.id).where(PEOPLE.c.role == Role.ADMIN, PEOPLE.c.disabled.is_(False))
     if set(connection.scalars(admins)) == {person_id}:
         raise AccountError("last")
+
+
+class ChosenPreferences(Part):
+    """What a person chose, so that it follows him from browser to browser: names and values, as the portal's cookies have them."""
+
+    def of(self, person_id: str) -> dict[str, str]:
+        row = self._row(select(PREFERENCES.c.chosen).where(PREFERENCES.c.person_id == person_id))
+        return dict(row.chosen) if row else {}
+
+    def keep(self, person_id: str, chosen: Mapping[str, str]) -> None:
+        """Beside what was chosen before."""
+        row = {"person_id": person_id, "chosen": {**self.of(person_id), **chosen}}
+        self._upsert(PREFERENCES, [row], update=("chosen",))
