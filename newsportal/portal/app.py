@@ -50,6 +50,7 @@ from newsportal.portal.monitor.figures import FiguresCache
 from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
 from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
+from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
@@ -73,10 +74,11 @@ ROUTERS: tuple[APIRouter, ...] = (
     *(page.router for page in (source_trials, sources_editor)),
     source_form.router,  # behind those whose addresses would be keys
     *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)),
+    greader.router,
 )
 """The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 
-OPEN: tuple[APIRouter, ...] = (login.open_router, health.router, websub.router)
+OPEN: tuple[APIRouter, ...] = (login.open_router, health.router, websub.router, greader.open_router, fever.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show

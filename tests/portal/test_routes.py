@@ -29,6 +29,8 @@ OPEN = {
     "/readyz": {"GET"},
     "/metrics": {"GET"},  # asks by itself, as portal.metrics says
     "/websub/{token}": {"GET", "POST"},  # a hub proves itself by a secret
+    "/api/greader.php/accounts/ClientLogin": {"POST"},  # an app signs in with a token
+    "/api/fever.php": {"GET", "POST"},  # an app proves itself by a key
     "/static": set[str](),
 }
 """What asks for no right. Nothing else may be forgotten."""
