@@ -45,6 +45,7 @@ from newsportal.portal.desk import sources as sources_page
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.desk.trial_runner import Looks
 from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
+from newsportal.portal.mcp import route
 from newsportal.portal.monitor import health, runs, system
 from newsportal.portal.monitor.figures import FiguresCache
 from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
@@ -75,6 +76,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     source_form.router,  # behind those whose addresses would be keys
     *(page.router for page in (schedule, publishing, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)),
     greader.router,
+    route.router,
 )
 """The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 

@@ -29,7 +29,7 @@ MAX_TEXT = 1_000_000  # bytes, where an editor sends a whole article or file: a 
 MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller
 
 EDITED = re.compile(
-    r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*|/api/greader\.php/.*"
+    r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*|/api/greader\.php/.*|/mcp"
 )
 """Paths to which editors send a whole article, a list or a page, and apps the ids of some thousand items."""
 

@@ -74,8 +74,8 @@ READERS = {
 READERS_LIKE = re.compile(r"(?:/.*)?/(?:feeds?|rss|atom)\.[\w{}]+|/picture/.*")
 """What anybody reads: pages, feeds, pictures, and the same in JSON."""
 
-READERS_SEND = {"/seen", "/profile/remove", "/profile/clear", "/profile/switch"}
-"""What anybody may send: what he looked at, kept under his own cookie."""
+READERS_SEND = {"/seen", "/profile/remove", "/profile/clear", "/profile/switch", "/mcp"}
+"""What anybody may send: what he looked at, kept under his own cookie. An assistant sends a token, and each tool asks for its right."""
 
 
 @dataclass(frozen=True)
