@@ -23,6 +23,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "up": "Serve the portal and keep it up to date.",
         "crawl": "Crawl what sources.yaml says and print the run report.",
         "serve": "Serve the portal.",
+        "mcp": "Serve an assistant over standard input and output.",
         "search": "Search the stored articles, threads and photo stories.",
         "doctor": "Check the installation, sources.yaml, store, index, queue and network.",
     },

@@ -16,6 +16,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.params import Depends as Dependency
 from starlette.concurrency import run_in_threadpool
 
+from newsportal.portal import request_body
 from newsportal.services.accounts import Accounts, Right, Signed
 
 if TYPE_CHECKING:
@@ -26,17 +27,14 @@ COOKIE: Final = "session"
 SECURE_COOKIE: Final = "__Host-session"
 """Over HTTPS: a browser takes it from this very host alone, for all of it, and sends it over HTTPS alone (RFC 6265bis, 4.1.3.2)."""
 
-BEARER: Final = "bearer "
-
 
 def cookie_name(request: Request) -> str:
     return SECURE_COOKIE if request.url.scheme == "https" else COOKIE
 
 
 def bearer(request: Request) -> str | None:
-    """The token that a program sent. Where there is one, the cookie does not count: no page can let a browser send a token."""
-    header = request.headers.get("authorization", "")
-    return header[len(BEARER) :].strip() if header[: len(BEARER)].lower() == BEARER else None
+    """The token that a program sent. Where there is one, the cookie does not count."""
+    return request_body.bearer(request.headers)
 
 
 def signed(request: Request) -> Signed | None:

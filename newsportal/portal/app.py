@@ -47,11 +47,13 @@ from newsportal.portal.desk import sources as sources_page
 from newsportal.portal.desk.suggestions import Suggesting
 from newsportal.portal.desk.trial_runner import Looks
 from newsportal.portal.guard import LOCAL_HOSTS, RequestGuard
+from newsportal.portal.mcp import route
 from newsportal.portal.monitor import health, runs, system
 from newsportal.portal.monitor.figures import FiguresCache
 from newsportal.portal.monitor.process_metrics import Meter, MeteredRequests
 from newsportal.portal.monitor.queues import Ask, Settle, cached
 from newsportal.portal.monitor.system import LogBuffer
+from newsportal.portal.readers import fever, greader
 from newsportal.portal.reading import briefing, events, feeds, for_you, front_page, photos, reader_profile, search, story, story_lists
 from newsportal.portal.reading.picture_proxy import PictureProxy, picture_router
 from newsportal.portal.reloading import EVERY as REREAD
@@ -79,10 +81,12 @@ ROUTERS: tuple[APIRouter, ...] = (
         page.router
         for page in (schedule, publishing, destinations, suggestions, topics, categories, corpora, extraction_rules, methods, jobs)
     ),
+    greader.router,
+    route.router,
 )
 """The pages. A new one is a file in the package of its feature and a line here. Each asks for the right to read, too."""
 
-OPEN: tuple[APIRouter, ...] = (login.open_router, health.router, websub.router)
+OPEN: tuple[APIRouter, ...] = (login.open_router, health.router, websub.router, greader.open_router, fever.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that carry a digest of what they show

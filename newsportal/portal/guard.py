@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newsportal.portal.api_errors import PATHS, STATUSES, ApiError, answer
-from newsportal.portal.request_body import PUSHED, SAFE, Refused, bound_of, received
+from newsportal.portal.request_body import PUSHED, SAFE, SIGNING, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
@@ -82,7 +82,8 @@ class RequestGuard:
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
             try:
-                whole = await received(headers, receive, bound_of(scope["path"]), https=scope.get("scheme") == "https")
+                https, signing = scope.get("scheme") == "https", scope["path"] in SIGNING
+                whole = await received(headers, receive, bound_of(scope["path"]), https=https, signing=signing)
             except Refused as reason:
                 await refused(scope, reason)(scope, receive, guarded)
             else:

@@ -19,15 +19,19 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))  # methods that change nothing (RFC 9110 section 9.2.1)
+GREADER, FEVER = "/api/greader.php", "/api/fever.php"  # where reader apps expect their APIs, by what they know of other servers
+SIGNING = frozenset((f"{GREADER}/accounts/ClientLogin", FEVER))
+"""What is sent there brings its own proof, a token; a cookie does not count."""
+
 PUSHED = "/websub/"  # where hubs tell what is new: they prove themselves by a secret, and the page bounds what they send
 MAX_BODY = 16_384  # bytes. The largest that our pages send are the places of a photo story, some four bytes each
 MAX_TEXT = 1_000_000  # bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character
 MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller
 
 EDITED = re.compile(
-    r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*"
+    r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*|/api/greader\.php/.*|/mcp"
 )
-"""Paths to which editors send a whole article, a list or a page."""
+"""Paths to which editors send a whole article, a list or a page, and apps the ids of some thousand items."""
 
 FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
 """Paths to which files are sent. Such a route takes ``Request`` alone and reads ``request.stream()`` or ``request.form()`` itself: what
@@ -79,10 +83,20 @@ def bound_of(path: str) -> Bound:
     return Bound(MAX_TEXT, KINDS | {PARTS}) if EDITED.fullmatch(path) else Bound(MAX_BODY)
 
 
-async def received(headers: Headers, receive: Receive, bound: Bound, *, https: bool = False) -> Receive:
-    """The body, as something to receive it from: read whole, or counted as it comes. Raises ``Refused``."""
-    token = headers.get("authorization", "")[: len("bearer ")].lower() == "bearer "  # no page sends one, and beside it no cookie counts
-    if not (token or from_here(headers, https=https)):
+TOKENED = re.compile(r"(?:bearer |googlelogin auth=)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def bearer(headers: Headers) -> str | None:
+    """The token that a program sent; reader apps send it as Google Reader wanted it. No page can let a browser send one."""
+    found = TOKENED.match(headers.get("authorization", ""))
+    return found[1].strip() if found else None
+
+
+async def received(headers: Headers, receive: Receive, bound: Bound, *, https: bool = False, signing: bool = False) -> Receive:
+    """The body, as something to receive it from: read whole, or counted as it comes. Raises ``Refused``. ``signing``: to a path of
+    :data:`SIGNING`."""
+    token = bearer(headers) is not None  # beside it no cookie counts
+    if not (token or signing or from_here(headers, https=https)):
         raise Refused(403, "Only this portal's own pages may send it anything.")
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:

@@ -29,6 +29,8 @@ OPEN = {
     "/readyz": {"GET"},
     "/metrics": {"GET"},  # asks by itself, as portal.metrics says
     "/websub/{token}": {"GET", "POST"},  # a hub proves itself by a secret
+    "/api/greader.php/accounts/ClientLogin": {"POST"},  # an app signs in with a token
+    "/api/fever.php": {"GET", "POST"},  # an app proves itself by a key
     "/static": set[str](),
 }
 """What asks for no right. Nothing else may be forgotten."""
@@ -79,8 +81,8 @@ READERS = {
 READERS_LIKE = re.compile(r"(?:/.*)?/(?:feeds?|rss|atom)\.[\w{}]+|/picture/.*")
 """What anybody reads: pages, feeds, pictures, and the same in JSON."""
 
-READERS_SEND = {"/seen", "/for-you/dismiss", "/profile/remove", "/profile/clear", "/profile/switch"}
-"""What anybody may send: what he looked at, kept under his own cookie."""
+READERS_SEND = {"/seen", "/mcp", "/for-you/dismiss", "/profile/remove", "/profile/clear", "/profile/switch"}
+"""What anybody may send: what he looked at, kept under his own cookie. An assistant sends a token, and each tool asks for its right."""
 
 
 @dataclass(frozen=True)

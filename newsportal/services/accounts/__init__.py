@@ -20,6 +20,7 @@ from newsportal.services.accounts.base import Role as Role
 from newsportal.services.accounts.base import Session as Session
 from newsportal.services.accounts.base import Signed as Signed
 from newsportal.services.accounts.base import Token as Token
+from newsportal.services.accounts.items import ItemNumbers
 from newsportal.services.accounts.marks import Marks, Searches
 from newsportal.services.accounts.people import ChosenPreferences, People
 from newsportal.services.accounts.sessions import Attempts, Sessions, Tokens
@@ -55,6 +56,7 @@ class Accounts:
         self.marks = Marks(self._engine)
         self.searches = Searches(self._engine)
         self.preferences = ChosenPreferences(self._engine)
+        self.items = ItemNumbers(self._engine)
 
     def give_back(self, *, whole: bool = False) -> int:
         """As ``Pruning.give_back`` of the store."""

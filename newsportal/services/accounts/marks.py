@@ -76,9 +76,11 @@ class Marks(Part):
         marks = {row["story_id"]: Mark(row["read"], row["starred"], row["at"]) for row in rows}
         return Marked(marks, {row.topic: row.at for row in moments})
 
-    def set_read(self, person_id: str, story_id: str, read: bool, *, now: datetime) -> None:
+    def set_read(self, person_id: str, story_ids: str | Collection[str], read: bool, *, now: datetime) -> None:
+        """Of one story or several."""
         with self._write() as connection:
-            _put(connection, person_id, story_id, {"read": read, "at": now})
+            for story_id in [story_ids] if isinstance(story_ids, str) else dict.fromkeys(story_ids):
+                _put(connection, person_id, story_id, {"read": read, "at": now})
             mine = and_(MARKS.c.person_id == person_id, MARKS.c.starred.is_(None))
             if connection.execute(select(func.count()).select_from(MARKS).where(mine)).scalar_one() > MAX_MARKS + SPARE:
                 oldest = connection.scalar(select(MARKS.c.at).where(mine).order_by(MARKS.c.at.desc()).offset(MAX_MARKS).limit(1))

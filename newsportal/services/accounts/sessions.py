@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import md5
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 
 from newsportal.errors import AccountError
 from newsportal.services.accounts.base import Person, Right, Session, Signed, Token, digest, random_id, random_secret
@@ -47,16 +48,21 @@ class Tokens(Part):
         wanted = asked | {Right.READ}
         secret, token = PREFIX + random_secret(), Token(random_id(), person.id, called, wanted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}
-        self._execute(insert(TOKENS).values(digest=digest(secret), rights=sorted(wanted), **row))
+        digests = {"digest": digest(secret), "fever_digest": digest(fever_key(person.name, secret))}
+        self._execute(insert(TOKENS).values(rights=sorted(wanted), **digests, **row))
         return token, secret
 
     def signed(self, secret: str, *, now: datetime) -> Signed | None:
         """Whose token ``secret`` is; None for none, one that has ended, and one of a disabled person."""
-        if not secret.startswith(PREFIX):
-            return None
+        return self._signed(TOKENS.c.digest == digest(secret), now) if secret.startswith(PREFIX) else None
+
+    def signed_by_fever(self, key: str, *, now: datetime) -> Signed | None:
+        """The same by the key that apps send to the Fever API (:func:`fever_key`)."""
+        return self._signed(TOKENS.c.fever_digest == digest(key.lower()), now)
+
+    def _signed(self, which: ColumnElement[bool], now: datetime) -> Signed | None:
         columns = (TOKENS.c.id.label("token_id"), TOKENS.c.rights, TOKENS.c.expires, TOKENS.c.used)
-        asked = select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(TOKENS.c.digest == digest(secret))
-        row = self._row(asked)
+        row = self._row(select(PEOPLE, *columns).join(TOKENS, TOKENS.c.person_id == PEOPLE.c.id).where(which))
         if row is None or row.disabled or (row.expires is not None and now >= row.expires):
             return None
         if row.used is None or now - row.used > USED_EVERY:
@@ -74,6 +80,11 @@ class Tokens(Part):
         """Whether there was one: of this person, where one is named."""
         asked = delete(TOKENS).where(TOKENS.c.id == token_id)
         return self._execute(asked if person_id is None else asked.where(TOKENS.c.person_id == person_id)) > 0
+
+
+def fever_key(name: str, secret: str) -> str:
+    """What an app sends to the Fever API in place of name and password. The API says MD5; the secret's 256 bits are what protects it."""
+    return md5(f"{name}:{secret}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _rights(named: Iterable[str]) -> frozenset[Right]:

@@ -50,7 +50,9 @@ TOKENS = Table(
     Column("created", Moment, nullable=False),
     Column("expires", Moment, nullable=True),
     Column("used", Moment, nullable=True),
+    Column("fever_digest", String(DIGEST_CHARS), nullable=True, index=True),
 )
+"""``digest`` is of the secret; ``fever_digest`` of the key that apps make of the person's name and the secret for the Fever API."""
 
 TRAIL = Table(
     "trail",
@@ -190,3 +192,12 @@ FOLLOWED = Table(
     Column("position", BigInteger, nullable=False),
 )
 """Up to where in a store's change log something was followed."""
+
+ITEM_NUMBERS = Table(
+    "item_numbers",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("story_id", String(ID_CHARS), nullable=False, unique=True),
+    sqlite_autoincrement=True,  # a number is never given twice: apps remember them
+)
+"""The numbers by which reader apps know stories: their APIs take integers, and apps of Fever ask for those above the last one they have."""

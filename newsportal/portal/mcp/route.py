@@ -1,0 +1,46 @@
+"""``POST /mcp``: streamable HTTP for assistants that reach the portal over the network, with a token."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.types import Receive, Scope, Send
+
+from newsportal.portal.access import bearer, needs, signed
+from newsportal.portal.api_errors import ApiError, answer
+from newsportal.portal.readers.greader import paced
+from newsportal.portal.reading.feeds import base_address
+from newsportal.services.accounts import Right
+
+PATH = "/mcp"
+MISSING = "pip install 'newsportal[mcp]'"
+
+router = APIRouter(dependencies=[needs(Right.READ), Depends(paced)])
+
+
+class _Exchange(Response):
+    """What the SDK answers."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__()
+        self._request = request
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from newsportal.portal.mcp.calling import Caller
+        from newsportal.portal.mcp.server import exchange
+
+        request = self._request
+        address = request.client.host if request.client else ""
+        await exchange(Caller(request.app, bearer(request), address, base_address(request)), scope, receive, send)
+
+
+@router.post(PATH)
+def mcp(request: Request) -> Response:
+    """Each tool asks for its own right. Without a token there is no way in, even where everybody reads."""
+    if bearer(request) is None or signed(request) is None:
+        return answer(401)
+    try:
+        import mcp as sdk  # noqa: F401 - an extra
+    except ImportError:
+        away = ApiError(503, "not-installed", "The MCP server needs a package that is not installed.", MISSING)
+        return answer(503, error=away)
+    return _Exchange(request)

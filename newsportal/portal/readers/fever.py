@@ -1,0 +1,166 @@
+"""The Fever API, version 3, at ``/api/fever.php``: one address, whose parameters say what is asked for. Signed in with a key that the app
+makes of the person's name and one of his tokens (``fever_key``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from newsportal.portal.access import address_of
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.readers.streams import ALL, Stream, Streams, parse_moment
+from newsportal.portal.readers.subscriptions import FOLDERS
+from newsportal.portal.reading.feeds import entry_of, pictured
+from newsportal.portal.request_body import FEVER, Form
+from newsportal.services.accounts import Right
+from newsportal.services.accounts.marks import MAX_STARRED, TooManyStarred
+from newsportal.store.results import Story
+
+VERSION: Final = 3
+ITEMS: Final = 50  # of an answer, as the API says
+MOST_UNREAD: Final = 5_000
+MOST_NUMBER: Final = 2**53
+
+router = APIRouter()
+
+
+@router.get(FEVER)
+def unsigned() -> dict[str, int]:
+    """The key comes in a form; who sends none is told the version."""
+    return {"api_version": VERSION, "auth": 0}
+
+
+@router.post(FEVER)
+def fever(request: Request, visit: Here, sent: Form) -> Response:
+    portal, key = visit.portal, sent.get("api_key", "")
+    if not portal.pace.allows(f"app {address_of(request)}"):
+        return JSONResponse({"api_version": VERSION, "auth": 0}, 429, headers={"retry-after": "60"})
+    request.state.signed = signed = portal.accounts.tokens.signed_by_fever(key, now=portal.now()) if key else None
+    if signed is None or not signed.may(Right.KEEP):
+        return JSONResponse({"api_version": VERSION, "auth": 0})
+    asked = {**request.query_params, **sent}
+    portal.accounts.items.follow(portal.store)
+    streams = Streams(visit)
+    answer: dict[str, Any] = {"api_version": VERSION, "auth": 1, "last_refreshed_on_time": int(portal.now().timestamp())}
+    if "mark" in asked:
+        answer |= _mark(visit, streams, asked)
+    for name, part in PARTS.items():
+        if name in asked:
+            answer |= part(visit, streams, asked)
+    return JSONResponse(answer)
+
+
+def _groups(_visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+    groups = [{"id": place, "title": streams.subscriptions.folders[kind]} for place, kind in enumerate(FOLDERS, 1)]
+    return {"groups": groups, **_feeds_groups(streams)}
+
+
+def _feeds_groups(streams: Streams) -> dict[str, Any]:
+    kinds = {place: streams.subscriptions.of_folder(kind) for place, kind in enumerate(FOLDERS, 1)}
+    rows = [{"group_id": place, "feed_ids": ",".join(str(one.number) for one in feeds)} for place, feeds in kinds.items() if feeds]
+    return {"feeds_groups": rows}
+
+
+def _feeds(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+    updated = int((visit.portal.tally().newest or visit.portal.now()).timestamp())
+    rows = [
+        {"id": one.number, "favicon_id": 0, "title": one.title, "url": one.url, "site_url": one.home, "is_spark": 0,
+         "last_updated_on_time": updated}
+        for one in streams.subscriptions.all
+    ]  # fmt: skip
+    return {"feeds": rows, **_feeds_groups(streams)}
+
+
+def _items(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
+    """``with_ids``; else those above ``since_id``, the lowest first, or those below ``max_id``, the highest first."""
+    known = visit.portal.accounts.items
+    if "with_ids" in asked:
+        wanted = [number for part in asked["with_ids"].split(",")[:ITEMS] if (number := _number(part.strip())) is not None]
+        found = _listed(visit, list(known.stories(wanted).items()))
+    else:
+        up = "max_id" not in asked
+        last, found = _number(asked.get("since_id" if up else "max_id")) or 0, list[tuple[int, Story]]()
+        while rows := (known.above if up else known.below)(last, ITEMS):
+            found += _listed(visit, rows)
+            last = rows[-1][0]
+            if len(found) >= ITEMS:
+                break
+    return {"items": _written(visit, streams, found[:ITEMS]), "total_items": known.count()}
+
+
+def _listed(visit: Visit, rows: Sequence[tuple[int, str]]) -> list[tuple[int, Story]]:
+    """Without what editors hide, and what was folded into another story, which has a number of its own."""
+    stories = visit.portal.store.listed([id for _, id in rows])
+    return [(number, stories[id]) for number, id in rows if id in stories and stories[id].id == id]
+
+
+def _written(visit: Visit, streams: Streams, found: Sequence[tuple[int, Story]]) -> list[dict[str, Any]]:
+    marked, base = visit.marks_on([story.id for _, story in found]), streams.subscriptions.base
+    articles = {article.id: article for article in visit.portal.store.articles([story.head.id for _, story in found])}
+    items = []
+    for number, story in found:
+        if (article := articles.get(story.head.id)) is None:
+            continue
+        entry, home = pictured(entry_of(article, visit.portal, base), article, visit.portal, base), streams.subscriptions.home_of(story)
+        items.append({
+            "id": number, "feed_id": home.number if home else 0, "title": entry.title, "author": entry.author or entry.site,
+            "html": entry.html, "url": entry.url or entry.read, "is_saved": int(marked.starred(story.id)),
+            "is_read": int(marked.read(story)), "created_on_time": int(entry.published.timestamp()),
+        })  # fmt: skip
+    return items
+
+
+def _unread(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+    numbers = visit.portal.accounts.items.of([story.id for story in streams.unread(MOST_UNREAD)])
+    return {"unread_item_ids": ",".join(map(str, sorted(numbers.values())))}
+
+
+def _saved(visit: Visit, streams: Streams, _asked: Mapping[str, str]) -> dict[str, Any]:
+    rows = streams.accounts.marks.starred(streams.person, limit=MAX_STARRED)
+    stories = visit.portal.store.listed([id for _, id in rows])
+    numbers = visit.portal.accounts.items.of(list(dict.fromkeys(story.id for story in stories.values())))
+    return {"saved_item_ids": ",".join(map(str, sorted(numbers.values())))}
+
+
+def _none(name: str) -> Callable[[Visit, Streams, Mapping[str, str]], dict[str, Any]]:
+    return lambda _visit, _streams, _asked: {name: []}
+
+
+PARTS: Final[Mapping[str, Callable[[Visit, Streams, Mapping[str, str]], dict[str, Any]]]] = {
+    "groups": _groups, "feeds": _feeds, "favicons": _none("favicons"), "links": _none("links"), "items": _items,
+    "unread_item_ids": _unread, "saved_item_ids": _saved,
+}  # fmt: skip
+"""Parameter of the request → what it adds to the answer."""
+
+
+def _mark(visit: Visit, streams: Streams, asked: Mapping[str, str]) -> dict[str, Any]:
+    """``mark`` an ``item`` ``as`` read, unread, saved or unsaved, or a ``feed`` or ``group`` as read that came ``before`` a moment; what is
+    unknown changes nothing. Answers what is unread, or saved, afterwards."""
+    what, how, number = asked["mark"], asked.get("as", ""), _number(asked.get("id"))
+    stars = how in ("saved", "unsaved")
+    if what == "item" and number is not None and (stars or how in ("read", "unread")):
+        stories = list(visit.portal.accounts.items.stories([number]).values())
+        try:
+            streams.mark(stories, **({"starred": how == "saved"} if stars else {"read": how == "read"}))
+        except TooManyStarred:
+            pass  # the answer says what is saved, without this one
+    elif how == "read" and (stream := _marked_stream(streams, what, number)) is not None:
+        streams.mark_all(stream, parse_moment(asked.get("before")))
+    return (_saved if stars else _unread)(visit, streams, asked)
+
+
+def _marked_stream(streams: Streams, what: str, number: int | None) -> Stream | None:
+    """Group 0 is everything."""
+    if what == "group" and number is not None:
+        kinds = list(FOLDERS)
+        return Stream(ALL) if number == 0 else Stream(folder=kinds[number - 1]) if number <= len(kinds) else None
+    feed = streams.subscriptions.by_number.get(number) if what == "feed" and number is not None else None
+    return Stream(of=feed) if feed is not None else None
+
+
+def _number(said: str | None) -> int | None:
+    number = int(said) if said and said.isascii() and said.isdecimal() and len(said) < 17 else None
+    return number if number is not None and number < MOST_NUMBER else None

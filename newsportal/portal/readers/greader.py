@@ -1,0 +1,302 @@
+"""The Google Reader API as apps know it from FreshRSS, below ``/api/greader.php``. A person signs in with one of his tokens."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from math import ceil
+from typing import Any, Final
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from newsportal.portal.access import address_of, log, may, needs
+from newsportal.portal.api.sources import NewSource, create
+from newsportal.portal.api_errors import ApiError
+from newsportal.portal.context import Here, Visit
+from newsportal.portal.readers.streams import ALL, READ, STARRED, STATE, Stream, StreamQuery, Streams, parse_moment, parse_stream
+from newsportal.portal.readers.subscriptions import Subscription
+from newsportal.portal.reading.feeds import entry_of, pictured
+from newsportal.portal.request_body import GREADER, Form
+from newsportal.services.accounts import Right
+from newsportal.services.accounts.base import digest
+from newsportal.services.accounts.marks import SearchNotSaved, TooManyStarred
+from newsportal.services.accounts.people import compared
+from newsportal.store.results import Story
+
+LONG_ID: Final = "tag:google.com,2005:reader/item/"
+LIMIT: Final = 20  # items of an answer where none is asked for, as Google had it
+MOST_IDS, MOST_CONTENTS = 10_000, 250
+MOST_UNREAD: Final = 5_000
+USER: Final = f"user/-{STATE}"
+LABEL: Final = "user/-/label/"
+TOKEN_CHARS: Final = 57  # of a token for changes, as Google's had
+
+open_router = APIRouter(prefix=GREADER)
+
+
+@open_router.post("/accounts/ClientLogin")
+def client_login(request: Request, visit: Here, sent: Form) -> Response:
+    """``Email``: the person's name; ``Passwd``: one of his tokens, which every further request brings as ``GoogleLogin auth=``."""
+    name, secret = (sent.get(key) or request.query_params.get(key) or "" for key in ("Email", "Passwd"))
+    accounts, now, address = visit.portal.accounts, visit.portal.now(), address_of(request)
+    if wait := accounts.attempts.begin(name, address, now=now):
+        return PlainTextResponse("Error=CaptchaRequired\n", 429, headers={"retry-after": str(ceil(wait.total_seconds()))})
+    signed = accounts.tokens.signed(secret, now=now)
+    if signed is None or compared(signed.person.name) != compared(name) or not signed.may(Right.KEEP):
+        return PlainTextResponse("Error=BadAuthentication\n", 401)
+    accounts.attempts.succeeded(name, address, now=now)
+    return PlainTextResponse(f"SID={secret}\nLSID=null\nAuth={secret}\n")
+
+
+def paced(visit: Here) -> None:
+    """Raises 429 for an app that asks too often."""
+    if visit.signed_in is not None and not visit.portal.pace.allows(f"app {visit.signed_in.by}"):
+        raise ApiError(429, "too-many", "Too many requests of this app.", "Wait as long as Retry-After says.")
+
+
+router = APIRouter(prefix=GREADER, dependencies=[needs(Right.KEEP), Depends(paced)])
+api = APIRouter(prefix="/reader/api/0")
+
+
+@router.get("")
+@router.get("/")
+@router.get("/check/compatibility")
+def check() -> Response:
+    return PlainTextResponse("OK")
+
+
+@api.get("/token")
+def token(visit: Here) -> Response:
+    """What apps send with changes as ``T``. It proves nothing: each request is signed in by its header."""
+    assert visit.signed_in is not None
+    return PlainTextResponse(digest(visit.signed_in.by)[:TOKEN_CHARS])
+
+
+@api.get("/user-info")
+def user_info(visit: Here) -> dict[str, str]:
+    assert visit.signed_in is not None
+    person = visit.signed_in.person
+    return {"userId": person.id, "userName": person.name, "userProfileId": person.id, "userEmail": person.name}
+
+
+@api.get("/preference/list")
+def preferences() -> dict[str, list[str]]:
+    return {"prefs": []}
+
+
+@api.get("/preference/stream/list")
+def stream_preferences() -> dict[str, dict[str, str]]:
+    return {"streamprefs": {}}
+
+
+@api.get("/tag/list")
+def tags(visit: Here) -> dict[str, Any]:
+    folders = Streams(visit).subscriptions.folders.values()
+    return {"tags": [{"id": USER + STARRED}, *({"id": LABEL + name, "type": "folder"} for name in folders)]}
+
+
+@api.get("/subscription/list")
+def subscriptions(visit: Here) -> dict[str, Any]:
+    known = Streams(visit).subscriptions
+    rows = [
+        {"id": one.id, "title": one.title, "categories": [{"id": LABEL + known.folders[one.kind], "label": known.folders[one.kind]}],
+         "url": one.url, "htmlUrl": one.home, "iconUrl": f"{known.base}/favicon.ico", "sortid": f"{place:08X}"}
+        for place, one in enumerate(known.all)
+    ]  # fmt: skip
+    return {"subscriptions": rows}
+
+
+@api.get("/unread-count")
+def unread_count(visit: Here) -> dict[str, Any]:
+    """Of every feed, folder and of everything, each story in the one feed in which apps show it."""
+    streams = Streams(visit)
+    counted: Counter[str] = Counter()
+    newest: dict[str, datetime] = {}
+    for story in streams.unread(MOST_UNREAD):
+        home = streams.subscriptions.home_of(story)
+        for id in (USER + ALL, *((home.id, LABEL + streams.subscriptions.folders[home.kind]) if home else ())):
+            counted[id] += 1
+            newest[id] = max(story.first_seen, newest.get(id, story.first_seen))
+    rows = [{"id": id, "count": count, "newestItemTimestampUsec": microseconds(newest[id])} for id, count in counted.items()]
+    return {"max": MOST_UNREAD, "unreadcounts": rows}
+
+
+def microseconds(moment: datetime) -> str:
+    return f"{int(moment.timestamp())}{moment.microsecond:06}"
+
+
+@api.get("/stream/items/ids")
+def item_ids(visit: Here) -> dict[str, Any]:
+    streams = Streams(visit)
+    stories, behind = streams.read(_stream(streams, visit.asked.get("s") or USER + ALL), _stream_query(visit, MOST_IDS))
+    numbers = _numbers(visit, stories)
+    rows = [
+        {"id": str(numbers[story.id]), "directStreamIds": [], "timestampUsec": microseconds(story.first_seen)}
+        for story in stories
+    ]  # fmt: skip
+    return {"itemRefs": rows, **({"continuation": behind} if behind else {})}
+
+
+@api.get("/stream/contents")
+@api.get("/stream/contents/{stream:path}")
+def contents(visit: Here, stream: str = "") -> dict[str, Any]:
+    streams, id = Streams(visit), stream or visit.asked.get("s") or USER + ALL
+    chosen = _stream(streams, id)
+    stories, behind = streams.read(chosen, _stream_query(visit, MOST_CONTENTS))
+    title = chosen.of.title if chosen.of else visit.portal.site.title
+    answer = {"direction": "ltr", "id": id, "title": title, "updated": int(visit.portal.now().timestamp())}
+    return answer | {"items": _items(visit, streams, stories, chosen.of), **({"continuation": behind} if behind else {})}
+
+
+@api.get("/stream/items/contents")
+def item_contents_by_address(visit: Here) -> dict[str, Any]:
+    return _contents_of(visit, visit.asked.getlist("i"))
+
+
+@api.post("/stream/items/contents")
+def item_contents(visit: Here, sent: Form) -> dict[str, Any]:
+    return _contents_of(visit, sent.getlist("i") or visit.asked.getlist("i"))
+
+
+def _contents_of(visit: Visit, ids: Sequence[str]) -> dict[str, Any]:
+    streams, found = Streams(visit), _stories_of(visit, ids[:MOST_IDS])
+    items = _items(visit, streams, found, None)
+    return {"direction": "ltr", "id": USER + ALL, "title": visit.portal.site.title, "updated": 0, "items": items}
+
+
+@api.post("/edit-tag")
+def edit_tag(visit: Here, sent: Form) -> Response:
+    """Items ``i`` get tags ``a`` and lose tags ``r``: ``read``, ``kept-unread``, ``starred``. Other tags are nobody's here."""
+    added, removed = ({tag.rpartition("/")[2] for tag in sent.getlist(name)} for name in ("a", "r"))
+    read = True if READ in added else False if READ in removed or "kept-unread" in added else None
+    starred = True if STARRED in added else False if STARRED in removed else None
+    streams, numbers = Streams(visit), _parsed(sent.getlist("i"))
+    try:
+        streams.mark(list(visit.portal.accounts.items.stories(numbers).values()), read=read, starred=starred)
+    except TooManyStarred as error:
+        raise ApiError(409, "too-many-starred", str(error), "Take the star off some first.") from error
+    return PlainTextResponse("OK")
+
+
+@api.post("/mark-all-as-read")
+def mark_all(visit: Here, sent: Form) -> Response:
+    streams = Streams(visit)
+    streams.mark_all(_stream(streams, sent.get("s") or USER + ALL), parse_moment(sent.get("ts")))
+    return PlainTextResponse("OK")
+
+
+@api.post("/subscription/edit")
+def edit_subscription(request: Request, visit: Here, sent: Form) -> Response:
+    """A person's searches are renamed and removed; an editor adds feeds. Topics and sources are the portal's, whoever reads them."""
+    streams, id, action = Streams(visit), sent.get("s", ""), sent.get("ac")
+    known = streams.subscriptions.by_id.get(id)
+    if action == "subscribe" and known is None:
+        _add_feed(request, id.removeprefix("feed/"), sent.get("t"))
+    elif known is None:
+        raise ApiError(404, "no-subscription", "There is no such subscription.", "See subscription/list.")
+    elif known.kind == "search" and action == "unsubscribe":
+        streams.accounts.searches.remove(streams.person, known.key)
+        log(request, "search.remove", known.key, {"name": known.title})
+    elif known.kind == "search" and action == "edit" and sent.get("t"):
+        try:
+            streams.accounts.searches.rename(streams.person, known.key, sent["t"])
+        except SearchNotSaved as error:
+            raise ApiError(400, "no-name", str(error)) from error
+        log(request, "search.rename", known.key, {"name": sent["t"]})
+    elif action != "subscribe":
+        raise ApiError(403, "not-allowed", "Topics and sources are the same for all readers.", "Editors change them on the desk.")
+    return PlainTextResponse("OK")
+
+
+@api.post("/subscription/quickadd")
+def quick_add(request: Request, sent: Form) -> dict[str, Any]:
+    url = (sent.get("quickadd") or request.query_params.get("quickadd") or "").removeprefix("feed/")
+    key = _add_feed(request, url, None)
+    return {"numResults": 1, "query": url, "streamId": f"feed/source/{key}", "streamName": key.partition(":")[2]}
+
+
+@api.post("/rename-tag")
+@api.post("/disable-tag")
+def folders_stay() -> Response:
+    raise ApiError(403, "not-allowed", "The folders are the kinds of feeds: topics, sources, saved searches.")
+
+
+router.include_router(api)
+
+
+def _add_feed(request: Request, url: str, title: str | None) -> str:
+    """The key of the new source. Raises ``ApiError`` for who is no editor, and for what sources.yaml does not take."""
+    if not may(request, Right.EDIT):
+        raise ApiError(403, "not-allowed", "Only an editor's token adds sources.", "Ask an editor, or take a token with the right to edit.")
+    if not re.match("https?://", url):
+        raise ApiError(422, "not-valid", "A feed has an address that begins with http:// or https://.")
+    return create(request, NewSource(kind="feeds", values={"name": title or url.split("/")[2], "url": url})).key
+
+
+def _stream(streams: Streams, id: str) -> Stream:
+    found = parse_stream(id, streams.subscriptions)
+    if found is None:
+        raise ApiError(404, "no-stream", "There is no such stream.", "See subscription/list and tag/list.")
+    return found
+
+
+def _stream_query(visit: Visit, most: int) -> StreamQuery:
+    excluded, included = ({id.rpartition("/")[2] for id in visit.asked.getlist(name)} for name in ("xt", "it"))
+    return StreamQuery(
+        limit=max(1, min(visit.whole("n", LIMIT), most)), cursor=visit.text("c"), oldest_first=visit.asked.get("r") == "o",
+        unread=True if READ in excluded else False if READ in included else None,
+        starred=True if STARRED in included else False if STARRED in excluded else None,
+        since=parse_moment(visit.asked.get("ot")), until=parse_moment(visit.asked.get("nt")),
+    )  # fmt: skip
+
+
+def _numbers(visit: Visit, stories: Sequence[Story]) -> dict[str, int]:
+    visit.portal.accounts.items.follow(visit.portal.store)
+    return visit.portal.accounts.items.of([story.id for story in stories])
+
+
+def _parsed(ids: Sequence[str]) -> list[int]:
+    """The numbers of item ids: long (``tag:google.com,…``), hexadecimal of 16 digits, or decimal; others are left out."""
+    found = []
+    for id in ids:
+        short = id.removeprefix(LONG_ID)
+        hexadecimal = short != id or len(short) == 16
+        if re.fullmatch("[0-9a-fA-F]{1,16}" if hexadecimal else "[0-9]{1,18}", short):
+            found.append(int(short, 16 if hexadecimal else 10))
+    return [number for number in found if number < 2**63]
+
+
+def _stories_of(visit: Visit, ids: Sequence[str]) -> list[Story]:
+    numbers = _parsed(ids)
+    by_number = visit.portal.accounts.items.stories(numbers)
+    stories = visit.portal.store.listed(list(by_number.values()))
+    found = [stories[id] for number in numbers if (id := by_number.get(number, "")) in stories]
+    return list({story.id: story for story in found}.values())
+
+
+def _items(visit: Visit, streams: Streams, stories: Sequence[Story], of: Subscription | None) -> list[dict[str, Any]]:
+    """``of``: the feed whose stream was asked for; else each story is of the one in which apps show it."""
+    numbers, marked, base = _numbers(visit, stories), visit.marks_on([story.id for story in stories]), streams.subscriptions.base
+    articles = {article.id: article for article in visit.portal.store.articles([story.head.id for story in stories])}
+    items = []
+    for story in stories:
+        if (article := articles.get(story.head.id)) is None or article.hidden is not None:
+            continue
+        entry = pictured(entry_of(article, visit.portal, base), article, visit.portal, base)
+        home = of or streams.subscriptions.home_of(story)
+        states = [ALL, *([READ] if marked.read(story) else ()), *([STARRED] if marked.starred(story.id) else ())]
+        labels = [LABEL + streams.subscriptions.folders[home.kind]] if home else []
+        items.append({
+            "id": f"{LONG_ID}{numbers[story.id]:016x}", "title": entry.title, "author": entry.author or entry.site,
+            "crawlTimeMsec": microseconds(story.first_seen)[:-3], "timestampUsec": microseconds(story.first_seen),
+            "published": int(entry.published.timestamp()), "updated": int(entry.updated.timestamp()),
+            "canonical": [{"href": entry.url or entry.read}], "alternate": [{"href": entry.url or entry.read, "type": "text/html"}],
+            "categories": [*(USER + state for state in states), *labels, *entry.topics],
+            "origin": {"streamId": home.id if home else USER + ALL, "title": home.title if home else entry.site,
+                       "htmlUrl": home.home if home else base},
+            "summary": {"direction": "ltr", "content": entry.html},
+        })  # fmt: skip
+    return items

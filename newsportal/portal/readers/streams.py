@@ -1,0 +1,195 @@
+"""Streams of stories as reader apps ask for them: a feed, a folder, everything, the starred ones; narrowed by marks and times, in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from newsportal.portal.account.marks import cursor_of as starred_cursor
+from newsportal.portal.account.marks import mine, parse_cursor, there
+from newsportal.portal.context import MOST_DIGITS, Visit
+from newsportal.portal.readers.subscriptions import Kind, Subscription, Subscriptions
+from newsportal.portal.reading.search_query import search_index
+from newsportal.services.accounts.marks import EVERYTHING
+from newsportal.store.lists import cursor, cursor_of
+from newsportal.store.results import Story, StoryFilter
+
+STATE: Final = "/state/com.google/"
+PAGE: Final = 250  # stories read at once
+LOOKS: Final = 40  # pages that one request walks through: 10,000 stories
+
+UNREAD_FOR: Final = timedelta(days=30)
+"""Older stories are not offered as unread: who signs in with an app for the first time would be sent the whole archive."""
+
+LATE: Final = timedelta(days=3)
+"""Stories that came since a moment are looked for among those published up to so long before it: crawls find most within hours."""
+
+READ, STARRED, ALL = "read", "starred", "reading-list"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """``state``: reading-list, starred or read; else a feed (``of``) or a folder."""
+
+    state: str | None = None
+    of: Subscription | None = None
+    folder: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuery:
+    """``unread`` True: those alone; False: those read. ``since``: that came to the portal since then; ``until``: published before.
+    ``cursor``: behind what ended the page before."""
+
+    limit: int
+    cursor: str | None = None
+    unread: bool | None = None
+    starred: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    oldest_first: bool = False
+
+
+Page = tuple[Sequence[tuple[Story, str]], bool]
+"""Stories with the cursor behind each, and whether there are more."""
+
+
+def parse_stream(id: str, subscriptions: Subscriptions) -> Stream | None:
+    """The stream of an id such as ``feed/topic/旅游`` or ``user/-/state/com.google/starred``; None for one that there is not."""
+    if id in subscriptions.by_id:
+        return Stream(of=subscriptions.by_id[id])
+    _user, _slash, rest = id.removeprefix("user/").partition("/")  # behind it stands `-` or an id
+    if not id.startswith("user/"):
+        return None
+    state = f"/{rest}".removeprefix(STATE)
+    if state in (READ, STARRED, ALL):
+        return Stream(state)
+    label = rest.removeprefix("label/") if rest.startswith("label/") else None
+    return next((Stream(folder=kind) for kind, name in subscriptions.folders.items() if label is not None and name == label), None)
+
+
+def parse_moment(said: str | None) -> datetime | None:
+    """A moment in seconds, milliseconds, microseconds or nanoseconds since 1970, as its number of digits tells; None for none."""
+    if not said or not (said.isascii() and said.isdecimal()) or len(said) > MOST_DIGITS + 1:
+        return None
+    digits, number = len(said), int(said)
+    scale = 1 if digits <= 11 else 10**3 if digits <= 14 else 10**6 if digits <= 17 else 10**9
+    return datetime.fromtimestamp(number / scale, UTC)
+
+
+class Streams:
+    """Of the person who asks. Blocking; errors are those of stores and of search."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit, self.subscriptions = visit, Subscriptions(visit)
+        self._portal = visit.portal
+        self.accounts, self.person = mine(visit)
+
+    def read(self, stream: Stream, asked: StreamQuery) -> tuple[list[Story], str | None]:
+        """A page of the stream, and the cursor of the next one (None: it ends)."""
+        found: list[Story] = []
+        for story, behind in self.walk(stream, asked):
+            found.append(story)
+            if len(found) == asked.limit:
+                return found, behind
+        return found, None
+
+    def walk(self, stream: Stream, asked: StreamQuery) -> Iterator[tuple[Story, str]]:
+        """The stories that fit, each with the cursor behind it, through :data:`LOOKS` pages at most."""
+        page, behind = self._pages(stream, asked), asked.cursor
+        oldest = self._oldest(asked)
+        for _look in range(LOOKS):
+            stories, more = page(behind)
+            marked = self._visit.marks_on([story.id for story, _ in stories])
+            for story, behind in stories:
+                if oldest is not None and not asked.oldest_first and story.head.moment < oldest and stream.state != STARRED:
+                    return
+                read, starred = marked.read(story), marked.starred(story.id)
+                if asked.unread is read or asked.starred not in (None, starred) or not self._fits(story, stream, read, asked):
+                    continue
+                yield story, behind
+            if not more:
+                return
+
+    def unread(self, limit: int) -> list[Story]:
+        """Everything that is not read, the newest first."""
+        return self.read(Stream(ALL), StreamQuery(limit, unread=True))[0]
+
+    def _oldest(self, asked: StreamQuery) -> datetime | None:
+        limits = [asked.since - LATE] if asked.since else []
+        limits += [self._portal.now() - UNREAD_FOR] if asked.unread else []
+        return max(limits, default=None)
+
+    def _fits(self, story: Story, stream: Stream, read: bool, asked: StreamQuery) -> bool:
+        if (asked.since and story.first_seen < asked.since) or (asked.until and story.head.moment >= asked.until):
+            return False
+        if stream.folder in ("topic", "source"):
+            home = self.subscriptions.home_of(story)
+            return home is not None and home.kind == stream.folder
+        return read or stream.state != READ
+
+    def _pages(self, stream: Stream, asked: StreamQuery) -> Callable[[str | None], Page]:
+        if stream.state == STARRED:
+            return self._starred
+        if stream.folder == "search":
+            return lambda _behind: self._of_searches()
+        if stream.of is not None and stream.of.kind == "search":
+            search = stream.of.key
+            return lambda behind: self._found(search, int(behind) if behind and behind.isdecimal() and len(behind) < 7 else 0)
+        which = StoryFilter(limit=PAGE)
+        if stream.of is not None:
+            which = replace(which, topic=stream.of.key) if stream.of.kind == "topic" else replace(which, source=stream.of.key)
+        if asked.oldest_first:
+            first = cursor(self._oldest(asked) or datetime(2000, 1, 1, tzinfo=UTC), "")
+            return lambda behind: self._listed(replace(which, after=behind or first))
+        start = cursor(asked.until, "") if asked.until else None
+        return lambda behind: self._listed(replace(which, before=behind or start))
+
+    def _listed(self, which: StoryFilter) -> Page:
+        page = self._portal.store.stories(which)
+        if which.after is not None:
+            return [(story, cursor_of(story)) for story in reversed(page.stories)], len(page.stories) == which.limit
+        return [(story, cursor_of(story)) for story in page.stories], page.next is not None
+
+    def _starred(self, behind: str | None) -> Page:
+        rows = self.accounts.marks.starred(self.person, before=parse_cursor(behind), limit=PAGE)
+        stories = self._portal.store.listed([id for _, id in rows])
+        found = {stories[id].id: (stories[id], starred_cursor(since, id)) for since, id in rows if id in stories}
+        return list(found.values()), len(rows) == PAGE
+
+    def _found(self, search: str, offset: int) -> Page:
+        asked, visit = replace(self.subscriptions.searches[search], sort="time", page=1, folds=None), self._visit
+        if self._portal.index is None or asked.empty:
+            return [], False
+        query = replace(asked.query(visit.clock.now, visit.clock.zone, limit=PAGE), offset=offset)
+        hits = search_index(self._portal, self._portal.index, query).hits
+        stories = self._portal.store.listed([hit.story_id for hit in hits])
+        found = [(stories[hit.story_id], str(offset + place)) for place, hit in enumerate(hits, 1) if hit.story_id in stories]
+        return found, len(hits) == PAGE
+
+    def _of_searches(self) -> Page:
+        """The newest of each search of the folder."""
+        found = {story.id: story for search in self.subscriptions.searches for story, _ in self._found(search, 0)[0]}
+        newest = sorted(found.values(), key=lambda story: (story.head.moment, story.id), reverse=True)
+        return [(story, "") for story in newest], False
+
+    def mark(self, stories: Sequence[str], *, read: bool | None = None, starred: bool | None = None) -> None:
+        """Mark stories; those that there are not are left out. Raises ``TooManyStarred``."""
+        ids, now = [story.id for story in there(self._visit, list(stories))], self._portal.now()
+        if read is not None:
+            self.accounts.marks.set_read(self.person, ids, read, now=now)
+        for id in ids if starred is not None else ():
+            self.accounts.marks.star(self.person, id, bool(starred), now=now)
+
+    def mark_all(self, stream: Stream, until: datetime | None) -> None:
+        """Everything in the stream that came by ``until`` (None: by now) is read."""
+        now = self._portal.now()
+        at = min(until or now, now)
+        topic = stream.of.key if stream.of is not None and stream.of.kind == "topic" else EVERYTHING if stream.state == ALL else None
+        if topic is None:
+            found = [story.id for story, _ in self.walk(stream, StreamQuery(PAGE * LOOKS, unread=True)) if story.first_seen <= at]
+            self.accounts.marks.set_read(self.person, found, True, now=now)
+        elif self.accounts.marks.of(self.person, ()).caught_up.get(topic, at - LATE) < at:  # an app that comes late takes nothing back
+            self.accounts.marks.catch_up(self.person, topic, now=at)

@@ -1,0 +1,19 @@
+"""Reader apps: the Fever key of a token (tokens from before have none), and the numbers of stories."""
+
+from alembic import op
+from sqlalchemy import Column, String
+
+from newsportal.services.accounts.tables import ITEM_NUMBERS
+from newsportal.store.schema import exact
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    database = op.get_bind().dialect.name
+    op.add_column("tokens", Column("fever_digest", exact(String(64), database), nullable=True))
+    op.create_index("ix_tokens_fever_digest", "tokens", ["fever_digest"])
+    columns = [Column(column.name, exact(column.type, database), primary_key=column.primary_key, nullable=column.nullable,
+                      autoincrement=column.autoincrement, unique=column.unique) for column in ITEM_NUMBERS.columns]  # fmt: skip
+    op.create_table("item_numbers", *columns, sqlite_autoincrement=True)
