@@ -40,8 +40,9 @@ def guarded(html: str) -> bytes:
     codes = np.frombuffer(data, dtype=np.uint8)
     marks = np.flatnonzero((codes == LESS) | (codes == MORE))
     opens = codes[marks] == LESS
-    if len(tags := marks[opens]) > MAX_TAGS:
-        return guarded(data[: int(tags[MAX_TAGS])].decode("utf-8", "replace"))
+    tags = marks[opens]
+    if len(tags) > MAX_TAGS and len(made := tags[_make_elements(codes, tags)]) > MAX_TAGS:
+        return guarded(data[: int(made[MAX_TAGS])].decode("utf-8", "replace"))
     deep = _may_be_deep(codes, tags)
     hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
@@ -57,6 +58,15 @@ _ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)
 
 _WORDS_OF_TAG = re.compile(r"""<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+""")
 _WORD = re.compile(r"""[\s/"'][^\s/"'=>]""")
+
+
+def _make_elements(codes: NDArray[np.uint8], tags: Places) -> NDArray[np.bool_]:
+    """Which tags make an element: those that open one, and ``</p>`` and ``</br>``, which make one where none is open."""
+    after, second = (codes[np.minimum(tags + place, len(codes) - 1)] for place in (1, 2))
+    letter = after | CAPITAL
+    closes = (after == SLASH) & np.isin(second | CAPITAL, np.frombuffer(b"pb", dtype=np.uint8))
+    made: NDArray[np.bool_] = ((letter >= ord("a")) & (letter <= ord("z"))) | closes
+    return made
 
 
 def count_attributes(html: str) -> int:
