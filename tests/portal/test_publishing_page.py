@@ -78,7 +78,7 @@ def test_the_desk_leads_there_and_the_page_says_what_to_do_where_nothing_is_publ
 ) -> None:
     assert 'href="/publishing"' in client.get("/sources").text
     bare = serve(fresh, role="editor")
-    assert "newsportal publish check" in bare.get("/publishing").text
+    assert "还没有发布目标" in bare.get("/publishing").text
 
 
 FORM = {"content-type": OWN["content-type"]}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -173,17 +173,15 @@ class LocalRunner:
 
     def jobs(self) -> list[Job]:
         """Those of this machine, of whoever started them."""
-        found = {job.id: self._own(job) for job in self._records.all(LOCAL)}
-        own = {id: child.job for id, child in list(self._children.items()) if id not in found}  # somebody deleted the folder
-        return [*own.values(), *found.values()]
+        children = {id: child.job for id, child in list(self._children.items())}  # first: one that ends now was recorded before it leaves
+        found = {job.id: _until_recorded(job, children) for job in self._records.all(LOCAL)}
+        deleted = [job for id, job in children.items() if id not in found]  # somebody deleted the folder
+        return [*deleted, *found.values()]
 
     def get(self, id: str) -> Job | None:
+        children = list(self._children)
         job = self._records.get(id)
-        return self._own(job) if job else None
-
-    def _own(self, job: Job) -> Job:
-        """Until its end is recorded, a job of this process runs."""
-        return replace(job, state="running") if job.ended is None and job.id in self._children else job
+        return _until_recorded(job, children) if job else None
 
     def log(self, id: str) -> str | None:
         try:
@@ -221,3 +219,8 @@ class LocalRunner:
             if child.thread.is_alive():
                 end_process(child.process.pid, gently=False)
                 child.thread.join(LOOK)
+
+
+def _until_recorded(job: Job, children: Collection[str]) -> Job:
+    """Until its end is recorded, a job of this process runs."""
+    return replace(job, state="running") if job.ended is None and job.id in children else job
