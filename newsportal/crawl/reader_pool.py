@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Never
 from weakref import ref
 
@@ -45,7 +46,10 @@ LONGEST: Final = 300.0
 """Seconds by the clock after which a reader is given up that takes no processor's time: it was stopped, or the machine swaps."""
 
 GRACE: Final = 2.0
-"""Seconds by the clock for pages that are being read when the crawl ends."""
+"""Seconds by the clock for a page that is being read while the crawl ends."""
+
+FINISH: Final = 6.0
+"""Seconds by the clock in which an ending crawl begins to read what it has fetched. With :data:`GRACE` it ends within ten."""
 
 EXAMPLE: Final = "古镇的石板路重新铺好，店家把凳子搬到了门外。"
 TURN: Final = 0.25  # seconds between two looks whether the crawl ends
@@ -113,10 +117,10 @@ class ReaderPool:
         """``function(*args)`` in a thread that may :meth:`call`."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, function, *args)
 
-    def call(self, ending: Callable[[], bool], function: Callable[..., Any], *args: Any) -> Any:
+    def call(self, ending: Callable[[], float | None], function: Callable[..., Any], *args: Any) -> Any:
         """``function(*args)``, in a reader if there are any. Blocking. Raises what it raises, ``NotApplicable`` for a page that takes too
-        much, and :class:`Interrupted` once the crawl is ``ending``."""
-        if ending():
+        much, and :class:`Interrupted` where the crawl has been ``ending`` for too long; that answers seconds, ``None`` while it goes on."""
+        if (ending() or 0.0) > FINISH:
             raise Interrupted
         if self._control is None:
             return function(*args)
@@ -132,19 +136,19 @@ class ReaderPool:
                     return found
                 raise plain_values.raised(found)
             status = self._ended(reader)
-        if ending():
+        if ending() is not None:
             raise Interrupted
         reason = REASONS.get(status, "reading-crash")
         raise NotApplicable(reason, f"its reader ended with {status}")
 
-    def _exchange(self, reader: _Reader, task: list[bytes], ending: Callable[[], bool]) -> list[bytes] | None:
+    def _exchange(self, reader: _Reader, task: list[bytes], ending: Callable[[], float | None]) -> list[bytes] | None:
         """The answer; ``None`` if the reader has ended."""
         waited = 0.0
         try:
             _send(reader.channel, task)
             while not reader.channel.poll(TURN):
                 waited += TURN
-                if waited >= (GRACE if ending() else LONGEST):
+                if waited >= (LONGEST if ending() is None else GRACE):
                     os.kill(reader.pid, signal.SIGPROF)
                     waited = 0.0
             return _receive(reader.channel)
@@ -185,11 +189,12 @@ class ReaderPool:
 
 
 class CrawlReaders:
-    """The pool of a process, as one of its crawls uses it: nothing more is read once that was told to end."""
+    """The pool of a process, as one of its crawls uses it: told to end, it reads what it has fetched, for :data:`FINISH` seconds."""
 
     def __init__(self, pool: ReaderPool, crawler: Crawler) -> None:
         self.pool = pool
         self._crawler = ref(crawler)
+        self._ends_since: float | None = None
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """``function(*args)`` in a thread that may :meth:`call`."""
@@ -201,14 +206,18 @@ class CrawlReaders:
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """``function(*args)``, which reads one page and changes nothing. Raises as :meth:`ReaderPool.call`."""
-        return self.pool.call(self._ends, function, *args)
+        return self.pool.call(self._ending, function, *args)
 
-    def _ends(self) -> bool:
+    def _ending(self) -> float | None:
         crawler = self._crawler()
         try:
-            return crawler is None or (crawler.engine is not None and not crawler.engine.running)
+            if crawler is not None and (crawler.engine is None or crawler.engine.running):
+                return None
         except RuntimeError:  # it has not begun
-            return False
+            return None
+        if self._ends_since is None:
+            self._ends_since = monotonic()
+        return monotonic() - self._ends_since
 
 
 def _serve_forks(control: Connection, memory: int, seconds: float) -> Never:

@@ -52,7 +52,7 @@ def started() -> Iterator[Started]:
 
 
 def read(pool: ReaderPool, function: Callable[..., Any], *args: Any) -> Any:
-    return asyncio.run(pool.run(pool.call, lambda: False, function, *args))
+    return asyncio.run(pool.run(pool.call, lambda: None, function, *args))
 
 
 @pytest.mark.parametrize("processes", [0, 1, 2])
@@ -85,7 +85,7 @@ def test_a_reader_that_is_killed_costs_its_page_alone(started: Started) -> None:
     pool = started()
 
     async def killed() -> None:
-        reading = asyncio.ensure_future(pool.run(pool.call, lambda: False, apply_rule, ENDLESS, page(LONG)))
+        reading = asyncio.ensure_future(pool.run(pool.call, lambda: None, apply_rule, ENDLESS, page(LONG)))
         os.kill(await asyncio.to_thread(first_reader, pool), signal.SIGSEGV)
         await reading
 
@@ -97,19 +97,25 @@ def test_a_reader_that_is_killed_costs_its_page_alone(started: Started) -> None:
 
 def test_a_crawl_that_ends_waits_for_no_page(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_pool, "GRACE", 0.0)
-    pool, ends = started(seconds=3600.0), False
+    pool = started(seconds=3600.0)
+    ending: float | None = None
 
     async def ended() -> None:
-        nonlocal ends
-        reading = asyncio.ensure_future(pool.run(pool.call, lambda: ends, apply_rule, ENDLESS, page(LONG)))
+        nonlocal ending
+        reading = asyncio.ensure_future(pool.run(pool.call, lambda: ending, apply_rule, ENDLESS, page(LONG)))
         await asyncio.to_thread(first_reader, pool)
-        ends = True
+        ending = 0.0
         await reading
 
     with pytest.raises(Interrupted):
         asyncio.run(ended())
     with pytest.raises(Interrupted):
-        pool.call(lambda: True, read_article, page(GOOD))
+        pool.call(lambda: reader_pool.FINISH + 1, read_article, page(GOOD))
+
+
+def test_a_crawl_that_ends_reads_what_it_has_fetched(started: Started) -> None:
+    pool = started()
+    assert isinstance(asyncio.run(pool.run(pool.call, lambda: 0.5, read_article, page(GOOD))), Article)
 
 
 def test_without_the_process_that_forks_pages_are_read_in_place(started: Started) -> None:
