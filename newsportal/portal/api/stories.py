@@ -116,6 +116,7 @@ class BriefStory(BaseModel):
 
 class BriefEventOut(BaseModel):
     title: str
+    event: str | None = Field(description="Its id, where the record has several stories of it.")
     sites: int
     follows: bool = Field(description="Whether it was told the day before.")
     last: datetime = Field(description="When something new came last.")
